@@ -1,0 +1,88 @@
+"""Devices of CuPy: their names, where an array lies, how it moves, and the guard that puts new arrays there."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import cupy
+from cupy.cuda import runtime
+
+from xarrayops.plugin import Array, Device
+
+_KIND = "rocm" if runtime.is_hip else "cuda"
+_HERE: AbstractContextManager[Any] = nullcontext()
+
+
+def versions() -> dict[str, str]:
+    """CuPy, the runtime that its wheel brings, and the newest runtime that the machine's driver serves."""
+    found = {"cupy": str(cupy.__version__)}
+    for name, query in ((_KIND, runtime.runtimeGetVersion), ("driver", runtime.driverGetVersion)):
+        try:
+            number = query()
+        except runtime.CUDARuntimeError:
+            continue
+        if number:  # the driver's version is 0 where there is none
+            found[name] = str(number) if runtime.is_hip else f"{number // 1000}.{number % 1000 // 10}"
+    return found
+
+
+def devices() -> list[Device]:
+    """None, rather than an error, where there is no driver or no device."""
+    return [Device(_KIND, f"{_KIND}:{i}", cupy.cuda.Device(i), _label(i)) for i in range(_count())]
+
+
+def as_device(device: Any, /) -> Any:
+    """CuPy's Device takes numbers alone, and complains only once the device is used."""
+    if isinstance(device, cupy.cuda.Device):
+        index = device.id
+    else:
+        kind, _, number = str(device).partition(":")
+        index = -1
+        if kind == _KIND and _count():
+            index = int(number) if number.isdecimal() else runtime.getDevice() if device == _KIND else -1
+    if 0 <= index < _count():
+        return device if isinstance(device, cupy.cuda.Device) else cupy.cuda.Device(index)
+    known = ", ".join(f"{_KIND}:{i}" for i in range(_count()))
+    raise ValueError(f"{device!r} is no device of CuPy here; there is {known or 'none: no driver or no accelerator'}")
+
+
+def device(x: Array, /) -> Any:
+    """The device that holds the memory; the current device plays no part."""
+    return x.device
+
+
+def to_device(x: Array, device: Any, /) -> Array:
+    """The copy waits for what is queued for x on its own device: CuPy orders it on the target's stream only."""
+    if x.device == device:
+        return x
+    with x.device:
+        ready = cupy.cuda.get_current_stream().record()
+    with device:
+        cupy.cuda.get_current_stream().wait_event(ready)
+        return x.copy()
+
+
+def synchronize(*arrays: Array) -> None:
+    """Wait for the current stream of each device that holds one of the arrays; without arrays, of the current device."""
+    held = {x.device.id for x in arrays} or {runtime.getDevice()}
+    for index in held:
+        with cupy.cuda.Device(index):
+            cupy.cuda.get_current_stream().synchronize()
+
+
+def _count() -> int:
+    try:
+        return int(runtime.getDeviceCount())
+    except runtime.CUDARuntimeError:
+        return 0
+
+
+def _label(index: int) -> str:
+    name = runtime.getDeviceProperties(index)["name"]
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _on(device: Any) -> AbstractContextManager[Any]:
+    """A guard that makes a native device current; cheaper than ``with device`` where it is current already."""
+    return _HERE if device.id == runtime.getDevice() else device

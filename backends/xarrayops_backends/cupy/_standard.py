@@ -1,0 +1,216 @@
+"""Functions of the standard that array_api_compat.cupy lacks, ignores arguments of, or computes otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple
+
+import array_api_compat.cupy as compat
+import cupy
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops_backends.cupy._devices import _on, as_device, to_device
+
+_HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
+
+
+class _FloatInfo(NamedTuple):
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
+class _EigResult(NamedTuple):
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
+    """CuPy creates on the current device whatever ``device`` says.
+
+    https://github.com/data-apis/array-api-compat/issues/337, https://github.com/cupy/cupy/issues/9848
+    """
+
+    @wraps(create)
+    def on_device(*args: Any, device: Any = None, **kwargs: Any) -> Array:
+        if device is None:
+            return create(*args, **kwargs)
+        with _on(as_device(device)):
+            return create(*args, **kwargs)
+
+    return on_device
+
+
+def _placed_like(create: Callable[..., Array]) -> Callable[..., Array]:
+    """The same, where the array that is to be matched tells the device."""
+
+    @wraps(create)
+    def on_device(x: Array, /, *args: Any, device: Any = None, **kwargs: Any) -> Array:
+        with _on(x.device if device is None else as_device(device)):
+            return create(x, *args, **kwargs)
+
+    return on_device
+
+
+arange = _placed(compat.arange)
+empty = _placed(compat.empty)
+eye = _placed(compat.eye)
+full = _placed(compat.full)
+linspace = _placed(compat.linspace)
+ones = _placed(compat.ones)
+zeros = _placed(compat.zeros)
+fft_fftfreq = _placed(compat.fft.fftfreq)
+fft_rfftfreq = _placed(compat.fft.rfftfreq)
+empty_like = _placed_like(compat.empty_like)
+full_like = _placed_like(compat.full_like)
+ones_like = _placed_like(compat.ones_like)
+zeros_like = _placed_like(compat.zeros_like)
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
+    """CuPy leaves an array of another device there, and copies where ``copy=False`` forbids it."""
+    if isinstance(obj, cupy.ndarray):
+        found = obj if dtype is None else obj.astype(dtype, copy=False)
+        found = found if device is None else to_device(found, as_device(device))
+    else:
+        with _on(as_device(device)) if device is not None else _on(cupy.cuda.Device()):
+            found = cupy.asarray(obj, dtype=dtype)
+    shared = found is obj or _shares_memory(found, obj)
+    if copy is False and not shared:
+        raise ValueError("the values are not in this device's memory with this dtype: only a copy can be made")
+    return found.copy() if copy and shared else found
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """With ``device``, array_api_compat takes "cpu" for a device and leaves CuPy."""
+    if device is None:
+        return x.astype(dtype, copy=copy)
+    cast = to_device(x.astype(dtype, copy=False), as_device(device))
+    return cast.copy() if copy and cast is x else cast
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """CuPy refuses ``device``, ``copy=True`` (https://github.com/cupy/cupy/issues/9842) and memory of the host."""
+    if x.__dlpack_device__()[0] in _HOST_MEMORY:
+        if device is None or copy is False:
+            raise BufferError("the values are in host memory: name a device, and let them be copied")
+        return asarray(np.from_dlpack(x), device=device)
+    imported = cupy.from_dlpack(x)
+    placed = imported if device is None else to_device(imported, as_device(device))
+    if copy is False and placed is not imported:
+        raise BufferError("the values are on another device: only a copy can be made")
+    return placed.copy() if copy and placed is imported else placed
+
+
+def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """A reshape that would copy raises AttributeError in array_api_compat; the standard says ValueError."""
+    try:
+        return compat.reshape(x, shape, copy=copy)
+    except AttributeError as error:
+        raise ValueError(f"the shape {shape} needs a copy of this array of shape {x.shape}") from error
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """array_api_compat assigns through boolean masks, which makes the host wait for the device."""
+    low, high = _bound(x, min, operator_limit=-1), _bound(x, max, operator_limit=1)
+    result = x if low is None else cupy.maximum(x, low)
+    result = result if high is None else cupy.minimum(result, high)
+    return x.copy() if result is x else result
+
+
+def _bound(x: Array, bound: Any, *, operator_limit: int) -> Any:
+    """A bound in x's dtype, so that the result keeps it; None where an integer type cannot reach that far."""
+    if bound is None:
+        return None
+    if isinstance(bound, cupy.ndarray):
+        return bound.astype(x.dtype, copy=False)
+    if x.dtype.kind in "iu" and isinstance(bound, int):
+        limits = np.iinfo(x.dtype)
+        if bound <= limits.min and operator_limit < 0 or bound >= limits.max and operator_limit > 0:
+            return None
+    return x.dtype.type(bound)
+
+
+def remainder(x1: Array, x2: Array, /) -> Array:
+    """CuPy computes x1 - floor(x1 / x2) * x2: nan for an infinite divisor, inexact for a large quotient."""
+    if cupy.result_type(x1, x2).char not in "efd":
+        return cupy.remainder(x1, x2)
+    rest = cupy.fmod(x1, x2)
+    rest = cupy.where((rest != 0) & ((rest < 0) != (x2 < 0)), rest + x2, rest)
+    return cupy.where(rest == 0, cupy.copysign(rest, x2), rest)
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Before CuPy 14.1 an array of repeats is refused, and later one of uint64."""
+    if not isinstance(repeats, cupy.ndarray):
+        return cupy.repeat(x, repeats, axis=axis)
+    if repeats.size == 1:
+        return cupy.repeat(x, int(repeats.reshape(())), axis=axis)
+    extent = x.size if axis is None else x.shape[axis]
+    if repeats.shape != (extent,):
+        raise ValueError(f"repeats has shape {repeats.shape}, but there are {extent} elements to repeat")
+    ends = cupy.cumsum(repeats.astype(cupy.int64, copy=False))
+    total = int(ends[-1]) if extent else 0
+    return cupy.take(x, cupy.searchsorted(ends, cupy.arange(total), side="right"), axis=axis)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """CuPy takes no scalars, and array_api_compat lends it only integers."""
+    return cupy.isin(cupy.asarray(x1), cupy.asarray(x2), invert=invert)
+
+
+def finfo(type: Any, /) -> Any:
+    """The attributes are Python floats, as the standard says; bfloat16 is ml_dtypes' own."""
+    dtype = np.dtype(getattr(type, "dtype", type))
+    if dtype.name == "bfloat16":
+        import ml_dtypes
+
+        info: Any = ml_dtypes.finfo(dtype)
+    else:
+        info = np.finfo(dtype)
+    eps, high, low, tiny = (float(value) for value in (info.eps, info.max, info.min, info.smallest_normal))
+    return _FloatInfo(int(info.bits), eps, high, low, tiny, info.dtype)
+
+
+def linalg_solve(x1: Array, x2: Array, /) -> Array:
+    """CuPy does not broadcast the stacks of matrices against each other."""
+    right = x2[:, None] if x2.ndim == 1 else x2
+    stack = cupy.broadcast_shapes(x1.shape[:-2], right.shape[:-2])
+    left = cupy.broadcast_to(x1, (*stack, *x1.shape[-2:]))
+    solution = cupy.linalg.solve(left, cupy.broadcast_to(right, (*stack, *right.shape[-2:])))
+    return solution[..., 0] if x2.ndim == 1 else solution
+
+
+def linalg_eig(x: Array, /) -> _EigResult:
+    """CuPy's result bears no names."""
+    return _EigResult(*cupy.linalg.eig(x))
+
+
+def _sizes_as_list(transform: Callable[..., Array]) -> Callable[..., Array]:
+    """CuPy does nothing to the shape when the tuple ``s`` equals x.shape, be the axes in whichever order.
+
+    https://github.com/cupy/cupy/issues/8248; a list never equals a tuple.
+    """
+
+    @wraps(transform)
+    def with_list(x: Array, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Array:
+        return transform(x, s=None if s is None else list(s), axes=axes, norm=norm)
+
+    return with_list
+
+
+fft_fftn = _sizes_as_list(compat.fft.fftn)
+fft_ifftn = _sizes_as_list(compat.fft.ifftn)
+fft_rfftn = _sizes_as_list(compat.fft.rfftn)
+fft_irfftn = _sizes_as_list(compat.fft.irfftn)
+
+
+def _shares_memory(array: Array, obj: Any) -> bool:
+    """Whether a CuPy array is a view of the device memory that a foreign object shows."""
+    shown = getattr(obj, "__cuda_array_interface__", None)
+    return shown is not None and bool(array.data.ptr == shown["data"][0]) and array.size > 0

@@ -1,0 +1,69 @@
+"""``xo.at`` on CuPy: in place, and duplicates of an index accumulate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+
+from xarrayops.plugin import Array
+
+_OPERATORS: dict[str, Callable[..., Array]] = {
+    "add": cupy.add,
+    "multiply": cupy.multiply,
+    "min": cupy.minimum,
+    "max": cupy.maximum,
+}
+# Where ufunc.at has right atomics in every CuPy 14. Those of min and max for floats drop nan and round float64 to float32:
+# cupy/_core/include/cupy/atomics.cuh calls fmaxf for both.
+_ATOMIC_DTYPES = {
+    "add": ("int32", "uint32", "uint64", "float32", "float64"),
+    "min": ("int32", "uint32", "uint64"),
+    "max": ("int32", "uint32", "uint64"),
+}
+
+
+def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+    """CuPy's arrays can be written, so only ``copy=True`` makes a new one."""
+    if copy:
+        x = x.copy()
+    if op == "set":
+        x[index] = value
+    elif not _may_repeat(index):
+        x[index] = _OPERATORS[op](x[index], value)
+    elif x.dtype.name in _ATOMIC_DTYPES.get(op, ()):
+        _OPERATORS[op].at(x, index, value)  # type: ignore[attr-defined]
+    else:
+        _accumulate(x, index, _OPERATORS[op], value)
+    return x
+
+
+def _may_repeat(index: Any) -> bool:
+    """Whether an index can name a place twice: only arrays of integers can."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(getattr(part, "ndim", 0) > 0 and part.dtype.kind in "iu" for part in parts)
+
+
+def _accumulate(x: Array, index: Any, operator: Callable[..., Array], value: Any) -> None:
+    """What ``ufunc.at`` does, for the operators and dtypes that have no atomics.
+
+    Sort the values by the place they go to, reduce each run of equal places by a doubling scan (as many steps as the
+    binary logarithm of the longest run), and write each place once.
+    """
+    places = cupy.arange(x.size).reshape(x.shape)[index]
+    if not places.size:
+        return
+    values = cupy.broadcast_to(cupy.asarray(value, dtype=x.dtype), places.shape).ravel()
+    places = places.ravel()
+    order = cupy.argsort(places)
+    places, values = places[order], values[order]
+    rank = cupy.arange(places.size) - cupy.searchsorted(places, places)
+    longest = int(rank.max()) + 1
+    step = 1
+    while step < longest:
+        values[step:] = cupy.where(rank[step:] >= step, operator(values[step:], values[:-step]), values[step:])
+        step *= 2
+    last = cupy.append(rank[1:] == 0, True)
+    where = cupy.unravel_index(places[last], x.shape)
+    x[where] = operator(x[where], values[last])

@@ -1,0 +1,91 @@
+"""Dask: task graphs over NumPy chunks. Nothing here computes; sizes that depend on data are NaN until they are computed.
+
+``x // y`` and complex ``expm1`` follow NumPy where that differs from the standard.
+"""
+# ruff: noqa: F401 - the names are the backend's functions
+
+from __future__ import annotations
+
+import array_api_compat.dask.array
+import dask.array
+
+from xarrayops_backends.dask._creation import (
+    asarray,
+    astype,
+    broadcast_shapes,
+    can_cast,
+    empty_like,
+    eye,
+    finfo,
+    from_dlpack,
+    full_like,
+    iinfo,
+    ones_like,
+    tril,
+    triu,
+    zeros_like,
+)
+from xarrayops_backends.dask._fft import (
+    fft_fft,
+    fft_fftn,
+    fft_hfft,
+    fft_ifft,
+    fft_ifftn,
+    fft_ihfft,
+    fft_irfft,
+    fft_irfftn,
+    fft_rfft,
+    fft_rfftn,
+)
+from xarrayops_backends.dask._hooks import (
+    as_device,
+    compute,
+    device,
+    devices,
+    einsum,
+    is_lazy,
+    synchronize,
+    to_device,
+    versions,
+)
+from xarrayops_backends.dask._indexing import (
+    argmax,
+    argmin,
+    diff,
+    nonzero,
+    repeat,
+    reshape,
+    roll,
+    searchsorted,
+    take,
+    take_along_axis,
+    update,
+)
+from xarrayops_backends.dask._linalg import (
+    linalg_cholesky,
+    linalg_cross,
+    linalg_det,
+    linalg_eig,
+    linalg_eigh,
+    linalg_eigvals,
+    linalg_eigvalsh,
+    linalg_inv,
+    linalg_matrix_norm,
+    linalg_matrix_power,
+    linalg_matrix_rank,
+    linalg_pinv,
+    linalg_qr,
+    linalg_slogdet,
+    linalg_solve,
+    linalg_svd,
+    linalg_svdvals,
+    linalg_vector_norm,
+    matmul,
+    tensordot,
+    vecdot,
+)
+from xarrayops_backends.dask._sets import unique_all, unique_counts, unique_inverse, unique_values
+from xarrayops_backends.numpy import __array_namespace_info__, as_dtype, dtype_name
+
+NAMESPACE = array_api_compat.dask.array
+ARRAY_TYPES = (dask.array.Array,)

@@ -1,0 +1,133 @@
+"""Creation and dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import array_api_compat.dask.array as _compat
+import dask.array as da
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops_backends import numpy as _numpy
+from xarrayops_backends.dask import _blocks
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
+    """A sequence that holds Dask arrays is stacked: NumPy would compute them."""
+    if not isinstance(obj, (list, tuple)) or not _holds_lazy(obj):
+        return _compat.asarray(obj, dtype=dtype, device=device, copy=copy)
+    _blocks.check_device(device)
+    if copy is False:
+        raise ValueError("a sequence of arrays cannot become an array without a copy")
+    return da.stack([asarray(member, dtype=dtype) for member in obj])
+
+
+def _holds_lazy(obj: Iterable[Any]) -> bool:
+    return any(_holds_lazy(o) if isinstance(o, (list, tuple)) else isinstance(o, da.Array) for o in obj)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """Dask has none. It never aliases memory of others, because a task may run at any time."""
+    _blocks.check_device(device)
+    if isinstance(x, da.Array):
+        return x.copy() if copy else x
+    if copy is False:
+        raise ValueError("Dask copies the memory of other libraries. Instead: copy=None")
+    return _compat.asarray(np.from_dlpack(x))
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """Dask's own casts a 0-d array's value to learn the dtype, and warns."""
+    _blocks.check_device(device)
+    dtype = np.dtype(dtype)
+    if dtype == x.dtype:
+        return x.copy() if copy else x
+    return da.map_blocks(_cast, x, target=dtype, dtype=dtype, meta=_blocks.meta(x, dtype, x.ndim))
+
+
+def _cast(block: Any, target: Any) -> Any:
+    return block.astype(target)
+
+
+def _like(x: Array, dtype: Any, device: Any) -> dict[str, Any]:
+    """The options of a creation function for an array like x; Dask's own ``*_like`` cast a meta and warn."""
+    _blocks.check_device(device)
+    dtype = np.dtype(dtype or x.dtype)
+    return {"dtype": dtype, "chunks": x.chunks, "meta": _blocks.meta(x, dtype, x.ndim)}
+
+
+def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """See `_like`."""
+    return da.empty(x.shape, **_like(x, dtype, device))
+
+
+def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """See `_like`."""
+    return da.zeros(x.shape, **_like(x, dtype, device))
+
+
+def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """See `_like`."""
+    return da.ones(x.shape, **_like(x, dtype, device))
+
+
+def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """See `_like`."""
+    return da.full(x.shape, fill_value, **_like(x, dtype, device))
+
+
+def _diagonal_numbers(chunks: Any) -> Array:
+    """Column minus row of every element of a matrix: 0 on the diagonal, 1 just above it."""
+    rows, columns = (da.arange(sum(c), chunks=(c,), dtype=np.int64) for c in chunks)
+    return columns - rows[:, None]
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Array:
+    """Dask's own loses blocks unless the matrix is square, and divides by zero if it is empty."""
+    _blocks.check_device(device)
+    dtype = np.dtype(dtype or np.float64)
+    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    chunks = da.core.normalize_chunks("auto", shape=shape, dtype=dtype)
+    return (_diagonal_numbers(chunks) == k).astype(dtype)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Dask's own makes its mask of x's dtype, which warns for complex numbers."""
+    return _triangle(x, lambda numbers: numbers <= k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """As for tril."""
+    return _triangle(x, lambda numbers: numbers >= k)
+
+
+def _triangle(x: Array, inside: Callable[[Array], Array]) -> Array:
+    return da.where(inside(_diagonal_numbers(x.chunks[-2:])), x, x.dtype.type(0))
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Dask has none."""
+    return np.broadcast_shapes(*shapes)
+
+
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """NumPy's takes no Dask array."""
+    return np.can_cast(_dtype_of(from_), to)
+
+
+def finfo(type: Any, /) -> Any:
+    """As for can_cast."""
+    return _numpy.finfo(_dtype_of(type))
+
+
+def iinfo(type: Any, /) -> Any:
+    """As for can_cast."""
+    return _numpy.iinfo(_dtype_of(type))
+
+
+def _dtype_of(x: Any) -> Any:
+    return x.dtype if isinstance(x, da.Array) else x

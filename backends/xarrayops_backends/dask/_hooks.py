@@ -1,0 +1,58 @@
+"""What xarrayops asks of a backend beyond the standard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+
+from xarrayops.plugin import Array, Device
+
+
+def versions() -> dict[str, str]:
+    """Dask's version, and NumPy's, which does the work."""
+    return {"dask": dask.__version__, "numpy": np.__version__}
+
+
+def devices() -> list[Device]:
+    """The CPU."""
+    return [Device("cpu", "cpu", "cpu")]
+
+
+def as_device(device: Any, /) -> str:
+    """Only the CPU."""
+    if device not in ("cpu", "cpu:0"):
+        raise ValueError("Dask arrays live on the cpu")
+    return "cpu"
+
+
+def device(x: Array, /) -> str:
+    """Always the CPU: where the workers are, only the scheduler knows."""
+    return "cpu"
+
+
+def to_device(x: Array, device: Any, /) -> Array:
+    """x itself: there is one device."""
+    return x
+
+
+def is_lazy(x: Array, /) -> bool:
+    """Always: even an array made of NumPy's memory is a task graph."""
+    return True
+
+
+def compute(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays as their chunks' library has them, by one run of the scheduler, which shares what they share."""
+    values = dask.compute(*arrays)
+    return tuple(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
+
+
+def synchronize(*arrays: Array) -> None:
+    """Nothing runs behind the caller's back."""
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """Dask's einsum; it sums products of small integers as int64."""
+    return da.einsum(subscripts, *operands).astype(np.result_type(*(x.dtype for x in operands)))

@@ -1,0 +1,99 @@
+"""Sets: one pass over the chunks, merged as a tree; the sizes are NaN until they are computed.
+
+Dask's own `unique` loses NaNs, which the standard holds to be distinct, and cannot flatten an empty array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, product
+from typing import Any
+
+import array_api_compat.dask.array as _compat
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+
+from xarrayops.plugin import Array
+from xarrayops_backends.dask import _blocks
+
+_FAN_IN = 8
+_Found = tuple[Any, Any, Any]
+"""Distinct values in order, where each comes first (in C order of the whole array), and how often."""
+
+
+def unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]:
+    """See this file's first lines."""
+    values, indices, counts = _unique(x)
+    return _compat._aliases.UniqueAllResult(values, indices, _inverse(x, values, indices), counts)
+
+
+def unique_counts(x: Array, /) -> tuple[Array, Array]:
+    """See this file's first lines."""
+    values, _, counts = _unique(x)
+    return _compat._aliases.UniqueCountsResult(values, counts)
+
+
+def unique_inverse(x: Array, /) -> tuple[Array, Array]:
+    """See this file's first lines."""
+    values, indices, _ = _unique(x)
+    return _compat._aliases.UniqueInverseResult(values, _inverse(x, values, indices))
+
+
+def unique_values(x: Array, /) -> Array:
+    """See this file's first lines."""
+    return _unique(x)[0]
+
+
+def _unique(x: Array) -> tuple[Array, Array, Array]:
+    x = x if x.ndim else x[None]
+    starts = product(*(tuple(accumulate(c, initial=0))[:-1] for c in x.chunks))
+    blocks = x.to_delayed(optimize_graph=False).ravel()
+    parts = [delayed(_find)(block, start, x.shape) for block, start in zip(blocks, starts, strict=True)]
+    while len(parts) > 1:
+        parts = [delayed(_merge)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+    dtypes = (x.dtype, np.intp, np.intp)
+    values, indices, counts = (
+        da.from_delayed(parts[0][i], (np.nan,), meta=_blocks.meta(x, dtype, 1)) for i, dtype in enumerate(dtypes)
+    )
+    return values, indices, counts
+
+
+def _find(block: Any, start: tuple[int, ...], shape: tuple[int, ...]) -> _Found:
+    """One chunk's part; ``start`` is where the chunk lies in an array of that shape."""
+    values, first, counts = np.unique(block, return_index=True, return_counts=True, equal_nan=False)
+    indices = np.zeros_like(first)
+    for place, offset, extent in zip(np.unravel_index(first, block.shape), start, shape, strict=True):
+        indices = indices * extent + place + offset
+    return values, indices, counts
+
+
+def _merge(parts: Sequence[_Found]) -> _Found:
+    """Equal values are met in the order of their places, so that the first one is kept."""
+    values, indices, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    order = np.argsort(indices)
+    values, indices, counts = values[order], indices[order], counts[order]
+    merged, first, inverse = np.unique(values, return_index=True, return_inverse=True, equal_nan=False)
+    totals = np.zeros_like(counts, shape=merged.shape)
+    np.add.at(totals, inverse, counts)
+    return merged, indices[first], totals
+
+
+def _inverse(x: Array, values: Array, indices: Array) -> Array:
+    y = x if x.ndim else x[None]
+    axes = tuple(range(y.ndim))
+    places = _blocks.gather(
+        _look_up, axes, y, axes, _blocks.flat_positions(y), axes, values, "v", indices, "v", dtype=np.intp
+    )
+    return places if x.ndim else places[0]
+
+
+def _look_up(x: Any, positions: Any, values: Any, indices: Any) -> Any:
+    """Where each element stands among the values; a NaN is known by its position alone."""
+    places = np.searchsorted(values, x)
+    unequal = x != x
+    if unequal.any():
+        nans = np.flatnonzero(values != values)
+        nans = nans[np.argsort(indices[nans])]
+        places[unequal] = nans[np.searchsorted(indices[nans], positions[unequal])]
+    return places

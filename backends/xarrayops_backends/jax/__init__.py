@@ -1,0 +1,85 @@
+"""JAX: immutable arrays and tracers, on any platform that it finds.
+
+Functions of ``jax.numpy`` that follow the standard stay themselves. The others differ in dtypes (`_dtypes`), in how
+arrays are made (`_creation`), in values and errors (`_functions`), or in the precision of products (`_products`).
+"""
+
+# ruff: noqa: F401 - what is imported here is what the backend offers
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from xarrayops.plugin import Gap
+from xarrayops_backends.jax._creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    fft_fftfreq,
+    fft_rfftfreq,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from xarrayops_backends.jax._devices import (
+    __array_namespace_info__,
+    as_device,
+    compute,
+    device,
+    devices,
+    is_lazy,
+    synchronize,
+    to_device,
+    versions,
+)
+from xarrayops_backends.jax._dtypes import as_dtype, astype, dtype_name, finfo, iinfo
+from xarrayops_backends.jax._functions import (
+    broadcast_arrays,
+    clip,
+    cumulative_prod,
+    cumulative_sum,
+    expand_dims,
+    floor_divide,
+    linalg_trace,
+    prod,
+    remainder,
+    searchsorted,
+    sign,
+    sum,
+)
+from xarrayops_backends.jax._products import (
+    einsum,
+    linalg_matrix_power,
+    linalg_pinv,
+    linalg_qr,
+    matmul,
+    tensordot,
+    vecdot,
+)
+from xarrayops_backends.jax._update import update
+
+NAMESPACE = jnp
+ARRAY_TYPES = (jax.Array, jax.core.Tracer)
+DISTRIBUTIONS = ("jax", "jaxlib")
+
+_SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"
+_UNIQUE = Gap(_SHAPES, "call it outside, or jax.numpy.unique(x, size=...)")
+UNTRACEABLE = {
+    "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
+    "repeat": Gap(
+        f"{_SHAPES}, when repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
+    ),
+    "unique_all": _UNIQUE,
+    "unique_counts": _UNIQUE,
+    "unique_inverse": _UNIQUE,
+    "unique_values": _UNIQUE,
+}

@@ -1,0 +1,63 @@
+"""Products that keep the precision of their operands.
+
+On GPU and TPU JAX multiplies float32 in TF32 or bfloat16 unless it is asked not to; whoever set
+``jax_default_matmul_precision`` has chosen, and is heeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from xarrayops.plugin import Array
+from xarrayops_backends.jax._dtypes import _CONFIG, finfo
+
+
+def _precision() -> Any:
+    return jax.lax.Precision.HIGHEST if _CONFIG.jax_default_matmul_precision is None else None
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """In full precision."""
+    return jnp.matmul(x1, x2, precision=_precision())
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """In full precision."""
+    return jnp.tensordot(x1, x2, axes=axes, precision=_precision())
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """In full precision."""
+    return jnp.vecdot(x1, x2, axis=axis, precision=_precision())
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """In full precision."""
+    return jnp.einsum(subscripts, *operands, precision=_precision())
+
+
+def _precise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its inner products, and those of its derivative, in full precision; it has no option for it."""
+
+    @wraps(function)
+    def precise(*args: Any, **kwargs: Any) -> Any:
+        with jax.default_matmul_precision(_CONFIG.jax_default_matmul_precision or "highest"):
+            return function(*args, **kwargs)
+
+    return precise
+
+
+linalg_matrix_power = _precise(jnp.linalg.matrix_power)
+linalg_qr = _precise(jnp.linalg.qr)
+
+
+def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
+    """The standard's default tolerance; JAX's is ten times as large."""
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * finfo(x.dtype).eps
+    return jnp.linalg.pinv(x, rtol=rtol)

@@ -1,0 +1,63 @@
+"""Updates of indexed elements: JAX arrays are immutable, so each gives a new array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array
+from xarrayops_backends.jax._creation import asarray
+
+_KINDS = ("bool", "integral", "real floating", "complex floating")
+_COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "set": lambda x, value: value,
+    "add": jnp.add,
+    "multiply": jnp.multiply,
+    "min": jnp.minimum,
+    "max": jnp.maximum,
+}
+
+
+def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+    """x.at[index], and a selection where the index is a mask that is only traced."""
+    if copy is False:
+        raise Unsupported("JAX arrays are immutable. Instead: copy=None or copy=True, and use the result")
+    value = _cast(value, x.dtype)
+    if isinstance(index, tuple) and len(index) == 1:
+        (index,) = index
+    if isinstance(index, jax.core.Tracer) and index.dtype == bool:
+        return _select(x, index, op, value)
+    return getattr(x.at[index], op)(value)
+
+
+def _cast(value: Any, dtype: Any) -> Array:
+    """The value in the array's dtype; JAX warns and drops fractions or imaginary parts, here that is an error."""
+    if isinstance(value, (list, tuple)):
+        value = asarray(value)
+    source = value.dtype if hasattr(value, "dtype") else jnp.result_type(type(value))
+    if _rank(source) > _rank(dtype):
+        raise TypeError(f"{source} values do not fit into an array of {dtype}. Instead: cast one of them")
+    return asarray(value, dtype=dtype)
+
+
+def _rank(dtype: Any) -> int:
+    return next(rank for rank, kind in enumerate(_KINDS) if jnp.isdtype(dtype, kind))
+
+
+def _select(x: Array, mask: Array, op: str, value: Array) -> Array:
+    """``x[mask] = value`` without the count of True, which no tracer tells, if each True gets the same value."""
+    inner = x.ndim - mask.ndim
+    if mask.shape != x.shape[: mask.ndim]:
+        raise IndexError(f"a mask of shape {mask.shape} does not index an array of shape {x.shape}")
+    if value.ndim > inner + 1 or (value.ndim == inner + 1 and value.shape[0] != 1):
+        raise Unsupported(
+            f"under jax.jit it is not known which of the values, of shape {value.shape}, belongs to which True of the "
+            "mask. Instead: xo.where(mask, values, x) with values that broadcast against x"
+        )
+    if value.ndim == inner + 1:
+        value = value[0]
+    return jnp.where(jnp.expand_dims(mask, tuple(range(mask.ndim, x.ndim))), _COMBINE[op](x, value), x)

@@ -1,0 +1,160 @@
+"""CuPy's functions, made of NumPy's in a loop; by hand only those that differ from NumPy in what they accept."""
+
+import inspect
+from functools import wraps
+
+import numpy as np
+
+from cupy import _memory
+from cupy._array import call, check_dtype, ndarray, unwrap, wrap
+
+_UFUNCS = """
+abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
+bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
+cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs float_power floor
+floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf isnan lcm ldexp
+left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
+matmul maximum minimum mod modf multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal
+remainder right_shift rint sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc
+"""
+_FUNCTIONS = """
+all allclose amax amin angle any append apply_along_axis arange argmax argmin argpartition argsort argwhere around
+array_equal array_split ascontiguousarray asfortranarray atleast_1d atleast_2d atleast_3d average bincount
+broadcast_arrays broadcast_shapes broadcast_to can_cast choose clip column_stack compress concat concatenate convolve
+copy corrcoef correlate count_nonzero cov cross cumprod cumsum delete diag diag_indices diagflat diagonal diff digitize
+dot dsplit dstack ediff1d einsum empty empty_like expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud
+full full_like gradient histogram hsplit hstack identity imag indices inner interp intersect1d isclose iscomplex
+iscomplexobj isdtype isin isneginf isposinf isreal isrealobj kron lexsort linspace logspace matrix_transpose max
+may_share_memory mean median meshgrid min min_scalar_type moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum
+nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim nonzero ones ones_like outer packbits pad partition
+percentile permute_dims place prod ptp put put_along_axis putmask quantile ravel ravel_multi_index real repeat reshape
+resize result_type roll rollaxis rot90 round searchsorted select setdiff1d setxor1d shape shares_memory sinc size sort
+split squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tri tril
+tril_indices trim_zeros triu triu_indices union1d unique unpackbits unravel_index unwrap var vdot vsplit vstack where
+zeros zeros_like
+"""
+_ARRAY_NAMES = ("a", "ar", "ar1", "arr", "arrays", "element", "m", "x")
+_LISTS_OF_ARRAYS = "column_stack concat concatenate dstack hstack lexsort stack vstack".split()
+_ZERO_DIMENSIONAL = ("allclose", "array_equal", "count_nonzero")  # Python scalars in NumPy
+# What CUDA's atomics do: https://docs.cupy.dev/en/stable/reference/generated/cupyx.scatter_add.html
+_ATOMICS = dict.fromkeys(("add", "maximum", "minimum"), ("int32", "int64", "uint32", "uint64", "float32", "float64"))
+
+
+class ufunc:  # noqa: N801
+    def __init__(self, function):
+        self.function, self.__name__ = function, function.__name__
+        self.name, self.nin, self.nout = f"cupy_{function.__name__}", function.nin, function.nout
+
+    def __call__(self, *args, **kwargs):
+        for arg in args:
+            if not isinstance(arg, (ndarray, np.generic, bool, int, float, complex)):
+                # https://docs.cupy.dev/en/stable/user_guide/difference.html: lists and NumPy arrays are not converted
+                raise TypeError(f"Unsupported type {type(arg)}")
+        out = kwargs.pop("out", None)
+        if out is None:
+            return call(self.function, *args, **kwargs)
+        call(self.function, *args, out=out, **kwargs)
+        return out
+
+    def __repr__(self):
+        return f"<ufunc '{self.name}'>"
+
+    def at(self, a, indices, b=None):
+        # There is no multiply.at, and no atomics for small types:
+        # https://docs.cupy.dev/en/stable/reference/generated/cupy.ufunc.html
+        if self.__name__ not in _ATOMICS:
+            raise NotImplementedError(f"`{self.name}.at` is not supported yet")
+        if a.dtype.name not in _ATOMICS[self.__name__]:
+            raise TypeError(f"cupy.{self.__name__}.at only supports {', '.join(_ATOMICS[self.__name__])} as data type")
+        self.function.at(unwrap(a), unwrap(indices), unwrap(b))
+
+
+def forward(function, name=None):
+    """CuPy's version of a NumPy function: its arrays in and out, and no list in the place of an array."""
+    name = name or function.__name__
+    try:
+        first = next(iter(inspect.signature(function).parameters), None)
+    except ValueError:
+        first = None
+    wants_array = first in _ARRAY_NAMES and name not in _LISTS_OF_ARRAYS
+
+    @wraps(function)
+    def forwarded(*args, **kwargs):
+        if wants_array and args and isinstance(args[0], (list, tuple)):
+            raise TypeError(f"Unsupported type {type(args[0])}")
+        if "device" in kwargs:
+            # https://github.com/data-apis/array-api-compat/issues/337: no creation function knows a device
+            raise TypeError(f"{name}() got an unexpected keyword argument 'device'")
+        if "dtype" in kwargs and kwargs["dtype"] is not None and name != "isdtype":
+            check_dtype(kwargs["dtype"])
+        if name in ("sort", "argsort"):
+            kwargs["kind"] = "stable"  # the only kind that CuPy has
+        if name == "take" and len(args) > 1:
+            kwargs["mode"] = "wrap"  # https://docs.cupy.dev/en/stable/user_guide/difference.html#out-of-bounds-indices
+        result = call(function, *args, **kwargs)
+        return wrap(np.asarray(result)) if name in _ZERO_DIMENSIONAL else result
+
+    return forwarded
+
+
+def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
+    if isinstance(obj, ndarray):
+        same = dtype is None or obj.dtype == dtype
+        return obj if same and not copy and order in (None, "K") and obj.ndim >= ndmin else wrap(
+            np.array(obj._a, dtype, copy=True, order=order or "K", ndmin=ndmin)
+        )
+    shown = getattr(obj, "__cuda_array_interface__", None)
+    if shown is not None:
+        found = wrap(np.asarray(_memory.Interface({**shown, "data": (shown["data"][0], False)}, obj)))
+        return array(found, dtype, copy, order, ndmin=ndmin)
+    if copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    host = np.array(_on_host(obj), dtype, order=order or "K", ndmin=ndmin)
+    check_dtype(host.dtype)
+    return wrap(host.astype(host.dtype.newbyteorder("="), copy=False))
+
+
+def _on_host(obj):
+    if isinstance(obj, (list, tuple)):
+        return [_on_host(o) for o in obj]
+    return obj._a if isinstance(obj, ndarray) else obj
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
+    return array(a, dtype, copy, order)
+
+
+def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
+    return a.get(order=order, out=out) if isinstance(a, ndarray) else np.asarray(a, order=order)
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    np.copyto(dst._a, unwrap(src), casting=casting, where=unwrap(where))
+
+
+def get_array_module(*args):
+    import cupy
+
+    return cupy if any(isinstance(a, ndarray) for a in args) else np
+
+
+def from_dlpack(array, *, device=None, copy=None):
+    if device is not None:
+        raise NotImplementedError("from_dlpack() does not support device yet.")
+    kind, index = array.__dlpack_device__()
+    if kind == _memory.KDL_CPU:
+        # https://docs.cupy.dev/en/stable/user_guide/interoperability.html#dlpack
+        raise TypeError(
+            "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack(input))` instead."
+        )
+    if kind not in (_memory.KDL_CUDA, _memory.KDL_CUDA_MANAGED):
+        # Pinned memory too, see cupy/_core/dlpack.pyx: "TODO: support kDLCUDAPinned etc"
+        raise TypeError(f"Unsupported array type: {kind}")
+    capsule = array.__dlpack__(stream=1, max_version=(1, 1), copy=copy)
+    imported = wrap(np.from_dlpack(_memory.Capsule(_memory.retarget(capsule, (_memory.KDL_CPU, 0)))))
+    imported._device = int(index)
+    return imported
+
+
+UFUNCS = {name: ufunc(getattr(np, name)) for name in _UFUNCS.split()}
+FUNCTIONS = {name: forward(getattr(np, name), name) for name in _FUNCTIONS.split()}

@@ -1,0 +1,31 @@
+"""cupy.linalg, made of numpy.linalg."""
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from cupy._array import call
+from cupy._functions import forward
+
+__all__ = "LinAlgError cholesky det eig eigh eigvals eigvalsh inv matrix_power matrix_rank norm pinv qr slogdet svd".split()
+for _name in __all__[1:]:
+    globals()[_name] = forward(getattr(np.linalg, _name), _name)
+__all__.append("solve")
+lstsq = forward(np.linalg.lstsq)  # not in __all__: https://github.com/cupy/cupy/issues/9749
+
+
+def solve(a, b):
+    # CuPy does not broadcast the stacks: cupy/linalg/_solve.py
+    if a.shape[:-1] != (b.shape if b.ndim == 1 else b.shape[:-1]):
+        raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
+    return call(np.linalg.solve, a, b)
+
+
+def eig(a):
+    """Always complex: cuSOLVER's geev has no other result."""
+    values, vectors = call(np.linalg.eig, a)
+    kind = np.result_type(a.dtype, np.complex64)
+    return values.astype(kind, copy=False), vectors.astype(kind, copy=False)
+
+
+def eigvals(a):
+    return eig(a)[0]

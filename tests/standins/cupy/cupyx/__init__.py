@@ -1,0 +1,3 @@
+"""The part of cupyx that holds sparse matrices."""
+
+from cupyx import scipy  # noqa: F401

@@ -1,0 +1,3 @@
+"""The part of cupyx.scipy that holds sparse matrices."""
+
+from cupyx.scipy import sparse  # noqa: F401

@@ -1,0 +1,559 @@
+# The Python array API standard 2025.12, as xarrayops offers it: the one table that tools/generate.py turns into
+# xarrayops/standard.py, xarrayops/linalg.py and xarrayops/fft.py.
+#
+# An annotation says what part a parameter plays in the dispatch:
+#   array      an array, required                   operand    an array or a Python scalar
+#   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
+#   dtype      a native dtype or its name           device     a native device or its name
+# Every other annotation is only shown.
+
+# section: creation
+def arange(
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: dtype = None, device: device = None
+) -> array:
+    "Evenly spaced values from start up to, but without, stop."
+
+def empty(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device = None) -> array:
+    "An array whose values are not set."
+
+def empty_like(x: array, /, *, dtype: dtype = None, device: device = None) -> array:
+    "An array shaped like x whose values are not set."
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype = None, device: device = None) -> array:
+    "A matrix with ones on diagonal k and zeros elsewhere."
+
+def full(shape: int | tuple[int, ...], fill_value: complex, *, dtype: dtype = None, device: device = None) -> array:
+    "An array filled with one value."
+
+def full_like(x: array, /, fill_value: complex, *, dtype: dtype = None, device: device = None) -> array:
+    "An array shaped like x, filled with one value."
+
+def linspace(
+    start: complex, stop: complex, /, num: int, *, dtype: dtype = None, device: device = None, endpoint: bool = True
+) -> array:
+    "num evenly spaced values from start to stop."
+
+def meshgrid(*arrays: array, indexing: Literal["xy", "ij"] = "xy") -> tuple[array, ...]:
+    "Coordinate matrices from coordinate vectors."
+
+def ones(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device = None) -> array:
+    "An array of ones."
+
+def ones_like(x: array, /, *, dtype: dtype = None, device: device = None) -> array:
+    "An array of ones, shaped like x."
+
+def tril(x: array, /, *, k: int = 0) -> array:
+    "The lower triangle of a matrix, or of each in a stack."
+
+def triu(x: array, /, *, k: int = 0) -> array:
+    "The upper triangle of a matrix, or of each in a stack."
+
+def zeros(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device = None) -> array:
+    "An array of zeros."
+
+def zeros_like(x: array, /, *, dtype: dtype = None, device: device = None) -> array:
+    "An array of zeros, shaped like x."
+
+# section: data types
+def astype(x: array, dtype: dtype, /, *, copy: bool = True, device: device = None) -> array:
+    "x converted to a data type, whatever promotion would say."
+
+# section: elementwise
+def abs(x: array, /) -> array:
+    "Absolute value."
+
+def acos(x: array, /) -> array:
+    "Inverse cosine, in radians."
+
+def acosh(x: array, /) -> array:
+    "Inverse hyperbolic cosine."
+
+def add(x1: operand, x2: operand, /) -> array:
+    "Sum."
+
+def asin(x: array, /) -> array:
+    "Inverse sine, in radians."
+
+def asinh(x: array, /) -> array:
+    "Inverse hyperbolic sine."
+
+def atan(x: array, /) -> array:
+    "Inverse tangent, in radians."
+
+def atan2(x1: operand, x2: operand, /) -> array:
+    "Inverse tangent of x1/x2 in the right quadrant, in radians."
+
+def atanh(x: array, /) -> array:
+    "Inverse hyperbolic tangent."
+
+def bitwise_and(x1: operand, x2: operand, /) -> array:
+    "Bitwise and."
+
+def bitwise_invert(x: array, /) -> array:
+    "Every bit inverted."
+
+def bitwise_left_shift(x1: operand, x2: operand, /) -> array:
+    "x1 with its bits shifted left by x2."
+
+def bitwise_or(x1: operand, x2: operand, /) -> array:
+    "Bitwise or."
+
+def bitwise_right_shift(x1: operand, x2: operand, /) -> array:
+    "x1 with its bits shifted right by x2."
+
+def bitwise_xor(x1: operand, x2: operand, /) -> array:
+    "Bitwise exclusive or."
+
+def ceil(x: array, /) -> array:
+    "The smallest integer not less than each element."
+
+def clip(x: array, /, min: maybe = None, max: maybe = None) -> array:
+    "Each element held between min and max."
+
+def conj(x: array, /) -> array:
+    "Complex conjugate."
+
+def copysign(x1: operand, x2: operand, /) -> array:
+    "The magnitude of x1 with the sign of x2."
+
+def cos(x: array, /) -> array:
+    "Cosine of an angle in radians."
+
+def cosh(x: array, /) -> array:
+    "Hyperbolic cosine."
+
+def divide(x1: operand, x2: operand, /) -> array:
+    "Quotient."
+
+def equal(x1: operand, x2: operand, /) -> array:
+    "Whether x1 equals x2."
+
+def exp(x: array, /) -> array:
+    "e raised to the power of each element."
+
+def expm1(x: array, /) -> array:
+    "exp(x) - 1, exact near zero."
+
+def floor(x: array, /) -> array:
+    "The greatest integer not greater than each element."
+
+def floor_divide(x1: operand, x2: operand, /) -> array:
+    "The quotient, rounded toward minus infinity."
+
+def greater(x1: operand, x2: operand, /) -> array:
+    "Whether x1 is greater than x2."
+
+def greater_equal(x1: operand, x2: operand, /) -> array:
+    "Whether x1 is greater than or equal to x2."
+
+def hypot(x1: operand, x2: operand, /) -> array:
+    "The root of the sum of squares, without overflow."
+
+def imag(x: array, /) -> array:
+    "Imaginary part."
+
+def isfinite(x: array, /) -> array:
+    "Whether each element is finite."
+
+def isinf(x: array, /) -> array:
+    "Whether each element is infinite."
+
+def isnan(x: array, /) -> array:
+    "Whether each element is NaN."
+
+def less(x1: operand, x2: operand, /) -> array:
+    "Whether x1 is less than x2."
+
+def less_equal(x1: operand, x2: operand, /) -> array:
+    "Whether x1 is less than or equal to x2."
+
+def log(x: array, /) -> array:
+    "Natural logarithm."
+
+def log10(x: array, /) -> array:
+    "Logarithm to base 10."
+
+def log1p(x: array, /) -> array:
+    "log(1 + x), exact near zero."
+
+def log2(x: array, /) -> array:
+    "Logarithm to base 2."
+
+def logaddexp(x1: operand, x2: operand, /) -> array:
+    "log(exp(x1) + exp(x2)), without overflow."
+
+def logical_and(x1: operand, x2: operand, /) -> array:
+    "Logical and."
+
+def logical_not(x: array, /) -> array:
+    "Logical not."
+
+def logical_or(x1: operand, x2: operand, /) -> array:
+    "Logical or."
+
+def logical_xor(x1: operand, x2: operand, /) -> array:
+    "Logical exclusive or."
+
+def maximum(x1: operand, x2: operand, /) -> array:
+    "The greater of x1 and x2; NaN where either is NaN."
+
+def minimum(x1: operand, x2: operand, /) -> array:
+    "The smaller of x1 and x2; NaN where either is NaN."
+
+def multiply(x1: operand, x2: operand, /) -> array:
+    "Product."
+
+def negative(x: array, /) -> array:
+    "The negative of each element."
+
+def nextafter(x1: operand, x2: operand, /) -> array:
+    "The floating-point number next to x1 in the direction of x2."
+
+def not_equal(x1: operand, x2: operand, /) -> array:
+    "Whether x1 differs from x2."
+
+def positive(x: array, /) -> array:
+    "+x."
+
+def pow(x1: operand, x2: operand, /) -> array:
+    "x1 raised to the power of x2."
+
+def real(x: array, /) -> array:
+    "Real part."
+
+def reciprocal(x: array, /) -> array:
+    "1/x."
+
+def remainder(x1: operand, x2: operand, /) -> array:
+    "The remainder of x1/x2, with the sign of x2."
+
+def round(x: array, /) -> array:
+    "The nearest integer; the even one of two."
+
+def sign(x: array, /) -> array:
+    "-1, 0 or 1; x/|x| for a complex number."
+
+def signbit(x: array, /) -> array:
+    "Whether the sign bit is set."
+
+def sin(x: array, /) -> array:
+    "Sine of an angle in radians."
+
+def sinh(x: array, /) -> array:
+    "Hyperbolic sine."
+
+def sqrt(x: array, /) -> array:
+    "Square root."
+
+def square(x: array, /) -> array:
+    "Square."
+
+def subtract(x1: operand, x2: operand, /) -> array:
+    "Difference."
+
+def tan(x: array, /) -> array:
+    "Tangent of an angle in radians."
+
+def tanh(x: array, /) -> array:
+    "Hyperbolic tangent."
+
+def trunc(x: array, /) -> array:
+    "Each element without its fraction."
+
+# section: indexing
+def take(x: array, indices: array, /, *, axis: int | None = None) -> array:
+    "The elements at some indices along an axis."
+
+def take_along_axis(x: array, indices: array, /, *, axis: int = -1) -> array:
+    "The elements that indices, as wide as x, choose along an axis."
+
+# section: linear algebra
+def matmul(x1: array, x2: array, /) -> array:
+    "Matrix product."
+
+def matrix_transpose(x: array, /) -> array:
+    "The last two axes exchanged."
+
+def tensordot(x1: array, x2: array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> array:
+    "Contraction of x1 and x2 over axes."
+
+def vecdot(x1: array, x2: array, /, *, axis: int = -1) -> array:
+    "Dot product along an axis; x1 is conjugated."
+
+# section: manipulation
+def broadcast_arrays(*arrays: array) -> tuple[array, ...]:
+    "The arrays, broadcast against one another."
+
+def broadcast_to(x: array, /, shape: tuple[int, ...]) -> array:
+    "x broadcast to a shape."
+
+def concat(arrays: arrays, /, *, axis: int | None = 0) -> array:
+    "Arrays joined along an axis that they have."
+
+def expand_dims(x: array, /, axis: int | tuple[int, ...]) -> array:
+    "New axes of extent one."
+
+def flip(x: array, /, *, axis: int | tuple[int, ...] | None = None) -> array:
+    "The elements in reverse order along axes."
+
+def moveaxis(x: array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> array:
+    "Axes moved to other places."
+
+def permute_dims(x: array, /, axes: tuple[int, ...]) -> array:
+    "The axes in another order."
+
+def repeat(x: array, repeats: operand, /, *, axis: int | None = None) -> array:
+    "Each element repeated."
+
+def reshape(x: array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> array:
+    "The same elements in another shape."
+
+def roll(x: array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> array:
+    "Elements shifted along axes; what leaves at one end enters at the other."
+
+def squeeze(x: array, /, axis: int | tuple[int, ...]) -> array:
+    "Axes of extent one removed."
+
+def stack(arrays: arrays, /, *, axis: int = 0) -> array:
+    "Arrays joined along a new axis."
+
+def tile(x: array, repetitions: tuple[int, ...], /) -> array:
+    "x repeated along its axes."
+
+def unstack(x: array, /, *, axis: int = 0) -> tuple[array, ...]:
+    "The slices of x along an axis."
+
+# section: searching
+def argmax(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> array:
+    "The index of the first maximum."
+
+def argmin(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> array:
+    "The index of the first minimum."
+
+def count_nonzero(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    "How many elements are not zero."
+
+def nonzero(x: array, /) -> tuple[array, ...]:
+    "The indices of the elements that are not zero."
+
+def searchsorted(x1: array, x2: operand, /, *, side: Literal["left", "right"] = "left", sorter: maybe = None) -> array:
+    "Where x2 would enter the sorted x1 so that it stays sorted."
+
+def where(condition: array, x1: operand, x2: operand, /) -> array:
+    "x1 where the condition holds, else x2."
+
+# section: sets
+def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
+    "Whether each element of x1 is among those of x2."
+
+def unique_all(x: array, /) -> tuple[array, array, array, array]:
+    "(values, indices, inverse_indices, counts) of the distinct elements."
+
+def unique_counts(x: array, /) -> tuple[array, array]:
+    "(values, counts) of the distinct elements."
+
+def unique_inverse(x: array, /) -> tuple[array, array]:
+    "(values, inverse_indices) of the distinct elements."
+
+def unique_values(x: array, /) -> array:
+    "The distinct elements."
+
+# section: sorting
+def argsort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:
+    "The indices that would sort x."
+
+def sort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:
+    "x sorted."
+
+# section: statistics
+def cumulative_prod(
+    x: array, /, *, axis: int | None = None, dtype: dtype = None, include_initial: bool = False
+) -> array:
+    "Running product."
+
+def cumulative_sum(
+    x: array, /, *, axis: int | None = None, dtype: dtype = None, include_initial: bool = False
+) -> array:
+    "Running sum."
+
+def max(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    "The greatest element; NaN if there is one."
+
+def mean(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    "Arithmetic mean."
+
+def min(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    "The smallest element; NaN if there is one."
+
+def prod(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype = None, keepdims: bool = False
+) -> array:
+    "Product of the elements."
+
+def std(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> array:
+    "Standard deviation."
+
+def sum(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype = None, keepdims: bool = False
+) -> array:
+    "Sum of the elements."
+
+def var(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> array:
+    "Variance."
+
+# section: utility
+def all(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    "Whether every element is true."
+
+def any(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    "Whether some element is true."
+
+def diff(x: array, /, *, axis: int = -1, n: int = 1, prepend: maybe = None, append: maybe = None) -> array:
+    "Differences of neighbours along an axis."
+
+# section: linalg
+def cholesky(x: array, /, *, upper: bool = False) -> array:
+    "Cholesky factor of a positive-definite matrix."
+
+def cross(x1: array, x2: array, /, *, axis: int = -1) -> array:
+    "Cross product of vectors of three elements."
+
+def det(x: array, /) -> array:
+    "Determinant."
+
+def diagonal(x: array, /, *, offset: int = 0) -> array:
+    "The elements of a diagonal."
+
+def eig(x: array, /) -> tuple[array, array]:
+    "(eigenvalues, eigenvectors) of a square matrix."
+
+def eigh(x: array, /) -> tuple[array, array]:
+    "(eigenvalues, eigenvectors) of a Hermitian matrix."
+
+def eigvals(x: array, /) -> array:
+    "Eigenvalues of a square matrix."
+
+def eigvalsh(x: array, /) -> array:
+    "Eigenvalues of a Hermitian matrix."
+
+def inv(x: array, /) -> array:
+    "Inverse of a square matrix."
+
+def matrix_norm(x: array, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> array:
+    "Norm of a matrix."
+
+def matrix_power(x: array, n: int, /) -> array:
+    "A square matrix raised to an integer power."
+
+def matrix_rank(x: array, /, *, rtol: maybe = None) -> array:
+    "Number of singular values above a relative tolerance."
+
+def outer(x1: array, x2: array, /) -> array:
+    "Outer product of two vectors."
+
+def pinv(x: array, /, *, rtol: maybe = None) -> array:
+    "Moore-Penrose inverse."
+
+def qr(x: array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tuple[array, array]:
+    "(Q, R) of a matrix."
+
+def slogdet(x: array, /) -> tuple[array, array]:
+    "(sign, logabsdet) of the determinant."
+
+def solve(x1: array, x2: array, /) -> array:
+    "The solution of x1 @ x = x2."
+
+def svd(x: array, /, *, full_matrices: bool = True) -> tuple[array, array, array]:
+    "(U, S, Vh) of a matrix."
+
+def svdvals(x: array, /) -> array:
+    "Singular values."
+
+def trace(x: array, /, *, offset: int = 0, dtype: dtype = None) -> array:
+    "Sum of a diagonal."
+
+def vector_norm(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
+) -> array:
+    "Norm of a vector."
+
+# section: fft
+def fft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
+    "Discrete Fourier transform."
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: dtype = None, device: device = None) -> array:
+    "Sample frequencies of fft."
+
+def fftn(
+    x: array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> array:
+    "Discrete Fourier transform over several axes."
+
+def fftshift(x: array, /, *, axes: int | Sequence[int] | None = None) -> array:
+    "Zero frequency moved to the centre."
+
+def hfft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
+    "Transform of a Hermitian signal."
+
+def ifft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
+    "Inverse of fft."
+
+def ifftn(
+    x: array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> array:
+    "Inverse of fftn."
+
+def ifftshift(x: array, /, *, axes: int | Sequence[int] | None = None) -> array:
+    "Inverse of fftshift."
+
+def ihfft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
+    "Inverse of hfft."
+
+def irfft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
+    "Inverse of rfft."
+
+def irfftn(
+    x: array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> array:
+    "Inverse of rfftn."
+
+def rfft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
+    "Transform of a real signal."
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: dtype = None, device: device = None) -> array:
+    "Sample frequencies of rfft and irfft."
+
+def rfftn(
+    x: array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> array:
+    "Transform of a real signal over several axes."
+
+# section: by hand
+# These dispatch on something else than an array's class; xarrayops/_creation.py and xarrayops/_dtypes.py write them.
+def asarray(obj: Any, /, *, dtype: dtype = None, device: device = None, copy: bool | None = None) -> array:
+    "An array of the values of obj."
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    "The shape that some shapes broadcast to."
+
+def can_cast(from_: dtype, to: dtype, /) -> bool:
+    "Whether promotion allows the cast."
+
+def finfo(type: dtype, /) -> Any:
+    "Limits of a floating-point dtype."
+
+def from_dlpack(x: Any, /, *, device: device = None, copy: bool | None = None) -> array:
+    "An array over the memory of another."
+
+def iinfo(type: dtype, /) -> Any:
+    "Limits of an integer dtype."
+
+def isdtype(dtype: dtype, kind: Any) -> bool:
+    "Whether a dtype is of a kind."
+
+def result_type(*arrays_and_dtypes: Any) -> dtype:
+    "The dtype that promotion yields."

@@ -1,0 +1,115 @@
+"""The creation functions that take an object: asarray and from_dlpack; and broadcast_shapes, which needs no library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from xarrayops import _default, registry
+from xarrayops._arrays import device as device_of
+from xarrayops._exchange import convert
+from xarrayops.dispatch import common_backend, creation
+from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin import Array
+from xarrayops.registry import SCALARS
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Array | None = None,
+    backend: str | None = None,
+) -> Array:
+    """An array of the values of obj: a scalar, a nested sequence, a buffer, or an array.
+
+    An array stays in its library, unless ``backend=`` or ``like=`` names another: then it is converted.
+
+    Raises
+    ------
+    MixedBackends
+        A sequence holds arrays of several libraries, or of another than the one that was asked for.
+    Unsupported
+        The values are no numbers.
+
+    <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html>
+    """
+    if like is not None:
+        if backend is not None:
+            raise TypeError("xo.asarray takes like= or backend=, not both.")
+        backend, device = registry.backend_of(like).name, device if device is not None else device_of(like)
+    if registry.refusal(obj) is not None:
+        raise Unsupported(f"xo.asarray: {registry.refusal(obj)}.")
+    source = registry.admit(obj)
+    if source is not None and backend not in (None, source.name):
+        obj = convert(obj, backend, device=device, copy=copy)
+        copy = None
+    elif source is None:
+        if type(obj) not in SCALARS and not isinstance(obj, (list, tuple)) and not _is_buffer(obj):
+            raise BackendNotFound(f"xo.asarray cannot make an array of a {registry.describe_class(type(obj))}.")
+        members = dict(_arrays_within(obj))
+        backend = common_backend("asarray", members).name if members and backend is None else backend
+    function, dtype, device = creation("asarray", obj if backend is None and source else None, backend, dtype, device)
+    return function(obj, dtype=dtype, device=device, copy=copy)
+
+
+def _is_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return hasattr(obj, "__dlpack__") or hasattr(obj, "__array_interface__")
+    return True
+
+
+def _arrays_within(obj: Any, place: str = "obj") -> Iterator[tuple[str, Any]]:
+    """The arrays inside nested sequences, which a library would take in silently, each with its place."""
+    if isinstance(obj, (list, tuple)):
+        for i, member in enumerate(obj):
+            if type(member) not in SCALARS:
+                yield from _arrays_within(member, f"{place}[{i}]")
+    elif registry.admit(obj) is not None:
+        yield place, obj
+
+
+def from_dlpack(
+    x: Any,
+    /,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Array | None = None,
+    backend: str | None = None,
+) -> Array:
+    """An array over the memory of any object with ``__dlpack__``; of the default library unless told otherwise.
+
+    <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html>
+    """
+    if registry.admit(x) is not None:
+        return convert(x, like if like is not None else backend or _default.current()[0], device=device, copy=copy)
+    function, _, device = creation("from_dlpack", like, backend, None, device)
+    return function(x, device=device, copy=copy)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that some shapes broadcast to.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit; the message names the axis.
+
+    <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_shapes.html>
+    """
+    result: list[int] = []
+    for shape in shapes:
+        result[:0] = [1] * (len(shape) - len(result))
+        for axis in range(-len(shape), 0):
+            if result[axis] == 1:
+                result[axis] = shape[axis]
+            elif shape[axis] not in (1, result[axis]):
+                listing = ", ".join(map(str, shapes))
+                raise ValueError(f"shapes {listing} do not broadcast: axis {axis} is {result[axis]} and {shape[axis]}")
+    return tuple(result)

@@ -1,0 +1,223 @@
+"""Exchange between libraries: plan first, then alias the memory, copy it, or refuse.
+
+What a library can take in or must not give away is told by the hooks of its backend file (`memory`, `export_refusal`,
+`alias_refusal`, `alias`, `to_numpy`, `from_numpy`); here is only the order in which they are asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from xarrayops import registry
+from xarrayops._explanation import Candidate, Explanation
+from xarrayops.errors import ExchangeError
+from xarrayops.plugin import Array, Memory
+from xarrayops.registry import Backend
+
+REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
+"""What libraries raise when they refuse an import: not all raise BufferError (pytorch#194267, numpy gh-30937)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a conversion will do: ``action`` is "zero-copy", "copy" or "refuse".
+
+    ``visible`` tells that the target can see the memory of the source, so that a copy need not go through the host.
+    """
+
+    action: str
+    reason: str
+    nbytes: int
+    source: Backend
+    target: Backend
+    device: Any
+    memory: Memory | None
+    visible: bool
+
+
+def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """x as an array of another library.
+
+    Parameters
+    ----------
+    x : array
+        Of any library that is served, of any shape and dtype, on any device.
+    to : str, namespace module or array
+        The library: a backend's name, a namespace, or an array to be like (then on its device, too).
+    device : optional
+        A device of the target library, by name or native; default: where x is, if the target can see that memory, else
+        the target's own default.
+    copy : bool, optional
+        None copies only when it must; False raises rather than copy; True always copies.
+
+    Returns
+    -------
+    array
+        Same shape, dtype and values. `shares_memory` tells whether a byte moved; `explain` tells before.
+
+    Raises
+    ------
+    ExchangeError
+        ``copy=False`` and the memory cannot be shared, or x must not leave its library (it requires a gradient).
+    BackendNotFound, Unsupported
+        x is no array, the library is not known, or it lacks the dtype or the device.
+
+    Notes
+    -----
+    Laws: ``convert(convert(x, to), like_x)`` equals x; ``convert(x, library_of_x) is x`` unless copy is True.
+    Read-only NumPy memory is aliased by NumPy only. JAX never writes its memory, so NumPy gets a read-only view of it,
+    and libraries without a read-only flag get a copy unless ``copy=False`` insists. A lazy array is computed.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.arange(6.0).reshape(2, 3)
+    >>> xo.convert(x, "numpy") is x
+    True
+    >>> xo.shares_memory(x, xo.convert(x, "numpy", copy=True))
+    False
+    """
+    plan = plan_convert(x, to, device=device, copy=copy)
+    if plan.action == "refuse":
+        raise ExchangeError(f"{_asked(x, plan, copy)}: {plan.reason}.")
+    try:
+        return _carry_out(plan, x)
+    except REFUSALS as error:
+        way_out = "" if plan.action == "copy" else ". Instead: copy=True"
+        raise ExchangeError(f"{_asked(x, plan, copy)}: {error}{way_out}") from error
+
+
+def plan_convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Plan:
+    """What `convert` would do with these arguments, before anything moves."""
+    source, target = registry.backend_of(x), _target(to)
+    if device is None and not isinstance(to, (str, ModuleType)):
+        device = target.functions["device"](to)
+    elif device is not None:
+        device = target.native_device(device)
+    if source is target:
+        return _plan_at_home(x, source, device, copy)
+    memory = source.functions["memory"](x)
+    refusal = source.functions["export_refusal"](x)
+    obstacle = refusal or _obstacle(x, source, target, device, memory, forced=copy is False)
+
+    def plan(action: str, reason: str) -> Plan:
+        nbytes = _nbytes(x, memory) if action == "copy" else 0
+        return Plan(action, reason, nbytes, source, target, device, memory, visible=obstacle is None)
+
+    if refusal:
+        return plan("refuse", refusal)
+    if obstacle:
+        return plan("refuse", f"{obstacle}. Instead: copy=None") if copy is False else plan("copy", obstacle)
+    if copy:
+        return plan("copy", "copy=True")
+    still_written = target.immutable and memory is not None and not (memory.readonly or memory.immutable)
+    return plan("zero-copy", "aliases memory that you can still write" if still_written else "one memory serves both")
+
+
+def _plan_at_home(x: Array, home: Backend, device: Any, copy: bool | None) -> Plan:
+    """The plan where x is of the target library already."""
+    moves = device is not None and device != home.functions["device"](x)
+    if not moves and not copy:
+        return Plan("zero-copy", f"x is a {home.name} array already", 0, home, home, device, None, visible=True)
+    if copy is False:
+        reason = f"x is on {home.functions['device'](x)}, not on {device}. Instead: copy=None"
+        return Plan("refuse", reason, 0, home, home, device, None, visible=True)
+    nbytes = _nbytes(x, home.functions["memory"](x))
+    return Plan("copy", "another device" if moves else "copy=True", nbytes, home, home, device, None, visible=True)
+
+
+def _obstacle(
+    x: Array, source: Backend, target: Backend, device: Any, memory: Memory | None, *, forced: bool
+) -> str | None:
+    """Why the target cannot alias x; None if it can."""
+    if memory is None:
+        lazy = source.functions["is_lazy"](x)
+        return f"{source.name} must compute the values first" if lazy else f"{source.name} shows no memory of x"
+    if device is not None and not _lies_on(memory, target, device):
+        return f"the values lie on {memory.device}:{memory.index}, not on {device}"
+    refusal: str | None = target.functions["alias_refusal"](memory, forced=forced)
+    return refusal
+
+
+def _lies_on(memory: Memory, target: Backend, device: Any) -> bool:
+    return any((d.kind, d.index) == (memory.device, memory.index) for d in target.devices() if d.native == device)
+
+
+def _carry_out(plan: Plan, x: Array) -> Array:
+    source, target, device = plan.source, plan.target, plan.device
+    if source is target:
+        if plan.action == "zero-copy":
+            return x
+        moves = device is not None and device != source.functions["device"](x)
+        return source.functions["to_device"](x, device) if moves else source.functions["asarray"](x, copy=True)
+    if plan.action == "zero-copy":
+        return target.functions["alias"](x, plan.memory)
+    if plan.visible and plan.memory is not None and plan.memory.device != "cpu":
+        return target.functions["asarray"](target.functions["alias"](x, plan.memory), copy=True)
+    return target.functions["from_numpy"](source.functions["to_numpy"](x), device)
+
+
+def explain_convert(
+    x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
+) -> Explanation:
+    """The plan of a conversion as `explain` shows it."""
+    plan = plan_convert(x, to, device=device, copy=copy)
+    name = f"{plan.source.name}->{plan.target.name}"
+    copies = (f"copies {plan.nbytes} bytes",) if plan.nbytes else ()
+    candidate = Candidate(name, plan.action != "refuse", plan.reason, copies)
+    summary = f"{plan.action}: {plan.reason}"
+    chosen = None if plan.action == "refuse" else name
+    return Explanation(
+        "convert", summary, (candidate,), chosen, action=plan.action, nbytes=plan.nbytes, reason=plan.reason
+    )
+
+
+def shares_memory(a: Array, b: Array, /) -> bool:
+    """Whether some element of a and some element of b lie in the same place, whatever their libraries.
+
+    Told from addresses and strides; False where a library shows no memory (lazy arrays, tracers).
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.zeros(6)
+    >>> xo.shares_memory(x, x[::2]), xo.shares_memory(x[::2], x[1::2])
+    (True, False)
+    """
+    import numpy as np
+
+    places = [registry.backend_of(x).functions["memory"](x) for x in (a, b)]
+    if any(p is None for p in places) or len({(p.device, p.index) for p in places}) > 1:
+        return False
+    first, second = (np.asarray(_Outline(p)) for p in places)
+    return np.shares_memory(first, second)
+
+
+class _Outline:
+    """Addresses and strides for NumPy's exact overlap test, which reads no element: device memory is safe."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": memory.shape,
+            "strides": memory.strides,
+            "typestr": f"|V{memory.itemsize}",
+            "data": (memory.pointer, True),
+        }
+
+
+def _target(to: str | ModuleType | Array) -> Backend:
+    if isinstance(to, str):
+        return registry.backend_by_name(to)
+    return registry.backend_by_namespace(to) if isinstance(to, ModuleType) else registry.backend_of(to)
+
+
+def _nbytes(x: Array, memory: Memory | None) -> int:
+    return memory.nbytes if memory is not None else int(getattr(x, "nbytes", 0))
+
+
+def _asked(x: Array, plan: Plan, copy: bool | None) -> str:
+    array = f"{plan.source.name} array of shape {tuple(x.shape)} and dtype {x.dtype}"
+    return f"xo.convert({array}, {plan.target.name!r}, {copy=})"

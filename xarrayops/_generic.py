@@ -1,0 +1,206 @@
+"""The hooks for any library that follows the standard: one function per hook of `xarrayops.plugin`, on a namespace xp.
+
+A backend that lacks a hook gets the one here, with its own namespace as ``xp``.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, Device, Gap, Memory
+
+DTYPE_NAMES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
+)
+
+
+def versions(xp: ModuleType) -> dict[str, str]:
+    """The version of the namespace's library."""
+    import importlib
+
+    root = xp.__name__.partition(".")[0]
+    return {root: str(getattr(importlib.import_module(root), "__version__", "unknown"))}
+
+
+def devices(xp: ModuleType) -> list[Device]:
+    """The devices that ``__array_namespace_info__`` lists."""
+    return [Device(str(d), str(d), d) for d in xp.__array_namespace_info__().devices()]
+
+
+def refine(xp: ModuleType, x: Array, /) -> str | None:
+    """The class tells all."""
+    return None
+
+
+def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
+    """Every array is served."""
+    return None
+
+
+def as_dtype(xp: ModuleType, name: str, /) -> Any:
+    """The attribute of the namespace."""
+    if name not in DTYPE_NAMES:
+        raise ValueError(f"the names are {', '.join(DTYPE_NAMES)}")
+    dtype = getattr(xp, name, None)
+    if dtype is None:
+        raise ValueError(f"it has {', '.join(n for n in DTYPE_NAMES if getattr(xp, n, None) is not None)}")
+    return dtype
+
+
+def dtype_name(xp: ModuleType, dtype: Any, /) -> str | None:
+    """The name under which the namespace holds the dtype."""
+    return next((name for name in DTYPE_NAMES if hasattr(xp, name) and getattr(xp, name) == dtype), None)
+
+
+def as_device(xp: ModuleType, device: Any, /) -> Any:
+    """The device that bears the name."""
+    known = xp.__array_namespace_info__().devices()
+    for candidate in known:
+        if candidate == device or str(candidate) == device:
+            return candidate
+    return known[0] if device == "cpu" and len(known) == 1 else _no_device(device)
+
+
+def _no_device(device: Any) -> Any:
+    raise ValueError(f"{device!r} is none of them")
+
+
+def device(xp: ModuleType, x: Array, /) -> Any:
+    """The standard's attribute."""
+    return x.device
+
+
+def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:
+    """The standard's method."""
+    return x if x.device == device else x.to_device(device)
+
+
+def is_lazy(xp: ModuleType, x: Array, /) -> bool:
+    """The standard cannot tell; an eager library is assumed."""
+    return False
+
+
+def compute(xp: ModuleType, *arrays: Array) -> tuple[Array, ...]:
+    """Nothing is lazy."""
+    return arrays
+
+
+def synchronize(xp: ModuleType, *arrays: Array) -> None:
+    """Nothing runs behind the caller's back."""
+
+
+def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
+    """Broadcast, multiply and sum: every label an axis of one product. Correct, and as large as that product."""
+    inputs, _, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if "." in subscripts:
+        raise Unsupported("the generic einsum has no ellipsis. Instead: name every axis by a letter")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum {subscripts!r} names {len(terms)} operands; {len(operands)} were given")
+    if "->" not in subscripts:
+        output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
+    labels = output + "".join(sorted(set(inputs) - {","} - set(output)))
+    product = None
+    for term, operand in zip(terms, operands, strict=True):
+        factor = _spread(xp, term, operand, labels)
+        product = factor if product is None else xp.multiply(product, factor)
+    summed = tuple(range(len(output), len(labels)))
+    assert product is not None
+    return xp.sum(product, axis=summed, dtype=product.dtype) if summed else product
+
+
+def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
+    """The operand with one axis per label; a label that occurs twice in the term takes the diagonal."""
+    if len(term) != operand.ndim:
+        raise ValueError(f"einsum term {term!r} names {len(term)} axes; the operand has shape {tuple(operand.shape)}")
+    for label in sorted(set(term)):
+        while term.count(label) > 1:
+            first = term.index(label)
+            second = term.index(label, first + 1)
+            rest = [i for i in range(len(term)) if i not in (first, second)]
+            operand = xp.linalg.diagonal(xp.permute_dims(operand, (*rest, first, second)))
+            term = "".join(term[i] for i in rest) + label
+    operand = xp.permute_dims(operand, tuple(term.index(c) for c in labels if c in term))
+    extents = iter(operand.shape)
+    return xp.reshape(operand, tuple(next(extents) if c in term else 1 for c in labels))
+
+
+def update(xp: ModuleType, x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+    """Item assignment; duplicate indices are applied one occurrence after the other."""
+    target = xp.asarray(x, copy=True) if copy else x
+    if op == "set":
+        target[index] = value
+        return target
+    combine = {"add": xp.add, "multiply": xp.multiply, "min": xp.minimum, "max": xp.maximum}[op]
+    places = xp.reshape(xp.arange(math.prod(x.shape), device=x.device), x.shape)[index]
+    if hasattr(value, "shape"):
+        value = xp.broadcast_to(value, places.shape)
+    counts = xp.unique_counts(places).counts
+    if places.ndim == 0 or not bool(xp.any(counts > 1)):
+        target[index] = xp.astype(combine(target[index], value), x.dtype)
+        return target
+    flat, places = xp.reshape(target, (-1,)), xp.reshape(places, (-1,))
+    order = xp.argsort(places, stable=True)
+    values = xp.reshape(value, (-1,)) if hasattr(value, "shape") else None
+    for k in range(int(places.shape[0])):
+        at = places[order[k]]
+        flat[at] = xp.astype(combine(flat[at], value if values is None else values[order[k]]), x.dtype)
+    target[...] = xp.reshape(flat, x.shape)
+    return target
+
+
+def memory(xp: ModuleType, x: Array, /) -> Memory | None:
+    """What DLPack tells through NumPy, for an array in host memory; None where NumPy cannot see it."""
+    import numpy as np
+
+    if not hasattr(x, "__dlpack_device__") or x.__dlpack_device__()[0] != 1:
+        return None
+    try:
+        view = np.from_dlpack(x)
+    except (BufferError, ValueError, TypeError, RuntimeError):
+        return None
+    return Memory(
+        dtype=view.dtype.name,
+        shape=view.shape,
+        strides=view.strides,
+        itemsize=view.itemsize,
+        pointer=view.ctypes.data,
+        device="cpu",
+        readonly=not view.flags.writeable,
+    )
+
+
+def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
+    """Any array may leave."""
+    return None
+
+
+def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | None:
+    """Host memory that may be written can be aliased."""
+    if memory.device != "cpu":
+        return f"{xp.__name__} sees no memory of device {memory.device}"
+    return "read-only memory" if memory.readonly or memory.immutable else None
+
+
+def alias(xp: ModuleType, x: Any, memory: Memory, /) -> Array:
+    """The standard's DLPack import."""
+    return xp.from_dlpack(x)
+
+
+def to_numpy(xp: ModuleType, x: Array, /) -> Any:
+    """A host view through DLPack, a host copy where a view is not to be had."""
+    import numpy as np
+
+    try:
+        return np.from_dlpack(x)
+    except (AttributeError, BufferError, ValueError, TypeError, RuntimeError):
+        return np.asarray(x)
+
+
+def from_numpy(xp: ModuleType, a: Any, device: Any, /) -> Array:
+    """A copy by the namespace's own asarray."""
+    return xp.asarray(a, device=device, copy=True)

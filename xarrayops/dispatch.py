@@ -1,0 +1,218 @@
+"""From a call to the function that serves it: one look-up by class, and what happens when the look-up misses.
+
+A dispatching function holds a table keyed by the class of its array argument; with two array arguments a table of
+tables (cheaper than a tuple), with more the tuple of all classes, with a sequence the set of its classes::
+
+    def add(x1, x2, /):
+        try:
+            f = _add[type(x1)][type(x2)]
+        except KeyError:
+            f = getattr(resolved, miss("add", (type(x1), type(x2))))
+        return f(x1, x2)
+
+`miss` finds the function, enters it in the table and answers with the name under which `resolved` holds it. It answers
+with a name, and not with the function, for torch.compile's sake: Dynamo calls a function marked
+``_dynamo_marked_constant`` while it traces and takes a string for a constant, and it reads a module's attribute afresh
+each time, whereas it keeps the contents of a dict as they were when it first met it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+from xarrayops import _default, registry
+from xarrayops._surface import SURFACE
+from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
+from xarrayops.plugin import HOOKS
+from xarrayops.registry import SCALARS, Backend
+
+Key = type | tuple[type, ...] | frozenset[type]
+Table = dict[Any, Any]
+
+resolved = ModuleType("xarrayops._resolved", doc="The functions that `miss` has found.")
+_tables: dict[str, Table] = {}
+
+
+def table(verb: str) -> Table:
+    """The table of a verb: empty, to be filled by `miss`."""
+    return _tables.setdefault(verb, {})
+
+
+def miss(verb: str, key: Key) -> str:
+    """Find what serves a verb for some classes, and answer with its name in `resolved`.
+
+    Where no one backend does, the name leads to a function that raises with the arguments in hand, or that admits a
+    class by its instance's ``__array_namespace__``.
+    """
+    classes = key if isinstance(key, (tuple, frozenset)) else (key,)
+    arrays = [cls for cls in classes if cls not in SCALARS and cls is not type(None)]
+    backends = {registry.backend_of_class(cls) for cls in arrays}
+    backend = backends.pop() if len(backends) == 1 else None
+    if backend is None:
+        return _hold(f"{verb}:late", partial(_late, verb))
+    function = backend.functions[verb]
+    if isinstance(key, tuple) and len(key) == 2:
+        table(verb).setdefault(key[0], {})[key[1]] = function
+    else:
+        table(verb)[key] = function
+    return _hold(f"{verb}:{backend.name}", function)
+
+
+def serving(verb: str, cls: type) -> Callable[..., Any]:
+    """What serves a verb of one array, where the call need not be as quick as a generated function's."""
+    try:
+        return _tables[verb][cls]
+    except KeyError:
+        return getattr(resolved, miss(verb, cls))
+
+
+def _hold(name: str, function: Callable[..., Any]) -> str:
+    setattr(resolved, name, function)
+    return name
+
+
+def _late(verb: str, /, *args: Any, **kwargs: Any) -> Any:
+    """Serve a call whose classes alone did not tell the backend; raise if the arguments do not either."""
+    arguments = dict(array_arguments(verb, args, kwargs))
+    backend = common_backend(verb, arguments)
+    bound = signature(verb).bind(*args, **kwargs)
+    for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
+        if bound.arguments.get(name) is not None:
+            bound.arguments[name] = convert(bound.arguments[name])
+    return backend.functions[verb](*bound.args, **bound.kwargs)
+
+
+@cache
+def signature(verb: str) -> inspect.Signature:
+    """The signature of a standard function or a hook."""
+    if verb in HOOKS:
+        return inspect.signature(HOOKS[verb])
+    scope: dict[str, Any] = {}
+    exec(f"def f{SURFACE[verb]}: ...", scope)
+    return inspect.signature(scope["f"])
+
+
+def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The arguments that may be arrays, each with the name that an error gives it; members of sequences one by one."""
+    bound = signature(verb).bind(*args, **kwargs)
+    for name, value in bound.arguments.items():
+        if isinstance(value, (tuple, list)) and any(_may_be_array(member) for member in value):
+            for i, member in enumerate(value):
+                yield f"{name}[{i}]", member
+        elif _may_be_array(value) or name in _required(verb):
+            yield name, value
+
+
+@cache
+def _required(verb: str) -> frozenset[str]:
+    parameters = signature(verb).parameters.values()
+    return frozenset(p.name for p in parameters if p.name in ("x", "x1", "x2", "arrays", "operands", "condition"))
+
+
+def _may_be_array(value: Any) -> bool:
+    return (
+        hasattr(value, "__array_namespace__")
+        or registry.admit(value) is not None
+        or registry.refusal(value) is not None
+    )
+
+
+def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
+    """The one backend that serves all arguments; Python scalars and None belong to any.
+
+    Raises
+    ------
+    MixedBackends
+        It names each argument with its library and device, and the conversion that would mend the call.
+    BackendNotFound, Unsupported
+        An argument is no array, or one that is not served; there is no array at all.
+    """
+    arrays = {name: x for name, x in arguments.items() if type(x) not in SCALARS and x is not None}
+    if not arrays:
+        given = ", ".join(f"{name}={x!r}" for name, x in arguments.items()) or "nothing"
+        raise BackendNotFound(f"xo.{verb} needs an array to tell the library by; it was given {given}.")
+    found: dict[str, Backend] = {}
+    for name, x in arrays.items():
+        gap = registry.refusal(x)
+        if gap is not None:
+            raise Unsupported(f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
+        backend = registry.admit(x)
+        if backend is None:
+            raise BackendNotFound(
+                f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is no array of a library "
+                f"that we know. Make it one: xo.asarray({name})."
+            )
+        found[name] = backend
+    if len(set(found.values())) > 1:
+        raise MixedBackends(_mixture(verb, arrays, found))
+    return next(iter(found.values()))
+
+
+def _mixture(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> str:
+    parts = [f"{name} is a {b.name} array on {b.functions['device'](arrays[name])}" for name, b in found.items()]
+    first = next(iter(found.values()))
+    foreign = [name for name, b in found.items() if b is not first]
+    fixes = " and ".join(f'{name} -> xo.convert({name}, "{first.name}")' for name in foreign)
+    return f"xo.{verb} was given arrays of several libraries: {', '.join(parts)}. Convert so that one serves: {fixes}."
+
+
+def native_dtype(cls: type, dtype: Any) -> Any:
+    """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
+    backend = registry.backend_of_class(cls)
+    return dtype if backend is None else backend.native_dtype(dtype)
+
+
+def native_device(cls: type, device: Any) -> Any:
+    """The native device of a class's library for a name or a native device; unchanged while the library is unknown."""
+    backend = registry.backend_of_class(cls)
+    return device if backend is None else backend.native_device(device)
+
+
+def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) -> tuple[Callable[..., Any], Any, Any]:
+    """What creates an array: the function, the native dtype and the native device.
+
+    ``like`` gives library and device, ``name`` the library; without both the default does (`xarrayops.use`).
+    """
+    if like is not None:
+        if name is not None:
+            raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
+        if device is None:
+            device = getattr(resolved, _creator("device", type(like), None))(like)
+        else:
+            device = _created(native_device.__name__, type(like), None, device)
+    else:
+        if name is None:
+            name, default_device = _default.current()
+            device = default_device if device is None else device
+        if device is not None:
+            device = _created(native_device.__name__, type(None), name, device)
+    if dtype is not None:
+        dtype = _created(native_dtype.__name__, type(like), name, dtype)
+    return getattr(resolved, _creator(verb, type(like), name)), dtype, device
+
+
+def creator(cls: type, name: str | None) -> Backend:
+    """The backend that creates: of an array's class, or of a name."""
+    if name is not None:
+        return registry.backend_by_name(name)
+    backend = registry.backend_of_class(cls)
+    if backend is None:
+        raise BackendNotFound(f"like= must be an array of a known library; it is a {registry.describe_class(cls)}.")
+    return backend
+
+
+def _creator(verb: str, cls: type, name: str | None) -> str:
+    backend = creator(cls, name)
+    return _hold(f"{verb}:{backend.name}", backend.functions[verb])
+
+
+def _created(convert: str, cls: type, name: str | None, value: Any) -> Any:
+    return getattr(creator(cls, name), convert)(value)
+
+
+for _function in (miss, native_dtype, native_device, _creator, _created):
+    vars(_function)["_dynamo_marked_constant"] = True

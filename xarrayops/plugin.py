@@ -1,0 +1,266 @@
+"""What a backend module may define, with its laws.
+
+A backend is a module of plain functions for one array library, found through an entry point of the group
+``xarrayops.backends`` whose name is the root package of the library's array classes. It imports its library at its top.
+
+Data that a backend must define:
+
+``NAMESPACE``
+    A module that follows the Python array API standard, as far as the library has one.
+``ARRAY_TYPES``
+    The classes whose instances are the library's arrays; subclasses are admitted too.
+
+Data that it may define:
+
+``REFUSED_TYPES``
+    A mapping from subclasses of ``ARRAY_TYPES`` that are no arrays for our purposes to the `Gap` that says why.
+``UNTRACEABLE``
+    A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
+``IMMUTABLE``
+    True where the library never writes an array's memory, and so may be surprised by one who does.
+``KNOWN_BAD``
+    A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
+``DISTRIBUTIONS``
+    The names of the distributions whose versions matter; by default the entry point's name.
+
+Functions that it may define:
+
+- any function of the standard, under its own name and with the standard's signature; ``linalg.det`` is called
+  ``linalg_det`` and ``fft.fft`` is called ``fft_fft``. What it does not define comes from ``NAMESPACE``.
+- the hooks below, each with the signature shown. What it does not define comes from the generic road, written on the
+  standard alone.
+- ``VERB_CANDIDATES = [(name, function, can), ...]`` for any standard function VERB (in capitals): the kernels that may
+  serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`.
+
+A name may be bound to ``unsupported("why", instead="...")``: then the function raises, the support matrix shows the
+gap, and the tests expect it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from xarrayops.errors import Unsupported
+
+Array = Any
+"""An array of any library. Arrays stay native, so no class describes them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that a library cannot do: the reason, and what to do instead."""
+
+    why: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.why}. Instead: {self.instead}"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that a backend can use.
+
+    ``kind`` is one of cpu, cuda, rocm, tpu, xla or the library's own word; ``name`` is the string that selects the
+    device (``"cuda:0"``); ``native`` is the library's device object; ``label`` is what a person calls it.
+    """
+
+    kind: str
+    name: str
+    native: Any
+    label: str = ""
+
+    @property
+    def index(self) -> int:
+        """The number in the name, 0 without one."""
+        number = self.name.rpartition(":")[2]
+        return int(number) if number.isdecimal() else 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBad:
+    """A fault of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any"."""
+
+    library: str
+    versions: str
+    device: str
+    condition: str
+    issue: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of one call, for a kernel to say whether it can serve them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of one array, as another library may see it.
+
+    ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is a `Device` kind with ``index``.
+    ``immutable`` tells memory that its library never writes (JAX) from memory that is flagged ``readonly`` (NumPy).
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+    pointer: int
+    device: str
+    index: int = 0
+    readonly: bool = False
+    immutable: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that a compact copy takes."""
+        size = self.itemsize
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether the elements lie in C order without gaps."""
+        expected = self.itemsize
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent > 1 and stride != expected:
+                return 0 in self.shape
+            expected *= extent
+        return True
+
+
+def unsupported(why: str, *, instead: str) -> Callable[..., NoReturn]:
+    """Declare in a backend file that the library cannot do something.
+
+    >>> eigh = unsupported("Dask has no eigh", instead="xo.compute(x) and use NumPy")
+    >>> eigh.gap.why
+    'Dask has no eigh'
+    """
+    gap = Gap(why, instead)
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise Unsupported(str(gap))
+
+    refuse.gap = gap  # type: ignore[attr-defined]
+    return refuse
+
+
+def gap_of(function: Any) -> Gap | None:
+    """The gap that a function declares, or None."""
+    return getattr(function, "gap", None)
+
+
+class Hooks:
+    """The hooks: names, signatures and laws. A namespace to read, never instantiated."""
+
+    @staticmethod
+    def versions() -> dict[str, str]:
+        """Versions of the library and of what it runs on (CUDA, cuDNN, HIP), by name."""
+        raise NotImplementedError
+
+    @staticmethod
+    def devices() -> list[Device]:
+        """The devices that can be used now; a CPU first where there is one."""
+        raise NotImplementedError
+
+    @staticmethod
+    def refine(x: Array, /) -> str | None:
+        """The name of the backend that this very array belongs to, where its class does not tell (XLA tensors)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def refuse(x: Array, /) -> Gap | None:
+        """Why this very array is none that we serve (a NumPy array of objects), or None."""
+        raise NotImplementedError
+
+    @staticmethod
+    def as_dtype(name: str, /) -> Any:
+        """The native dtype of that standard name. Law: ``dtype_name(as_dtype(name)) == name``."""
+        raise NotImplementedError
+
+    @staticmethod
+    def dtype_name(dtype: Any, /) -> str | None:
+        """The standard's name of a native dtype; None if it is none of the library's dtypes."""
+        raise NotImplementedError
+
+    @staticmethod
+    def as_device(device: Any, /) -> Any:
+        """The native device for a name such as "cpu" or "cuda:1", or a native device itself. Raises ValueError."""
+        raise NotImplementedError
+
+    @staticmethod
+    def device(x: Array, /) -> Any:
+        """The native device that holds x; None where x has none yet (a tracer)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def to_device(x: Array, device: Any, /) -> Array:
+        """x on that native device. Law: ``to_device(x, device(x)) is x``."""
+        raise NotImplementedError
+
+    @staticmethod
+    def is_lazy(x: Array, /) -> bool:
+        """Whether x stands for values that are not computed yet (a task graph or a tracer)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def compute(*arrays: Array) -> tuple[Array, ...]:
+        """The arrays with their values computed; the arrays themselves where nothing is lazy."""
+        raise NotImplementedError
+
+    @staticmethod
+    def synchronize(*arrays: Array) -> None:
+        """Wait until the values of the arrays are there."""
+        raise NotImplementedError
+
+    @staticmethod
+    def einsum(subscripts: str, /, *operands: Array) -> Array:
+        """Einstein summation in NumPy's notation."""
+        raise NotImplementedError
+
+    @staticmethod
+    def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+        """x with ``x[index] = op(x[index], value)``; op is set, add, multiply, min or max. Duplicates accumulate."""
+        raise NotImplementedError
+
+    @staticmethod
+    def memory(x: Array, /) -> Memory | None:
+        """Where the values of x lie; None if there is no one such place (a task graph, a tracer, many devices)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def export_refusal(x: Array, /) -> str | None:
+        """Why x must not leave its library as it is, with the way out in the text; None if it may."""
+        raise NotImplementedError
+
+    @staticmethod
+    def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+        """Why this library cannot, or without ``copy=False`` (``forced``) should not, alias that memory."""
+        raise NotImplementedError
+
+    @staticmethod
+    def alias(x: Any, memory: Memory, /) -> Array:
+        """An array of this library over the memory of x, which another library owns. No byte moves."""
+        raise NotImplementedError
+
+    @staticmethod
+    def to_numpy(x: Array, /) -> Any:
+        """The values of x as a NumPy array in host memory: a view where the memory allows, else a copy."""
+        raise NotImplementedError
+
+    @staticmethod
+    def from_numpy(a: Any, device: Any, /) -> Array:
+        """An array of this library with a copy of the NumPy array's values, on that native device or the default."""
+        raise NotImplementedError
+
+
+HOOKS: dict[str, Callable[..., Any]] = {
+    name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
+}
+"""Every hook by name."""
