@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any
 
 from xarrayops.dispatch import serving
 from xarrayops.plugin import Array
+from xarrayops.registry import SCALARS
+
+_PLAIN = SCALARS | {slice, EllipsisType, type(None), list}
+"""The classes of values and indices that belong to no library."""
 
 
 def at(x: Array, /) -> Target:
@@ -26,6 +31,8 @@ def at(x: Array, /) -> Target:
 
     Raises
     ------
+    MixedBackends
+        The value or an index is an array of another library than x.
     Unsupported
         ``copy=False`` on an array that its library does not write (JAX, Dask, read-only NumPy).
 
@@ -66,7 +73,9 @@ class Places:
         self._index = index
 
     def _update(self, op: str, value: Any, copy: bool | None) -> Array:
-        return serving("update", type(self._x))(self._x, self._index, op, value, copy=copy)
+        parts = [self._x, value, *(self._index if type(self._index) is tuple else (self._index,))]
+        key = frozenset([type(part) for part in parts if type(part) not in _PLAIN])
+        return serving("update", key)(self._x, self._index, op, value, copy=copy)
 
     def set(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
         """x with the places set to the value."""

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from xarrayops import _default, registry
-from xarrayops._arrays import device as device_of
 from xarrayops._exchange import convert
 from xarrayops.dispatch import common_backend, creation
-from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported
 from xarrayops.plugin import Array
-from xarrayops.registry import SCALARS
+from xarrayops.registry import SCALARS, Backend
 
 
 def asarray(
@@ -37,23 +36,47 @@ def asarray(
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html>
     """
-    if like is not None:
-        if backend is not None:
-            raise TypeError("xo.asarray takes like= or backend=, not both.")
-        backend, device = registry.backend_of(like).name, device if device is not None else device_of(like)
-    if registry.refusal(obj) is not None:
-        raise Unsupported(f"xo.asarray: {registry.refusal(obj)}.")
-    source = registry.admit(obj)
-    if source is not None and backend not in (None, source.name):
-        obj = convert(obj, backend, device=device, copy=copy)
+    if like is not None and backend is not None:
+        raise TypeError("xo.asarray takes like= or backend=, not both.")
+    owner = _owner(type(obj))
+    if like is None and owner is not None and backend in (None, owner):
+        function, dtype, device = creation("asarray", obj, None, dtype, device)
+        return function(obj, dtype=dtype, device=device, copy=copy)
+    source = None
+    if type(obj) not in SCALARS and not isinstance(obj, (list, tuple)):
+        if registry.refusal(obj) is not None:
+            raise Unsupported(f"xo.asarray: {registry.refusal(obj)}.")
+        source = registry.admit(obj)
+    if source is not None and _names_another(source, like, backend):
+        obj = convert(obj, backend if like is None else like, device=device, copy=copy)
         copy = None
     elif source is None:
         if type(obj) not in SCALARS and not isinstance(obj, (list, tuple)) and not _is_buffer(obj):
-            raise BackendNotFound(f"xo.asarray cannot make an array of a {registry.describe_class(type(obj))}.")
-        members = dict(_arrays_within(obj))
-        backend = common_backend("asarray", members).name if members and backend is None else backend
-    function, dtype, device = creation("asarray", obj if backend is None and source else None, backend, dtype, device)
+            raise BackendNotFound(
+                f"xo.asarray cannot make an array of a {registry.describe_class(type(obj))}. It takes numbers, nested "
+                f"lists and tuples of numbers, buffers and arrays."
+            )
+        members = {} if type(obj) in SCALARS else dict(_arrays_within(obj))
+        if members:
+            common_backend("asarray", members if like is None else {"like": like, **members})
+            like = next(iter(members.values())) if like is None and backend is None else like
+    if source is not None and like is None and backend is None:
+        like = obj
+    function, dtype, device = creation("asarray", like, backend, dtype, device)
     return function(obj, dtype=dtype, device=device, copy=copy)
+
+
+def _owner(cls: type) -> str | None:
+    """The name of the backend of a class, which torch.compile takes for a constant; it cannot trace the registry."""
+    backend = registry.backend_of_class(cls)
+    return None if backend is None else backend.name
+
+
+vars(_owner)["_dynamo_marked_constant"] = True
+
+
+def _names_another(source: Backend, like: Array | None, backend: str | None) -> bool:
+    return registry.backend_of(like) is not source if like is not None else backend not in (None, source.name)
 
 
 def _is_buffer(obj: Any) -> bool:
@@ -65,12 +88,15 @@ def _is_buffer(obj: Any) -> bool:
 
 
 def _arrays_within(obj: Any, place: str = "obj") -> Iterator[tuple[str, Any]]:
-    """The arrays inside nested sequences, which a library would take in silently, each with its place."""
+    """The arrays inside nested sequences, which a library would take in silently, each with its place.
+
+    Those that are not served, too: NumPy drops the mask of a masked array.
+    """
     if isinstance(obj, (list, tuple)):
         for i, member in enumerate(obj):
             if type(member) not in SCALARS:
                 yield from _arrays_within(member, f"{place}[{i}]")
-    elif registry.admit(obj) is not None:
+    elif registry.admit(obj) is not None or registry.refusal(obj) is not None:
         yield place, obj
 
 
@@ -89,6 +115,9 @@ def from_dlpack(
     """
     if registry.admit(x) is not None:
         return convert(x, like if like is not None else backend or _default.current()[0], device=device, copy=copy)
+    if not hasattr(type(x), "__dlpack__"):
+        kind = registry.describe_class(type(x))
+        raise ExchangeError(f"xo.from_dlpack needs an object with __dlpack__; {kind} has none. Instead: xo.asarray(x)")
     function, _, device = creation("from_dlpack", like, backend, None, device)
     return function(x, device=device, copy=copy)
 

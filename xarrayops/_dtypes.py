@@ -54,8 +54,8 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 
 def _is_of_kind(backend: Backend, dtype: Any, kind: Any) -> bool:
-    named = isinstance(kind, str) and kind != "bool" and kind in vars(backend.namespace)
-    return bool(backend.functions["isdtype"](dtype, backend.native_dtype(kind) if named else kind))
+    is_dtype = not isinstance(kind, str) or (kind != "bool" and kind in vars(backend.namespace))
+    return bool(backend.functions["isdtype"](dtype, backend.native_dtype(kind) if is_dtype else kind))
 
 
 def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
@@ -69,7 +69,7 @@ def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
 
 def _backend(verb: str, *items: Any) -> Backend:
     """The one library of some arrays and dtypes; the default where only names are given."""
-    arrays = {f"argument {i}": item for i, item in enumerate(items) if registry.admit(item) is not None}
+    arrays = {f"arguments[{i}]": item for i, item in enumerate(items) if registry.admit(item) is not None}
     if arrays:
         return common_backend(verb, arrays)
     for item in items:

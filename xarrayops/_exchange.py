@@ -6,13 +6,13 @@ What a library can take in or must not give away is told by the hooks of its bac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from xarrayops import registry
 from xarrayops._explanation import Candidate, Explanation
-from xarrayops.errors import ExchangeError
+from xarrayops._hostview import view_bits
+from xarrayops.errors import ExchangeError, XArrayOpsError
 from xarrayops.plugin import Array, Memory
 from xarrayops.registry import Backend
 
@@ -20,8 +20,7 @@ REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 """What libraries raise when they refuse an import: not all raise BufferError (pytorch#194267, numpy gh-30937)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a conversion will do: ``action`` is "zero-copy", "copy" or "refuse".
 
     ``visible`` tells that the target can see the memory of the source, so that a copy need not go through the host.
@@ -84,6 +83,8 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
         raise ExchangeError(f"{_asked(x, plan, copy)}: {plan.reason}.")
     try:
         return _carry_out(plan, x)
+    except XArrayOpsError:
+        raise
     except REFUSALS as error:
         way_out = "" if plan.action == "copy" else ". Instead: copy=True"
         raise ExchangeError(f"{_asked(x, plan, copy)}: {error}{way_out}") from error
@@ -99,7 +100,7 @@ def plan_convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = Non
     if source is target:
         return _plan_at_home(x, source, device, copy)
     memory = source.functions["memory"](x)
-    refusal = source.functions["export_refusal"](x)
+    refusal = source.functions["export_refusal"](x) or target.functions["import_refusal"](_dtype_name(x, source))
     obstacle = refusal or _obstacle(x, source, target, device, memory, forced=copy is False)
 
     def plan(action: str, reason: str) -> Plan:
@@ -191,21 +192,12 @@ def shares_memory(a: Array, b: Array, /) -> bool:
     places = [registry.backend_of(x).functions["memory"](x) for x in (a, b)]
     if any(p is None for p in places) or len({(p.device, p.index) for p in places}) > 1:
         return False
-    first, second = (np.asarray(_Outline(p)) for p in places)
+    first, second = (view_bits(p, None, readonly=True) for p in places)
     return np.shares_memory(first, second)
 
 
-class _Outline:
-    """Addresses and strides for NumPy's exact overlap test, which reads no element: device memory is safe."""
-
-    def __init__(self, memory: Memory) -> None:
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": memory.shape,
-            "strides": memory.strides,
-            "typestr": f"|V{memory.itemsize}",
-            "data": (memory.pointer, True),
-        }
+def _dtype_name(x: Array, source: Backend) -> str:
+    return source.functions["dtype_name"](x.dtype) or str(x.dtype)
 
 
 def _target(to: str | ModuleType | Array) -> Backend:

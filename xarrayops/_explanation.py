@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One way to serve a call: its name (``library:kernel``), whether it can, why or why not, and what it copies."""
 
     name: str
@@ -16,8 +14,7 @@ class Candidate:
     copies: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """What a call would do. ``str()`` is a table, ``as_dict()`` is data.
 
     For "convert" only: ``action`` is zero-copy, copy or refuse; ``nbytes`` the bytes that move; ``reason`` says why.
@@ -27,13 +24,13 @@ class Explanation:
     summary: str
     candidates: tuple[Candidate, ...]
     chosen: str | None
-    action: str | None = field(default=None, kw_only=True)
-    nbytes: int | None = field(default=None, kw_only=True)
-    reason: str | None = field(default=None, kw_only=True)
+    action: str | None = None
+    nbytes: int | None = None
+    reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data."""
-        return asdict(self)
+        return self._asdict() | {"candidates": tuple(c._asdict() for c in self.candidates)}
 
     def __str__(self) -> str:
         rows = [

@@ -53,7 +53,12 @@ def as_dtype(xp: ModuleType, name: str, /) -> Any:
 
 def dtype_name(xp: ModuleType, dtype: Any, /) -> str | None:
     """The name under which the namespace holds the dtype."""
-    return next((name for name in DTYPE_NAMES if hasattr(xp, name) and getattr(xp, name) == dtype), None)
+    return next((name for name in DTYPE_NAMES if hasattr(xp, name) and _same_dtype(getattr(xp, name), dtype)), None)
+
+
+def _same_dtype(own: Any, dtype: Any) -> bool:
+    """Equality, asked only where it is meant: NumPy's scalar classes equal its dtypes; array_api_strict warns."""
+    return (isinstance(own, type) or type(own) is type(dtype)) and own == dtype
 
 
 def as_device(xp: ModuleType, device: Any, /) -> Any:
@@ -103,6 +108,8 @@ def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
         raise ValueError(f"einsum {subscripts!r} names {len(terms)} operands; {len(operands)} were given")
     if "->" not in subscripts:
         output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
+    if not set(output) <= set(inputs) - {","} or len(set(output)) < len(output):
+        raise ValueError(f"einsum {subscripts!r}: every label of the result must stand in an operand, and only once")
     labels = output + "".join(sorted(set(inputs) - {","} - set(output)))
     product = None
     for term, operand in zip(terms, operands, strict=True):
@@ -130,27 +137,27 @@ def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
 
 
 def update(xp: ModuleType, x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Item assignment; duplicate indices are applied one occurrence after the other."""
+    """Item assignment, which the standard lacks for arrays of integers: those go one place after the other."""
     target = xp.asarray(x, copy=True) if copy else x
-    if op == "set":
-        target[index] = value
+    combine = {"set": None, "add": xp.add, "multiply": xp.multiply, "min": xp.minimum, "max": xp.maximum}[op]
+    if not _has_integer_array(xp, index):
+        target[index] = value if combine is None else xp.astype(combine(target[index], value), x.dtype)
         return target
-    combine = {"add": xp.add, "multiply": xp.multiply, "min": xp.minimum, "max": xp.maximum}[op]
     places = xp.reshape(xp.arange(math.prod(x.shape), device=x.device), x.shape)[index]
-    if hasattr(value, "shape"):
-        value = xp.broadcast_to(value, places.shape)
-    counts = xp.unique_counts(places).counts
-    if places.ndim == 0 or not bool(xp.any(counts > 1)):
-        target[index] = xp.astype(combine(target[index], value), x.dtype)
-        return target
+    is_array = hasattr(value, "shape")
+    if is_array:
+        value = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
     flat, places = xp.reshape(target, (-1,)), xp.reshape(places, (-1,))
-    order = xp.argsort(places, stable=True)
-    values = xp.reshape(value, (-1,)) if hasattr(value, "shape") else None
     for k in range(int(places.shape[0])):
-        at = places[order[k]]
-        flat[at] = xp.astype(combine(flat[at], value if values is None else values[order[k]]), x.dtype)
+        at, new = int(places[k]), value[k] if is_array else value
+        flat[at] = new if combine is None else xp.astype(combine(flat[at], new), x.dtype)
     target[...] = xp.reshape(flat, x.shape)
     return target
+
+
+def _has_integer_array(xp: ModuleType, index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(hasattr(part, "dtype") and xp.isdtype(part.dtype, "integral") for part in parts)
 
 
 def memory(xp: ModuleType, x: Array, /) -> Memory | None:
@@ -179,10 +186,21 @@ def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
     return None
 
 
+def import_refusal(xp: ModuleType, dtype: str, /) -> str | None:
+    """What as_dtype says."""
+    try:
+        as_dtype(xp, dtype)
+    except ValueError as error:
+        return f"{xp.__name__} has no dtype {dtype}: {error}"
+    return None
+
+
 def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | None:
-    """Host memory that may be written can be aliased."""
+    """Host memory of a known dtype that may be written can be aliased."""
     if memory.device != "cpu":
         return f"{xp.__name__} sees no memory of device {memory.device}"
+    if import_refusal(xp, memory.dtype) is not None or any(s % memory.itemsize for s in memory.strides):
+        return f"memory of {memory.dtype} in an order or layout that DLPack lacks"
     return "read-only memory" if memory.readonly or memory.immutable else None
 
 
@@ -203,4 +221,4 @@ def to_numpy(xp: ModuleType, x: Array, /) -> Any:
 
 def from_numpy(xp: ModuleType, a: Any, device: Any, /) -> Array:
     """A copy by the namespace's own asarray."""
-    return xp.asarray(a, device=device, copy=True)
+    return xp.asarray(a.astype(a.dtype.newbyteorder("="), copy=False), device=device, copy=True)

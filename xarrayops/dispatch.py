@@ -18,11 +18,10 @@ each time, whereas it keeps the contents of a dict as they were when it first me
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops import _default, registry
 from xarrayops._surface import SURFACE
@@ -30,8 +29,23 @@ from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 from xarrayops.plugin import HOOKS
 from xarrayops.registry import SCALARS, Backend
 
+if TYPE_CHECKING:
+    import inspect
+
 Key = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
+
+ARRAY_PARAMETERS = frozenset(
+    (
+        *("x", "x1", "x2", "condition", "indices", "repeats", "min", "max", "prepend", "append", "sorter", "rtol"),
+        *("arrays", "operands"),
+    )
+)
+"""The names of the parameters that take arrays; beside arrays they take Python scalars at most, and never a list."""
+SEQUENCES = frozenset({"arrays", "operands"})
+"""Those that take several."""
+SHOWN = {"update": "at"}
+"""The hooks that users know by another name."""
 
 resolved = ModuleType("xarrayops._resolved", doc="The functions that `miss` has found.")
 _tables: dict[str, Table] = {}
@@ -45,14 +59,15 @@ def table(verb: str) -> Table:
 def miss(verb: str, key: Key) -> str:
     """Find what serves a verb for some classes, and answer with its name in `resolved`.
 
-    Where no one backend does, the name leads to a function that raises with the arguments in hand, or that admits a
-    class by its instance's ``__array_namespace__``.
+    None belongs to any library where the signature allows it, and nowhere else. Where no one backend serves, the name
+    leads to a function that raises with the arguments in hand, or that admits a class by its instance's
+    ``__array_namespace__``.
     """
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
     arrays = [cls for cls in classes if cls not in SCALARS and cls is not type(None)]
     backends = {registry.backend_of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
-    if backend is None:
+    if backend is None or (type(None) in classes and _lacks_an_array(verb, key)):
         return _hold(f"{verb}:late", partial(_late, verb))
     function = backend.functions[verb]
     if isinstance(key, tuple) and len(key) == 2:
@@ -62,15 +77,24 @@ def miss(verb: str, key: Key) -> str:
     return _hold(f"{verb}:{backend.name}", function)
 
 
-def serving(verb: str, cls: type) -> Callable[..., Any]:
-    """What serves a verb of one array, where the call need not be as quick as a generated function's."""
+def _lacks_an_array(verb: str, key: Key) -> bool:
+    """Whether None stands in the key where an array must be: in a sequence, or before the optional arguments."""
+    if not isinstance(key, tuple):
+        return True
+    arrays = [p for name, p in signature(verb).parameters.items() if name in ARRAY_PARAMETERS]
+    return any(cls is type(None) and p.default is not None for cls, p in zip(key, arrays, strict=True))
+
+
+def serving(verb: str, key: type | frozenset[type]) -> Callable[..., Any]:
+    """What serves a verb of some arrays, where the call need not be as quick as a generated function's."""
     try:
-        return _tables[verb][cls]
+        return _tables[verb][key]
     except KeyError:
-        return getattr(resolved, miss(verb, cls))
+        return getattr(resolved, miss(verb, key))
 
 
 def _hold(name: str, function: Callable[..., Any]) -> str:
+    name = name.replace(".", "_")  # Dynamo takes a dot for the way to an attribute of an attribute
     setattr(resolved, name, function)
     return name
 
@@ -78,7 +102,7 @@ def _hold(name: str, function: Callable[..., Any]) -> str:
 def _late(verb: str, /, *args: Any, **kwargs: Any) -> Any:
     """Serve a call whose classes alone did not tell the backend; raise if the arguments do not either."""
     arguments = dict(array_arguments(verb, args, kwargs))
-    backend = common_backend(verb, arguments)
+    backend = common_backend(SHOWN.get(verb, verb), arguments)
     bound = signature(verb).bind(*args, **kwargs)
     for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
         if bound.arguments.get(name) is not None:
@@ -89,6 +113,8 @@ def _late(verb: str, /, *args: Any, **kwargs: Any) -> Any:
 @cache
 def signature(verb: str) -> inspect.Signature:
     """The signature of a standard function or a hook."""
+    import inspect
+
     if verb in HOOKS:
         return inspect.signature(HOOKS[verb])
     scope: dict[str, Any] = {}
@@ -98,24 +124,26 @@ def signature(verb: str) -> inspect.Signature:
 
 def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The arguments that may be arrays, each with the name that an error gives it; members of sequences one by one."""
-    bound = signature(verb).bind(*args, **kwargs)
-    for name, value in bound.arguments.items():
-        if isinstance(value, (tuple, list)) and any(_may_be_array(member) for member in value):
-            for i, member in enumerate(value):
-                yield f"{name}[{i}]", member
-        elif _may_be_array(value) or name in _required(verb):
-            yield name, value
+    for name, value in signature(verb).bind(*args, **kwargs).arguments.items():
+        members = [(f"{name}[{i}]", m) for i, m in enumerate(value)] if isinstance(value, (tuple, list)) else []
+        if name in SEQUENCES and (members or not value):
+            yield from ((place, _given(verb, place, member)) for place, member in members)
+        elif name in ARRAY_PARAMETERS:
+            if value is not None or signature(verb).parameters[name].default is not None:
+                yield name, _given(verb, name, value)
+        else:  # an index, say
+            yield from ((place, m) for place, m in (*members, (name, value)) if _may_be_array(m))
 
 
-@cache
-def _required(verb: str) -> frozenset[str]:
-    parameters = signature(verb).parameters.values()
-    return frozenset(p.name for p in parameters if p.name in ("x", "x1", "x2", "arrays", "operands", "condition"))
+def _given(verb: str, name: str, value: Any) -> Any:
+    if value is None:
+        raise BackendNotFound(f"xo.{SHOWN.get(verb, verb)}: argument {name} is None, but it must be an array.")
+    return value
 
 
 def _may_be_array(value: Any) -> bool:
     return (
-        hasattr(value, "__array_namespace__")
+        hasattr(type(value), "__array_namespace__")
         or registry.admit(value) is not None
         or registry.refusal(value) is not None
     )
@@ -156,7 +184,8 @@ def _mixture(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> st
     parts = [f"{name} is a {b.name} array on {b.functions['device'](arrays[name])}" for name, b in found.items()]
     first = next(iter(found.values()))
     foreign = [name for name, b in found.items() if b is not first]
-    fixes = " and ".join(f'{name} -> xo.convert({name}, "{first.name}")' for name in foreign)
+    target = f'"{first.name}"' if first.has_entry_point else first.name
+    fixes = " and ".join(f"{name} -> xo.convert({name}, {target})" for name in foreign)
     return f"xo.{verb} was given arrays of several libraries: {', '.join(parts)}. Convert so that one serves: {fixes}."
 
 
@@ -180,6 +209,8 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
     if like is not None:
         if name is not None:
             raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
+        if _is_unmet(type(like)):
+            registry.admit(like)
         if device is None:
             device = getattr(resolved, _creator("device", type(like), None))(like)
         else:
@@ -193,6 +224,10 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
     if dtype is not None:
         dtype = _created(native_dtype.__name__, type(like), name, dtype)
     return getattr(resolved, _creator(verb, type(like), name)), dtype, device
+
+
+def _is_unmet(cls: type) -> bool:
+    return registry.backend_of_class(cls) is None
 
 
 def creator(cls: type, name: str | None) -> Backend:
@@ -214,5 +249,5 @@ def _created(convert: str, cls: type, name: str | None, value: Any) -> Any:
     return getattr(creator(cls, name), convert)(value)
 
 
-for _function in (miss, native_dtype, native_device, _creator, _created):
+for _function in (miss, native_dtype, native_device, _is_unmet, _creator, _created):
     vars(_function)["_dynamo_marked_constant"] = True

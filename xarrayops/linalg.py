@@ -9,10 +9,12 @@ from typing import Any, Literal
 
 from xarrayops.dispatch import miss, native_dtype, resolved, table
 from xarrayops.plugin import Array
-from xarrayops.standard import matmul as matmul
-from xarrayops.standard import matrix_transpose as matrix_transpose
-from xarrayops.standard import tensordot as tensordot
-from xarrayops.standard import vecdot as vecdot
+from xarrayops.standard import (
+    matmul as matmul,
+    matrix_transpose as matrix_transpose,
+    tensordot as tensordot,
+    vecdot as vecdot,
+)
 
 DType = Any
 Device = Any

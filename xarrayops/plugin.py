@@ -20,8 +20,6 @@ Data that it may define:
     True where the library never writes an array's memory, and so may be surprised by one who does.
 ``KNOWN_BAD``
     A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
-``DISTRIBUTIONS``
-    The names of the distributions whose versions matter; by default the entry point's name.
 
 Functions that it may define:
 
@@ -39,8 +37,7 @@ gap, and the tests expect it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from xarrayops.errors import Unsupported
 
@@ -48,8 +45,7 @@ Array = Any
 """An array of any library. Arrays stay native, so no class describes them all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Something that a library cannot do: the reason, and what to do instead."""
 
     why: str
@@ -59,8 +55,7 @@ class Gap:
         return f"{self.why}. Instead: {self.instead}"
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """A device that a backend can use.
 
     ``kind`` is one of cpu, cuda, rocm, tpu, xla or the library's own word; ``name`` is the string that selects the
@@ -73,14 +68,13 @@ class Device:
     label: str = ""
 
     @property
-    def index(self) -> int:
+    def index(self) -> int:  # type: ignore[override]  # hides tuple.index: a device is no sequence
         """The number in the name, 0 without one."""
         number = self.name.rpartition(":")[2]
         return int(number) if number.isdecimal() else 0
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBad:
+class KnownBad(NamedTuple):
     """A fault of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any"."""
 
     library: str
@@ -90,16 +84,14 @@ class KnownBad:
     issue: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """The arguments of one call, for a kernel to say whether it can serve them."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The memory of one array, as another library may see it.
 
     ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is a `Device` kind with ``index``.
@@ -112,7 +104,7 @@ class Memory:
     itemsize: int
     pointer: int
     device: str
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is no sequence
     readonly: bool = False
     immutable: bool = False
 
@@ -237,6 +229,11 @@ class Hooks:
     @staticmethod
     def export_refusal(x: Array, /) -> str | None:
         """Why x must not leave its library as it is, with the way out in the text; None if it may."""
+        raise NotImplementedError
+
+    @staticmethod
+    def import_refusal(dtype: str, /) -> str | None:
+        """Why this library cannot hold values of the dtype of that name, with the way out; None if it can."""
         raise NotImplementedError
 
     @staticmethod

@@ -8,17 +8,16 @@ served through ``__array_namespace__``: the generic road.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xarrayops import _generic
-from xarrayops._namespace import build_namespace, lookup, validate
+from xarrayops._namespace import build_namespace, lookup
 from xarrayops._surface import SURFACE
 from xarrayops.errors import BackendNotFound, InvalidBackend, MixedBackends, Unsupported
-from xarrayops.plugin import HOOKS, Device, Gap, KnownBad
+from xarrayops.plugin import HOOKS, Device, Gap, KnownBad, gap_of, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +51,10 @@ class Backend:
         for hook in HOOKS:
             own = getattr(module, hook, None)
             self.functions[hook] = own if own is not None else partial(getattr(_generic, hook), self.namespace)
+        for verb, function in self.functions.items():
+            gap = gap_of(function)
+            if gap is not None:
+                self.functions[verb] = _named_gap(name, verb, gap)
 
     def __repr__(self) -> str:
         return f"<xarrayops backend {self.name}>"
@@ -66,6 +69,11 @@ class Backend:
         """Versions of the library and of what it runs on."""
         versions: dict[str, str] = self.functions["versions"]()
         return versions
+
+    @property
+    def has_entry_point(self) -> bool:
+        """Whether the library is known by its name; one on the generic road is named by its namespace module."""
+        return self.name in entry_points()
 
     @property
     def immutable(self) -> bool:
@@ -113,6 +121,13 @@ def _require(namespace: ModuleType, verb: str) -> Callable[..., Any]:
     return function
 
 
+def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:
+    """What raises for a gap, with the verb and the library, which a backend file need not repeat."""
+    refuse = unsupported(f"xo.{verb} does not serve {name} arrays: {gap.why}", instead=gap.instead)
+    vars(refuse)["gap"] = gap
+    return refuse
+
+
 _by_class: dict[type, Backend] = {}
 _by_module: dict[str, Backend] = {}
 _by_namespace: dict[str, Backend] = {}
@@ -149,6 +164,8 @@ def backend_name(entry: EntryPoint) -> str:
 def load(entry: EntryPoint) -> Backend:
     """The backend behind an entry point; imported, validated and built once."""
     if entry.value not in _by_module:
+        from xarrayops._validation import validate  # it needs inspect, a quarter of the time of `import xarrayops`
+
         module = import_module(entry.value)
         validate(module)
         _by_module[entry.value] = Backend(backend_name(entry), module)
@@ -196,7 +213,8 @@ def refusal(x: Any) -> Gap | None:
 def admit(x: Any) -> Backend | None:
     """The backend of an object, admitting its class on the generic road if it has ``__array_namespace__``."""
     found = backend_of_class(type(x))
-    if found is None and hasattr(x, "__array_namespace__") and refusal(x) is None:
+    conforms = hasattr(type(x), "__array_namespace__")  # asked of the class: np.float32 has the method, and is no array
+    if found is None and conforms and refusal(x) is None:
         found = generic_backend(x.__array_namespace__())
         _by_class[type(x)] = found
     return found
@@ -231,10 +249,14 @@ def backend_by_name(name: str) -> Backend:
         )
     try:
         return load(entry)
-    except ImportError as error:
+    except InvalidBackend:
+        raise
+    except ModuleNotFoundError as error:
         raise BackendNotFound(
             f"backend {name!r} needs a library that is missing: {error}. {install_hint(entry)}"
         ) from error
+    except Exception as error:  # a broken library may raise anything at import
+        raise BackendNotFound(f"backend {name!r} cannot be imported: {error}. {install_hint(entry)}") from error
 
 
 def install_hint(entry: EntryPoint) -> str:
@@ -246,40 +268,48 @@ def install_hint(entry: EntryPoint) -> str:
     return f"Install it: {' or '.join(commands)}" if commands else f"Install {root}."
 
 
-@dataclass(frozen=True, slots=True)
-class BackendStatus:
+class BackendStatus(NamedTuple):
     """Whether a backend can be used here, and if not, why and what would help."""
 
     name: str
-    backend: Backend | None
-    reason: str
-    hint: str
+    code: str
+    backend: Backend | None = None
+    reason: str = ""
+    hint: str = ""
 
     @property
     def available(self) -> bool:
-        """Whether the library is here and has a device."""
-        return not self.reason
+        """Whether the code is "ok", and not "not-installed", "broken" or "no-device"."""
+        return self.code == "ok"
+
+
+def names() -> list[str]:
+    """The names of all backends that an entry point leads to; imports none of them."""
+    return sorted({backend_name(entry) for entry in entry_points().values()})
 
 
 def statuses() -> list[BackendStatus]:
     """Every backend that an entry point names."""
-    entries = {backend_name(entry): entry for entry in entry_points().values()}
-    return [_status(name, entries[name]) for name in sorted(entries)]
+    return [status(name) for name in names()]
 
 
-def _status(name: str, entry: EntryPoint) -> BackendStatus:
+def status(name: str) -> BackendStatus:
+    """Whether the backend of that name can be used here; imports no library but its own."""
+    entry = entry_points()[name]
     try:
         backend = load(entry)
         devices = backend.devices()
     except ModuleNotFoundError as error:
-        return BackendStatus(name, None, f"not installed (no module {error.name})", install_hint(entry))
+        reason = f"not installed (no module {error.name})"
+        return BackendStatus(name, "not-installed", None, reason, install_hint(entry))
     except InvalidBackend as error:
-        return BackendStatus(name, None, str(error), f"Mend or uninstall {distribution_name(entry)}.")
+        return BackendStatus(name, "broken", None, str(error), f"Mend or uninstall {distribution_name(entry)}.")
     except Exception as error:  # a broken library may raise anything at import
-        return BackendStatus(name, None, f"cannot be imported: {error}", install_hint(entry))
-    if not devices:
-        return BackendStatus(name, backend, "no device that it can use", f"{name} needs an accelerator and its driver.")
-    return BackendStatus(name, backend, "", "")
+        return BackendStatus(name, "broken", None, f"cannot be imported: {error}", install_hint(entry))
+    if devices:
+        return BackendStatus(name, "ok", backend)
+    hint = f"{name} needs an accelerator and its driver."
+    return BackendStatus(name, "no-device", backend, "no device that it can use", hint)
 
 
 def backend_by_namespace(namespace: ModuleType) -> Backend:

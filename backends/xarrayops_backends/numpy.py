@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xarrayops._hostview import view_bits
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Device, Gap, Memory
 
@@ -26,10 +27,10 @@ _LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _ALIGNMENT_OF_KERNELS = 64
 
 
-class __array_namespace_info__(np.__array_namespace_info__):  # noqa: N801 - the standard's name
+class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[misc]  # noqa: N801 - the standard's name
     """NumPy lists its devices; since 2025.12 the standard wants a tuple."""
 
-    def devices(self) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The CPU."""
         return ("cpu",)
 
@@ -58,12 +59,12 @@ def as_dtype(name: str, /) -> Any:
 
 
 def dtype_name(dtype: Any, /) -> str | None:
-    """The name of a native, native-endian dtype."""
+    """The name of a numeric dtype, of either byte order."""
     try:
         native = np.dtype(dtype)
     except TypeError:
         return None
-    return native.name if native.isnative and (native.name in _NATIVE or native.name in _LOW_PRECISION) else None
+    return native.name if native.name in _NATIVE or native.name in _LOW_PRECISION else None
 
 
 _NATIVE = {
@@ -123,10 +124,11 @@ _UPDATES = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np
 
 
 def memory(x: Array, /) -> Memory | None:
-    """The buffer of x; a dtype that only NumPy knows is named as NumPy spells it."""
-    x = np.asarray(x)
+    """The buffer of x; a dtype or byte order that only NumPy knows is named as NumPy spells it. A scalar has none."""
+    if not isinstance(x, np.ndarray):
+        return None
     return Memory(
-        dtype=dtype_name(x.dtype) or x.dtype.str,
+        dtype=(x.dtype.isnative and dtype_name(x.dtype)) or x.dtype.str,
         shape=x.shape,
         strides=x.strides,
         itemsize=x.itemsize,
@@ -141,34 +143,24 @@ def export_refusal(x: Array, /) -> str | None:
     return str(_OBJECTS) if x.dtype.hasobject else None
 
 
-def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """Any host memory, read-only or not; bfloat16 and float8 need ml_dtypes."""
-    if memory.device != "cpu":
-        return f"NumPy cannot see memory of device {memory.device}"
-    if memory.dtype in _LOW_PRECISION:
-        as_dtype(memory.dtype)
+def import_refusal(dtype: str, /) -> str | None:
+    """Bfloat16 and float8 need ml_dtypes; never a bare integer view."""
+    try:
+        as_dtype(dtype)
+    except ValueError as error:
+        return str(error)
     return None
 
 
-class _Exposed:
-    """The memory of another library's array, held alive while NumPy looks at it."""
-
-    def __init__(self, owner: Any, memory: Memory) -> None:
-        self.owner = owner
-        native = as_dtype(memory.dtype)
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": memory.shape,
-            "strides": memory.strides,
-            "typestr": f"|V{memory.itemsize}" if memory.dtype in _LOW_PRECISION else native.str,
-            "data": (memory.pointer, memory.readonly or memory.immutable),
-        }
+def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+    """Any host memory, read-only or not."""
+    return None if memory.device == "cpu" else f"NumPy cannot see memory of device {memory.device}"
 
 
 def alias(x: Any, memory: Memory, /) -> Array:
-    """A view by address: DLPack would refuse bfloat16, float8 and read-only memory of older producers."""
-    seen = np.asarray(_Exposed(x, memory))
-    return seen.view(as_dtype(memory.dtype)) if memory.dtype in _LOW_PRECISION else seen
+    """A view by address; of memory that its library never writes, a read-only one."""
+    bits = view_bits(memory, x, readonly=memory.readonly or memory.immutable)
+    return bits.view(as_dtype(memory.dtype))
 
 
 def to_numpy(x: Array, /) -> Array:
@@ -193,7 +185,7 @@ def _reduction(ufunc: np.ufunc) -> Callable[..., Array]:
     def reduce(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
         if x.dtype.hasobject:
             raise Unsupported(str(_OBJECTS))
-        return ufunc.reduce(x, axis, None, None, keepdims)
+        return ufunc.reduce(x, axis, keepdims=keepdims)
 
     return reduce
 
@@ -204,7 +196,7 @@ def _accumulation(ufunc: np.ufunc) -> Callable[..., Array]:
     ) -> Array:
         if x.dtype.hasobject:
             raise Unsupported(str(_OBJECTS))
-        return ufunc.reduce(x, axis, dtype, None, keepdims)
+        return ufunc.reduce(x, axis, dtype, keepdims=keepdims)
 
     return reduce
 
@@ -218,10 +210,12 @@ any = _reduction(np.logical_or)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """NumPy's asarray, which would make an array of objects of what it does not understand."""
+    """NumPy's asarray, which would make an array of objects, or of text or dates, of what is no number."""
     result = np.asarray(obj, dtype=dtype, device=device, copy=copy)
     if result.dtype.hasobject:
         raise Unsupported(str(_OBJECTS))
+    if result.dtype.kind in "SUMm":
+        raise Unsupported(f"xo.asarray: values of dtype {result.dtype} are no numbers. Instead: np.asarray, for NumPy")
     return result
 
 
@@ -231,6 +225,15 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     if kind == "O" or x2.dtype.kind == "O":
         raise Unsupported(str(_OBJECTS))
     return x1.dot(x2) if kind in "fc" and x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """NumPy answers as Python does: ``1.0 // -inf`` is -1, ``inf // 1`` is NaN. To look for infinities costs 1 %."""
+    kind = (x1 if hasattr(x1, "dtype") else x2).dtype.kind
+    if kind != "f" or (np.isfinite(x1).all() and np.isfinite(x2).all()):
+        return np.floor_divide(x1, x2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.isinf(x1) | np.isinf(x2), np.divide(x1, x2), np.floor_divide(x1, x2))[()]
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
@@ -259,6 +262,12 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     return x.shape[axis] - 1 - np.flip(backward, axis=axis)
 
 
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """NumPy takes None for a value to prepend or append."""
+    ends = {name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None}
+    return np.diff(x, n=n, axis=axis, **ends)
+
+
 class _FloatLimits(NamedTuple):
     bits: int
     eps: float
@@ -276,8 +285,8 @@ class _Eig(NamedTuple):
 def finfo(type: Any, /) -> Any:
     """NumPy takes no array here, and gives limits that are no Python floats."""
     info = np.finfo(type.dtype if isinstance(type, ARRAY_TYPES) else type)
-    limits = (float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal"))
-    return _FloatLimits(info.bits, *limits, info.dtype)
+    limits = {name: float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal")}
+    return _FloatLimits(bits=info.bits, dtype=info.dtype, **limits)
 
 
 def iinfo(type: Any, /) -> Any:

@@ -64,11 +64,21 @@ def to_device(x: Array, device: Any, /) -> Array:
 
 
 def synchronize(*arrays: Array) -> None:
-    """Wait for the current stream of each device that holds one of the arrays; without arrays, of the current device."""
+    """Wait for the current stream of each device that holds one of the arrays, or of the current device."""
     held = {x.device.id for x in arrays} or {runtime.getDevice()}
     for index in held:
         with cupy.cuda.Device(index):
             cupy.cuda.get_current_stream().synchronize()
+
+
+def is_lazy(x: Array, /) -> bool:
+    """Work may be queued on a stream, but the graph is never the user's to run."""
+    return False
+
+
+def compute(*arrays: Array) -> tuple[Array, ...]:
+    """Nothing is lazy."""
+    return arrays
 
 
 def _count() -> int:

@@ -6,23 +6,15 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple
 
-import array_api_compat.cupy as compat
+import array_api_compat.cupy
 import cupy
 import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops_backends.cupy._devices import _on, as_device, to_device
 
+_compat: Any = array_api_compat.cupy
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost and kDLROCMHost
-
-
-class _FloatInfo(NamedTuple):
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: Any
 
 
 class _EigResult(NamedTuple):
@@ -57,41 +49,42 @@ def _placed_like(create: Callable[..., Array]) -> Callable[..., Array]:
     return on_device
 
 
-arange = _placed(compat.arange)
-empty = _placed(compat.empty)
-eye = _placed(compat.eye)
-full = _placed(compat.full)
-linspace = _placed(compat.linspace)
-ones = _placed(compat.ones)
-zeros = _placed(compat.zeros)
-fft_fftfreq = _placed(compat.fft.fftfreq)
-fft_rfftfreq = _placed(compat.fft.rfftfreq)
-empty_like = _placed_like(compat.empty_like)
-full_like = _placed_like(compat.full_like)
-ones_like = _placed_like(compat.ones_like)
-zeros_like = _placed_like(compat.zeros_like)
+arange = _placed(_compat.arange)
+empty = _placed(_compat.empty)
+eye = _placed(_compat.eye)
+full = _placed(_compat.full)
+linspace = _placed(_compat.linspace)
+ones = _placed(_compat.ones)
+zeros = _placed(_compat.zeros)
+fft_fftfreq = _placed(_compat.fft.fftfreq)
+fft_rfftfreq = _placed(_compat.fft.rfftfreq)
+empty_like = _placed_like(_compat.empty_like)
+full_like = _placed_like(_compat.full_like)
+ones_like = _placed_like(_compat.ones_like)
+zeros_like = _placed_like(_compat.zeros_like)
+
+
+_from_foreign = _placed(cupy.asarray)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
     """CuPy leaves an array of another device there, and copies where ``copy=False`` forbids it."""
     if isinstance(obj, cupy.ndarray):
-        found = obj if dtype is None else obj.astype(dtype, copy=False)
-        found = found if device is None else to_device(found, as_device(device))
+        found = astype(obj, obj.dtype if dtype is None else dtype, copy=False, device=device)
     else:
-        with _on(as_device(device)) if device is not None else _on(cupy.cuda.Device()):
-            found = cupy.asarray(obj, dtype=dtype)
+        found = _from_foreign(obj, dtype=dtype, device=device)
     shared = found is obj or _shares_memory(found, obj)
     if copy is False and not shared:
         raise ValueError("the values are not in this device's memory with this dtype: only a copy can be made")
-    return found.copy() if copy and shared else found
+    return _copied(found) if copy and shared else found
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """With ``device``, array_api_compat takes "cpu" for a device and leaves CuPy."""
-    if device is None:
-        return x.astype(dtype, copy=copy)
-    cast = to_device(x.astype(dtype, copy=False), as_device(device))
-    return cast.copy() if copy and cast is x else cast
+    """CuPy casts onto the current device, and array_api_compat takes "cpu" for a device and leaves CuPy."""
+    with _on(x.device):
+        cast = x.astype(dtype, copy=False)
+    cast = cast if device is None else to_device(cast, as_device(device))
+    return _copied(cast) if copy and cast is x else cast
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -104,26 +97,26 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     placed = imported if device is None else to_device(imported, as_device(device))
     if copy is False and placed is not imported:
         raise BufferError("the values are on another device: only a copy can be made")
-    return placed.copy() if copy and placed is imported else placed
+    return _copied(placed) if copy and placed is imported else placed
 
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """A reshape that would copy raises AttributeError in array_api_compat; the standard says ValueError."""
     try:
-        return compat.reshape(x, shape, copy=copy)
+        return _compat.reshape(x, shape, copy=copy)
     except AttributeError as error:
         raise ValueError(f"the shape {shape} needs a copy of this array of shape {x.shape}") from error
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """array_api_compat assigns through boolean masks, which makes the host wait for the device."""
-    low, high = _bound(x, min, operator_limit=-1), _bound(x, max, operator_limit=1)
+    low, high = _bound(x, min, is_upper=False), _bound(x, max, is_upper=True)
     result = x if low is None else cupy.maximum(x, low)
     result = result if high is None else cupy.minimum(result, high)
-    return x.copy() if result is x else result
+    return _copied(x) if result is x else result
 
 
-def _bound(x: Array, bound: Any, *, operator_limit: int) -> Any:
+def _bound(x: Array, bound: Any, *, is_upper: bool) -> Any:
     """A bound in x's dtype, so that the result keeps it; None where an integer type cannot reach that far."""
     if bound is None:
         return None
@@ -131,7 +124,7 @@ def _bound(x: Array, bound: Any, *, operator_limit: int) -> Any:
         return bound.astype(x.dtype, copy=False)
     if x.dtype.kind in "iu" and isinstance(bound, int):
         limits = np.iinfo(x.dtype)
-        if bound <= limits.min and operator_limit < 0 or bound >= limits.max and operator_limit > 0:
+        if bound >= limits.max if is_upper else bound <= limits.min:
             return None
     return x.dtype.type(bound)
 
@@ -164,17 +157,9 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     return cupy.isin(cupy.asarray(x1), cupy.asarray(x2), invert=invert)
 
 
-def finfo(type: Any, /) -> Any:
-    """The attributes are Python floats, as the standard says; bfloat16 is ml_dtypes' own."""
-    dtype = np.dtype(getattr(type, "dtype", type))
-    if dtype.name == "bfloat16":
-        import ml_dtypes
-
-        info: Any = ml_dtypes.finfo(dtype)
-    else:
-        info = np.finfo(dtype)
-    eps, high, low, tiny = (float(value) for value in (info.eps, info.max, info.min, info.smallest_normal))
-    return _FloatInfo(int(info.bits), eps, high, low, tiny, info.dtype)
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """CuPy's own; the standard has none."""
+    return cupy.einsum(subscripts, *operands)
 
 
 def linalg_solve(x1: Array, x2: Array, /) -> Array:
@@ -204,10 +189,16 @@ def _sizes_as_list(transform: Callable[..., Array]) -> Callable[..., Array]:
     return with_list
 
 
-fft_fftn = _sizes_as_list(compat.fft.fftn)
-fft_ifftn = _sizes_as_list(compat.fft.ifftn)
-fft_rfftn = _sizes_as_list(compat.fft.rfftn)
-fft_irfftn = _sizes_as_list(compat.fft.irfftn)
+fft_fftn = _sizes_as_list(_compat.fft.fftn)
+fft_ifftn = _sizes_as_list(_compat.fft.ifftn)
+fft_rfftn = _sizes_as_list(_compat.fft.rfftn)
+fft_irfftn = _sizes_as_list(_compat.fft.irfftn)
+
+
+def _copied(x: Array) -> Array:
+    """CuPy copies to the current device."""
+    with _on(x.device):
+        return x.copy()
 
 
 def _shares_memory(array: Array, obj: Any) -> bool:

@@ -8,15 +8,16 @@ from typing import Any
 import cupy
 
 from xarrayops.plugin import Array
+from xarrayops_backends.cupy._devices import _on
 
-_OPERATORS: dict[str, Callable[..., Array]] = {
+_OPERATORS: dict[str, Any] = {
     "add": cupy.add,
     "multiply": cupy.multiply,
     "min": cupy.minimum,
     "max": cupy.maximum,
 }
-# Where ufunc.at has right atomics in every CuPy 14. Those of min and max for floats drop nan and round float64 to float32:
-# cupy/_core/include/cupy/atomics.cuh calls fmaxf for both.
+# Where ufunc.at has right atomics in every CuPy 14. Those of min and max for floats drop nan, and round float64 to
+# float32: cupy/_core/include/cupy/atomics.cuh calls fmaxf for both.
 _ATOMIC_DTYPES = {
     "add": ("int32", "uint32", "uint64", "float32", "float64"),
     "min": ("int32", "uint32", "uint64"),
@@ -26,17 +27,17 @@ _ATOMIC_DTYPES = {
 
 def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
     """CuPy's arrays can be written, so only ``copy=True`` makes a new one."""
-    if copy:
-        x = x.copy()
-    if op == "set":
-        x[index] = value
-    elif not _may_repeat(index):
-        x[index] = _OPERATORS[op](x[index], value)
-    elif x.dtype.name in _ATOMIC_DTYPES.get(op, ()):
-        _OPERATORS[op].at(x, index, value)  # type: ignore[attr-defined]
-    else:
-        _accumulate(x, index, _OPERATORS[op], value)
-    return x
+    with _on(x.device):
+        target = x.copy() if copy else x
+        if op == "set":
+            target[index] = value
+        elif not _may_repeat(index):
+            target[index] = _OPERATORS[op](target[index], value)
+        elif x.dtype.name in _ATOMIC_DTYPES.get(op, ()):
+            _OPERATORS[op].at(target, index, value)
+        else:
+            _accumulate(target, index, _OPERATORS[op], value)
+    return target
 
 
 def _may_repeat(index: Any) -> bool:

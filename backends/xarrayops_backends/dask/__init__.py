@@ -1,6 +1,6 @@
-"""Dask: task graphs over NumPy chunks. Nothing here computes; sizes that depend on data are NaN until they are computed.
+"""Dask: task graphs over NumPy chunks. Nothing here computes; sizes that depend on data are NaN until it is done.
 
-``x // y`` and complex ``expm1`` follow NumPy where that differs from the standard.
+Division by and of infinities (``x // y``) follows NumPy where that differs from the standard.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 
@@ -20,11 +20,14 @@ from xarrayops_backends.dask._creation import (
     from_dlpack,
     full_like,
     iinfo,
+    linspace,
     ones_like,
     tril,
     triu,
     zeros_like,
 )
+from xarrayops_backends.dask._elementwise import expm1
+from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
 from xarrayops_backends.dask._fft import (
     fft_fft,
     fft_fftn,
@@ -51,7 +54,11 @@ from xarrayops_backends.dask._hooks import (
 from xarrayops_backends.dask._indexing import (
     argmax,
     argmin,
+    concat,
     diff,
+    isin,
+    max,
+    min,
     nonzero,
     repeat,
     reshape,
@@ -85,7 +92,8 @@ from xarrayops_backends.dask._linalg import (
     vecdot,
 )
 from xarrayops_backends.dask._sets import unique_all, unique_counts, unique_inverse, unique_values
-from xarrayops_backends.numpy import __array_namespace_info__, as_dtype, dtype_name
+from xarrayops_backends.dask._statistics import cumulative_prod, cumulative_sum, flip, std, var
+from xarrayops_backends.numpy import __array_namespace_info__, as_dtype, dtype_name, import_refusal
 
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)

@@ -6,14 +6,22 @@ Kernels are NumPy's functions, which hand chunks of other libraries (CuPy) on to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count, islice
 from operator import getitem
 from typing import Any
 
-import dask.array as da
+import array_api_compat.dask.array
+import dask.array
 import numpy as np
 
 from xarrayops.plugin import Array
+
+da: Any = dask.array
+compat: Any = array_api_compat.dask.array
+"""Untyped on purpose: Dask annotates a part of its functions, and a strict checker rejects calls to the rest."""
 
 
 def meta(x: Array, dtype: Any, ndim: int) -> Any:
@@ -27,11 +35,38 @@ def check_device(device: Any) -> None:
         raise ValueError(f"device must be 'cpu' for a Dask array, not {device!r}")
 
 
-def gather(kernel: Callable[..., Any], out: Sequence[Any], *operands: Any, dtype: Any, **options: Any) -> Array:
-    """`dask.array.blockwise` whose kernel sees every index that is not in ``out`` in one piece."""
-    return da.blockwise(
-        kernel, out, *operands, concatenate=True, meta=meta(operands[0], dtype, len(out)), **options
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Dask warns of ten times more chunks, as any product of two arrays with many chunks must have."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.PerformanceWarning)
+        yield
+
+
+def solid(x: Array) -> Array:
+    """x without chunks of length 0, as a filter leaves them: many of Dask's functions lose data or fail on them.
+
+    https://github.com/dask/dask/issues/3906
+    """
+    chunks = tuple(tuple(length for length in axis if length != 0) or (0,) for axis in x.chunks)
+    return x if chunks == x.chunks else x.rechunk(chunks)
+
+
+def gather(kernel: Callable[..., Any], out: Sequence[int], *operands: Any, dtype: Any, **options: Any) -> Array:
+    """`dask.array.blockwise` whose kernel sees every axis that is not in ``out`` in one piece."""
+    arrays, indices = operands[::2], operands[1::2]
+    pieces = (
+        x.rechunk({axis: -1 for axis, label in enumerate(index) if label not in out and _is_known_many(x.chunks[axis])})
+        for x, index in zip(arrays, indices, strict=True)
     )
+    pairs = [o for pair in zip(pieces, indices, strict=True) for o in pair]
+    with unwarned():
+        return da.blockwise(kernel, out, *pairs, concatenate=True, meta=meta(arrays[0], dtype, len(out)), **options)
+
+
+def _is_known_many(chunks: tuple[float, ...]) -> bool:
+    """Whether to rechunk, which is impossible for unknown sizes and which `blockwise` would do once per result."""
+    return len(chunks) > 1 and not math.isnan(sum(chunks))
 
 
 def stacked(
@@ -43,33 +78,33 @@ def stacked(
     """
     inputs, outputs = (side.split(",") for side in signature.split("->"))
     loops = max(x.ndim - len(core) for x, core in zip(arrays, inputs, strict=True))
+    batch = tuple(range(loops))
+    fresh = count(loops)
     operands: list[Any] = []
     for x, core in zip(arrays, inputs, strict=True):
-        batch = x.ndim - len(core)
-        for axis, extent in zip(core, x.shape[batch:], strict=True):
+        own = x.ndim - len(core)
+        for axis, extent in zip(core, x.shape[own:], strict=True):
             if sizes.setdefault(axis, extent) != extent:
                 raise ValueError(f"shapes {', '.join(str(a.shape) for a in arrays)} do not fit {signature}")
-        operands += [x, (*range(loops - batch, loops), *core)]
-    batch_index = tuple(range(loops))
-    single = len(outputs) == 1
-    blocks = None if single else gather(kernel, batch_index, *operands, dtype=dtypes[0])
+        operands += [x, (*batch[loops - own :], *islice(fresh, len(core)))]
+    if len(outputs) > 1:
+        operands = [gather(kernel, batch, *operands, dtype=dtypes[0]), batch]
     results = []
     for i, (core, dtype) in enumerate(zip(outputs, dtypes, strict=True)):
-        new = tuple(f"{axis}{place}" for place, axis in enumerate(core))
-        new_axes = dict(zip(new, (sizes[axis] for axis in core), strict=True))
-        index = (*batch_index, *new)
-        if single:
-            results.append(gather(kernel, index, *operands, dtype=dtype, new_axes=new_axes))
+        new = dict(zip(islice(fresh, len(core)), (sizes[axis] for axis in core), strict=True))
+        index = (*batch, *new)
+        if len(outputs) == 1:
+            results.append(gather(kernel, index, *operands, dtype=dtype, new_axes=new))
         else:
-            part = da.blockwise(
-                getitem, index, blocks, batch_index, i, None, new_axes=new_axes, meta=meta(arrays[0], dtype, len(index))
-            )
-            results.append(part)
+            part = meta(arrays[0], dtype, len(index))
+            results.append(da.blockwise(getitem, index, *operands, i, None, new_axes=new, meta=part))
     return tuple(results)
 
 
 def flat_positions(x: Array) -> Array:
     """The place of every element of x in C order, with the chunks of x."""
+    if math.isnan(x.size):
+        raise ValueError("the sizes of x's chunks are not known. Instead: x.compute_chunk_sizes() first")
     positions = da.zeros((1,) * x.ndim, dtype=np.int64)
     for axis, extent in enumerate(x.shape):
         stride = math.prod(x.shape[axis + 1 :])

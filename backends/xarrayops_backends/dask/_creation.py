@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-import array_api_compat.dask.array as _compat
-import dask.array as da
 import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops_backends import numpy as _numpy
 from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import compat, da
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
     """A sequence that holds Dask arrays is stacked: NumPy would compute them."""
     if not isinstance(obj, (list, tuple)) or not _holds_lazy(obj):
-        return _compat.asarray(obj, dtype=dtype, device=device, copy=copy)
+        return compat.asarray(obj, dtype=dtype, device=device, copy=copy)
     _blocks.check_device(device)
     if copy is False:
         raise ValueError("a sequence of arrays cannot become an array without a copy")
@@ -35,7 +36,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         return x.copy() if copy else x
     if copy is False:
         raise ValueError("Dask copies the memory of other libraries. Instead: copy=None")
-    return _compat.asarray(np.from_dlpack(x))
+    return compat.asarray(np.from_dlpack(x))
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
@@ -51,31 +52,39 @@ def _cast(block: Any, target: Any) -> Any:
     return block.astype(target)
 
 
-def _like(x: Array, dtype: Any, device: Any) -> dict[str, Any]:
-    """The options of a creation function for an array like x; Dask's own ``*_like`` cast a meta and warn."""
-    _blocks.check_device(device)
-    dtype = np.dtype(dtype or x.dtype)
-    return {"dtype": dtype, "chunks": x.chunks, "meta": _blocks.meta(x, dtype, x.ndim)}
-
-
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """See `_like`."""
-    return da.empty(x.shape, **_like(x, dtype, device))
+    return _like("empty", x, dtype, device)
 
 
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """See `_like`."""
-    return da.zeros(x.shape, **_like(x, dtype, device))
+    return _like("zeros", x, dtype, device)
 
 
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """See `_like`."""
-    return da.ones(x.shape, **_like(x, dtype, device))
+    return _like("ones", x, dtype, device)
 
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """See `_like`."""
-    return da.full(x.shape, fill_value, **_like(x, dtype, device))
+    return _like("full", x, dtype, device, fill_value)
+
+
+def _like(name: str, x: Array, dtype: Any, device: Any, *values: Any) -> Array:
+    """Dask's own ``*_like`` cast a chunk's value to learn the dtype, and warn."""
+    _blocks.check_device(device)
+    dtype = np.dtype(dtype or x.dtype)
+    sample = _blocks.meta(x, dtype, x.ndim)
+    if math.isnan(x.size):
+        kernel = partial(_chunk_like, name=f"{name}_like", values=values, target=dtype)
+        return da.map_blocks(kernel, x, dtype=dtype, meta=sample)
+    return getattr(da, name)(x.shape, *values, dtype=dtype, chunks=x.chunks, meta=sample)
+
+
+def _chunk_like(block: Any, name: str, values: tuple[Any, ...], target: Any) -> Any:
+    return getattr(np, name)(block, *values, dtype=target)
 
 
 def _diagonal_numbers(chunks: Any) -> Array:
@@ -84,15 +93,33 @@ def _diagonal_numbers(chunks: Any) -> Array:
     return columns - rows[:, None]
 
 
-def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
-) -> Array:
-    """Dask's own loses blocks unless the matrix is square, and divides by zero if it is empty."""
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
+    """Dask's own loses blocks of a matrix that is not square: https://github.com/dask/dask/issues/11937."""
     _blocks.check_device(device)
     dtype = np.dtype(dtype or np.float64)
     shape = (n_rows, n_rows if n_cols is None else n_cols)
     chunks = da.core.normalize_chunks("auto", shape=shape, dtype=dtype)
     return (_diagonal_numbers(chunks) == k).astype(dtype)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> Array:
+    """Dask's own adds up the chunks' lengths and so misses the stop by a rounding error; complex numbers it refuses."""
+    _blocks.check_device(device)
+    dtype = np.dtype(dtype or np.result_type(start, stop, np.float64))
+    positions = da.arange(num, chunks=da.core.normalize_chunks("auto", shape=(num,), dtype=dtype), dtype=np.int64)
+    kernel = partial(_on_line, start=start, stop=stop, intervals=num - 1 if endpoint else num, target=dtype)
+    return da.map_blocks(kernel, positions, dtype=dtype, meta=_blocks.meta(positions, dtype, 1))
+
+
+def _on_line(positions: Any, start: Any, stop: Any, intervals: int, target: Any) -> Any:
+    """NumPy's linspace at some positions of it."""
+    start, stop = start * 1.0, stop * 1.0
+    step = (stop - start) / (intervals or 1)
+    values = positions * step if step else positions / (intervals or 1) * (stop - start)
+    values = np.where((positions == intervals) & (positions > 0), stop, values + start)
+    return (np.floor(values) if target.kind in "iu" else values).astype(target)
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import array_api_compat.dask.array as _compat
-
 from xarrayops.plugin import Array
+from xarrayops_backends.dask._blocks import compat
 
 _Transform = Callable[..., Array]
 
 
 def _one_axis(name: str) -> _Transform:
-    transform = getattr(_compat.fft, name)
+    transform = getattr(compat.fft, name)
 
     def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
         return transform(x.rechunk({axis: -1}), n=n, axis=axis, norm=norm)
@@ -22,7 +21,7 @@ def _one_axis(name: str) -> _Transform:
 
 
 def _many_axes(name: str) -> _Transform:
-    transform = getattr(_compat.fft, name)
+    transform = getattr(compat.fft, name)
 
     def fftn(x: Array, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Array:
         if axes is None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Any
 
-import dask
-import dask.array as da
 import numpy as np
 
 from xarrayops.plugin import Array, Device
+from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import da
 
 
 def versions() -> dict[str, str]:
     """Dask's version, and NumPy's, which does the work."""
-    return {"dask": dask.__version__, "numpy": np.__version__}
+    return {"dask": metadata.version("dask"), "numpy": np.__version__}
 
 
 def devices() -> list[Device]:
@@ -45,7 +46,7 @@ def is_lazy(x: Array, /) -> bool:
 
 def compute(*arrays: Array) -> tuple[Array, ...]:
     """The arrays as their chunks' library has them, by one run of the scheduler, which shares what they share."""
-    values = dask.compute(*arrays)
+    values = da.compute(*arrays)
     return tuple(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
 
 
@@ -54,5 +55,8 @@ def synchronize(*arrays: Array) -> None:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """Dask's einsum; it sums products of small integers as int64."""
-    return da.einsum(subscripts, *operands).astype(np.result_type(*(x.dtype for x in operands)))
+    """Dask's einsum, which fails on the diagonal of unlike chunks, and sums products of small integers as int64."""
+    terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
+    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(operands, terms, strict=True))
+    with _blocks.unwarned():
+        return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))

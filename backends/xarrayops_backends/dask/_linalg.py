@@ -6,23 +6,33 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import array_api_compat.dask.array as _compat
-import dask.array as da
 import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops_backends import numpy as _numpy
-from xarrayops_backends.dask import _blocks
-
-_EighResult = _compat.linalg.EighResult
-_QRResult = _compat.linalg.QRResult
-_SlogdetResult = _compat.linalg.SlogdetResult
-_SVDResult = _compat.linalg.SVDResult
+from xarrayops_backends.dask import _blocks, _indexing
+from xarrayops_backends.dask._blocks import compat, da
 
 
-class _EigResult(NamedTuple):
+class _Eigen(NamedTuple):
     eigenvalues: Array
     eigenvectors: Array
+
+
+class _QR(NamedTuple):
+    Q: Array
+    R: Array
+
+
+class _Slogdet(NamedTuple):
+    sign: Array
+    logabsdet: Array
+
+
+class _SVD(NamedTuple):
+    U: Array
+    S: Array
+    Vh: Array
 
 
 def _inexact(x: Array) -> Array:
@@ -38,38 +48,32 @@ def _complex(x: Array) -> Any:
     return np.result_type(x.dtype, np.complex64)
 
 
-def _kept_dtype(function: Callable[..., Array]) -> Callable[..., Array]:
-    """The function with the result's dtype promoted as usual: Dask sums products of small integers as int64."""
-
-    def wrapped(x1: Array, x2: Array, /, **options: Any) -> Array:
-        return function(x1, x2, **options).astype(np.result_type(x1.dtype, x2.dtype))
-
-    return wrapped
-
-
-_matmul, _tensordot, _vecdot = (_kept_dtype(f) for f in (_compat.matmul, _compat.tensordot, _compat.vecdot))
+def _promoted(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
+    """The product with its dtype promoted as usual: Dask sums products of small integers as int64."""
+    with _blocks.unwarned():
+        return product(x1, x2, **options).astype(np.result_type(x1.dtype, x2.dtype))
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Dask makes int64 of small integers."""
-    return _matmul(x1, x2)
+    return _promoted(compat.matmul, x1, x2)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """As for matmul."""
-    return _tensordot(x1, x2, axes=axes)
+    return _promoted(compat.tensordot, x1, x2, axes=axes)
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """As for matmul."""
-    return _vecdot(x1, x2, axis=axis)
+    return _promoted(compat.vecdot, x1, x2, axis=axis)
 
 
 def linalg_cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """Dask wants two dimensions and square chunks."""
+    """Dask wants two dimensions and square chunks: https://github.com/dask/dask/issues/11243."""
     x = _inexact(x)
     (lower,) = _blocks.stacked(np.linalg.cholesky, "mm->mm", x, dtypes=[x.dtype])
-    return da.conj(_compat.matrix_transpose(lower)) if upper else lower
+    return da.conj(compat.matrix_transpose(lower)) if upper else lower
 
 
 def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
@@ -89,13 +93,13 @@ def linalg_det(x: Array, /) -> Array:
 def linalg_slogdet(x: Array, /) -> tuple[Array, Array]:
     """Dask has none."""
     x = _inexact(x)
-    return _SlogdetResult(*_blocks.stacked(np.linalg.slogdet, "mm->,", x, dtypes=[x.dtype, _real(x)]))
+    return _Slogdet(*_blocks.stacked(np.linalg.slogdet, "mm->,", x, dtypes=[x.dtype, _real(x)]))
 
 
 def linalg_eigh(x: Array, /) -> tuple[Array, Array]:
     """Dask has none."""
     x = _inexact(x)
-    return _EighResult(*_blocks.stacked(np.linalg.eigh, "mm->m,mm", x, dtypes=[_real(x), x.dtype]))
+    return _Eigen(*_blocks.stacked(np.linalg.eigh, "mm->m,mm", x, dtypes=[_real(x), x.dtype]))
 
 
 def linalg_eigvalsh(x: Array, /) -> Array:
@@ -107,7 +111,7 @@ def linalg_eigvalsh(x: Array, /) -> Array:
 def linalg_eig(x: Array, /) -> tuple[Array, Array]:
     """Dask has none."""
     x = _inexact(x)
-    return _EigResult(*_blocks.stacked(_numpy.linalg_eig, "mm->m,mm", x, dtypes=[_complex(x)] * 2))
+    return _Eigen(*_blocks.stacked(_numpy.linalg_eig, "mm->m,mm", x, dtypes=[_complex(x)] * 2))
 
 
 def linalg_eigvals(x: Array, /) -> Array:
@@ -155,7 +159,10 @@ def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 def _is_tall(x: Array) -> bool:
     """Whether Dask factorises x without gathering it: one column of two or more chunks, each at least square."""
-    return x.ndim == 2 and x.dtype.kind == "f" and x.numblocks[0] > 1 == x.numblocks[1] and min(x.chunks[0]) >= x.shape[1] > 0
+    if x.ndim != 2 or x.dtype.kind != "f" or x.numblocks[1] > 1:
+        return False
+    rows = x.chunks[0]
+    return len(rows) > 1 and bool(min(rows) >= x.shape[1] > 0)
 
 
 def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
@@ -164,45 +171,48 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
     if mode == "reduced" and _is_tall(x):
-        return _QRResult(*da.linalg.qr(x))
-    kernel, signature = (np.linalg.qr, "mn->mk,kn") if mode == "reduced" else (partial(np.linalg.qr, mode="complete"), "mn->mm,mn")
-    return _QRResult(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype] * 2, k=min(x.shape[-2:])))
+        return _QR(*da.linalg.qr(x))
+    signature = "mn->mk,kn" if mode == "reduced" else "mn->mm,mn"
+    kernel = partial(np.linalg.qr, mode=mode)
+    return _QR(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype] * 2, k=min(x.shape[-2:])))
 
 
 def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """Dask's own is for tall matrices, and for the reduced form."""
     x = _inexact(x)
     if not full_matrices and _is_tall(x):
-        return _SVDResult(*da.linalg.svd(x, coerce_signs=False))
-    kernel, signature = (np.linalg.svd, "mn->mm,k,nn") if full_matrices else (partial(np.linalg.svd, full_matrices=False), "mn->mk,k,kn")
-    return _SVDResult(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype, _real(x), x.dtype], k=min(x.shape[-2:])))
+        return _SVD(*da.linalg.svd(x, coerce_signs=False))
+    signature = "mn->mm,k,nn" if full_matrices else "mn->mk,k,kn"
+    kernel = partial(np.linalg.svd, full_matrices=full_matrices)
+    return _SVD(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype, _real(x), x.dtype], k=min(x.shape[-2:])))
 
 
 def linalg_svdvals(x: Array, /) -> Array:
     """A tall matrix has the singular values of its R, which is small."""
-    x = _inexact(x)
+    x = _blocks.solid(_inexact(x))
     if _is_tall(x):
         x = da.linalg.qr(x)[1]
-    return _blocks.stacked(partial(np.linalg.svd, compute_uv=False), "mn->k", x, dtypes=[_real(x)], k=min(x.shape[-2:]))[0]
+    kernel = partial(np.linalg.svd, compute_uv=False)
+    return _blocks.stacked(kernel, "mn->k", x, dtypes=[_real(x)], k=min(x.shape[-2:]))[0]
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Dask has the norms of singular values for some chunks of two dimensions only."""
     reduce = {2: da.max, -2: da.min, "nuc": da.sum}.get(ord)
     if reduce is None:
-        return _compat.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+        return compat.linalg.matrix_norm(_blocks.solid(x), keepdims=keepdims, ord=ord)
     norm = reduce(linalg_svdvals(x), axis=-1)
     return norm[..., None, None] if keepdims else norm
 
 
 def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """Array-api-compat's reshapes and so gathers chunks; sums over axes need not."""
-    magnitude = da.abs(_inexact(x))
+    magnitude = da.abs(_blocks.solid(_inexact(x)))
     options = {"axis": axis, "keepdims": keepdims}
     if ord == np.inf and x.size:
         return da.max(magnitude, **options)
     if ord == -np.inf:
-        return da.min(magnitude, **options)
+        return _indexing.min(magnitude, **options)
     if ord == 0:
         return da.sum((magnitude != 0).astype(magnitude.dtype), **options)
     if ord in (1, np.inf):

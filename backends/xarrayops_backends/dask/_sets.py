@@ -7,15 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, product
-from typing import Any
+from typing import Any, NamedTuple
 
-import array_api_compat.dask.array as _compat
-import dask.array as da
 import numpy as np
-from dask.delayed import Delayed, delayed
+from dask.delayed import delayed
 
 from xarrayops.plugin import Array
 from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import da
+
+
+class _UniqueAll(NamedTuple):
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class _UniqueCounts(NamedTuple):
+    values: Array
+    counts: Array
+
+
+class _UniqueInverse(NamedTuple):
+    values: Array
+    inverse_indices: Array
+
 
 _FAN_IN = 8
 _Found = tuple[Any, Any, Any]
@@ -25,19 +42,19 @@ _Found = tuple[Any, Any, Any]
 def unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]:
     """See this file's first lines."""
     values, indices, counts = _unique(x)
-    return _compat._aliases.UniqueAllResult(values, indices, _inverse(x, values, indices), counts)
+    return _UniqueAll(values, indices, _inverse(x, values, indices), counts)
 
 
 def unique_counts(x: Array, /) -> tuple[Array, Array]:
     """See this file's first lines."""
     values, _, counts = _unique(x)
-    return _compat._aliases.UniqueCountsResult(values, counts)
+    return _UniqueCounts(values, counts)
 
 
 def unique_inverse(x: Array, /) -> tuple[Array, Array]:
     """See this file's first lines."""
     values, indices, _ = _unique(x)
-    return _compat._aliases.UniqueInverseResult(values, _inverse(x, values, indices))
+    return _UniqueInverse(values, _inverse(x, values, indices))
 
 
 def unique_values(x: Array, /) -> Array:
@@ -47,11 +64,12 @@ def unique_values(x: Array, /) -> Array:
 
 def _unique(x: Array) -> tuple[Array, Array, Array]:
     x = x if x.ndim else x[None]
+    find, merge = delayed(_find, pure=True), delayed(_merge, pure=True)
     starts = product(*(tuple(accumulate(c, initial=0))[:-1] for c in x.chunks))
     blocks = x.to_delayed(optimize_graph=False).ravel()
-    parts = [delayed(_find)(block, start, x.shape) for block, start in zip(blocks, starts, strict=True)]
+    parts = [find(block, start, x.shape) for block, start in zip(blocks, starts, strict=True)]
     while len(parts) > 1:
-        parts = [delayed(_merge)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+        parts = [merge(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
     dtypes = (x.dtype, np.intp, np.intp)
     values, indices, counts = (
         da.from_delayed(parts[0][i], (np.nan,), meta=_blocks.meta(x, dtype, 1)) for i, dtype in enumerate(dtypes)
@@ -83,7 +101,7 @@ def _inverse(x: Array, values: Array, indices: Array) -> Array:
     y = x if x.ndim else x[None]
     axes = tuple(range(y.ndim))
     places = _blocks.gather(
-        _look_up, axes, y, axes, _blocks.flat_positions(y), axes, values, "v", indices, "v", dtype=np.intp
+        _look_up, axes, y, axes, _blocks.flat_positions(y), axes, values, (y.ndim,), indices, (y.ndim,), dtype=np.intp
     )
     return places if x.ndim else places[0]
 

@@ -42,6 +42,15 @@ from xarrayops_backends.jax._devices import (
     versions,
 )
 from xarrayops_backends.jax._dtypes import as_dtype, astype, dtype_name, finfo, iinfo
+from xarrayops_backends.jax._exchange import (
+    alias,
+    alias_refusal,
+    export_refusal,
+    from_numpy,
+    import_refusal,
+    memory,
+    to_numpy,
+)
 from xarrayops_backends.jax._functions import (
     broadcast_arrays,
     clip,
@@ -69,7 +78,7 @@ from xarrayops_backends.jax._update import update
 
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
-DISTRIBUTIONS = ("jax", "jaxlib")
+IMMUTABLE = True
 
 _SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"
 _UNIQUE = Gap(_SHAPES, "call it outside, or jax.numpy.unique(x, size=...)")

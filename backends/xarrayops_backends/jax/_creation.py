@@ -10,7 +10,7 @@ import numpy as np
 
 from xarrayops.plugin import Array
 from xarrayops_backends.jax._devices import _is_at
-from xarrayops_backends.jax._dtypes import _available, _faithful, _refuse_discarding
+from xarrayops_backends.jax._dtypes import _available, _faithful, _refuse_discarding, _refuse_truncating
 
 _ARRAYS = (jax.Array, jax.core.Tracer)
 _SCALARS = (int, float, complex)
@@ -47,9 +47,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if copy is False and not isinstance(obj, _ARRAYS):
         raise ValueError("copy=False, but Python objects have no memory that an array could share")
     if dtype is None:
-        for leaf in jax.tree.leaves(obj):
-            if isinstance(leaf, (np.ndarray, np.generic)):
-                _available(leaf.dtype)
+        _refuse_truncating(obj)
     elif hasattr(obj, "dtype"):
         _refuse_discarding(obj.dtype, dtype)
     return jnp.asarray(obj, dtype=dtype, device=device, copy=copy)

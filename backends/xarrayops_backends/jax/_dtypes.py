@@ -42,8 +42,10 @@ def dtype_name(dtype: Any, /) -> str | None:
 
 
 def _available(dtype: Any) -> Any:
-    """The dtype, unless JAX would quietly replace it by one of half the width; Python's types stand for defaults."""
-    if dtype is None or dtype in _DEFAULTED or _CONFIG.jax_enable_x64:
+    """The dtype, unless JAX would quietly replace it by one of half the width; Python's types mean the defaults."""
+    if type(dtype) is type and dtype in _DEFAULTED:
+        return jnp.result_type(dtype)
+    if dtype is None or _CONFIG.jax_enable_x64:
         return dtype
     name = jnp.dtype(dtype).name
     if name in _HALVES:
@@ -64,6 +66,14 @@ def _faithful(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def _refuse_truncating(data: Any) -> None:
+    """Refuse NumPy data of 64 bits, also in a sequence; bare Python numbers have no width of their own."""
+    if not _CONFIG.jax_enable_x64:
+        for leaf in jax.tree.leaves(data):
+            if isinstance(leaf, (np.ndarray, np.generic)):
+                _available(leaf.dtype)
+
+
 def _refuse_discarding(source: Any, target: Any) -> None:
     """Refuse to drop imaginary parts, which JAX does with a warning that announces this error."""
     if jnp.isdtype(source, "complex floating") and jnp.isdtype(target, ("integral", "real floating")):
@@ -74,7 +84,8 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     """Refuse what JAX does with a warning: to truncate 64 bits, to drop imaginary parts."""
     target = jnp.dtype(_available(dtype))
     _refuse_discarding(x.dtype, target)
-    return jnp.astype(x, target, copy=copy, device=device)
+    # A cast makes a new array already; JAX would copy it once more.
+    return jnp.astype(x, target, copy=copy and x.dtype == target, device=device)
 
 
 def finfo(type: Any, /) -> SimpleNamespace:

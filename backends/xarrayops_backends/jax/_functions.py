@@ -25,6 +25,8 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Keep the dtype of x, and bounds that it cannot hold: JAX promotes, and wraps 300 to 44 for uint8."""
     clipped = jnp.clip(x, _bound(x, min), _bound(x, max))
+    if clipped.dtype == x.dtype:
+        return clipped
     kind = "integral" if jnp.isdtype(x.dtype, "integral") else "real floating"
     return clipped.astype(x.dtype) if jnp.isdtype(clipped.dtype, kind) else clipped
 
@@ -57,13 +59,14 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 @jax.jit
 def floor_divide(x1: Array, x2: Array, /) -> Array:
-    """Mend zeros and infinities, where the quotient is that of divide; the compiler fuses it at no cost."""
+    """Mend zeros and infinities, which the standard lays down; the compiler fuses it, so it costs nothing."""
     quotient = jnp.floor_divide(x1, x2)
     if not jnp.isdtype(quotient.dtype, "real floating"):
         return quotient
     exact = (x1 == 0) | jnp.isinf(x1) | jnp.isinf(x2)
-    # Its derivative is 0 or undefined, and where() would let NaN into the gradient of the other branch.
-    return jnp.where(exact, jax.lax.stop_gradient(jnp.divide(x1, x2)), quotient)
+    # A step function has no slope to give, and where() would let NaN into the gradient of the other branch.
+    ratio = jax.lax.stop_gradient(jnp.divide(x1, x2))
+    return jnp.where(exact, ratio, jnp.where(quotient == 0, 0, quotient))
 
 
 @jax.jit

@@ -10,19 +10,21 @@ from cupy.cuda import Device, MemoryPointer, UnownedMemory
 
 # https://docs.cupy.dev/en/stable/user_guide/difference.html#data-types: no objects, no text; bfloat16 since CuPy 14
 _DTYPE_CHARS = "?bhilqBHILQefdFD"
-_UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-_BINARY = {
-    **dict.fromkeys(("add", "subtract", "multiply", "matmul", "lshift", "rshift", "and", "xor", "or")),
-    **{"sub": "subtract", "mul": "multiply", "mod": "remainder", "truediv": "true_divide", "pow": "power"},
-    **{"floordiv": "floor_divide", "lshift": "left_shift", "rshift": "right_shift"},
-    **{"and": "bitwise_and", "xor": "bitwise_xor", "or": "bitwise_or", "add": "add", "matmul": "matmul"},
-}
-_COMPARISON = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
-_METHODS = (
-    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot flatten "
-    "max mean min nonzero partition prod ptp put ravel repeat reshape round searchsorted sort squeeze std sum swapaxes "
-    "take trace transpose var"
-).split()
+_ATTRIBUTES = ("dtype", "flags", "itemsize", "nbytes", "ndim", "size", "strides")
+_VIEWS = ("T", "mT", "imag")
+_METHODS = """
+all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot fill flatten
+item max mean min nonzero partition prod ptp put ravel repeat reshape round searchsorted sort squeeze std sum swapaxes
+take tolist trace transpose var
+"""
+# No __index__: https://github.com/data-apis/array-api-compat/blob/main/cupy-xfails.txt
+_CONVERSIONS = (bool, int, float, complex, len, repr, format)
+_UNARY = "neg:negative pos:positive abs:absolute invert:invert"
+_COMPARISON = "lt:less le:less_equal gt:greater ge:greater_equal eq:equal ne:not_equal"
+_BINARY = """
+add:add sub:subtract mul:multiply truediv:true_divide floordiv:floor_divide mod:remainder pow:power matmul:matmul
+lshift:left_shift rshift:right_shift and:bitwise_and or:bitwise_or xor:bitwise_xor
+"""
 
 
 def check_dtype(dtype):
@@ -41,9 +43,7 @@ def unwrap(value):
         raise TypeError(f"Unsupported type {type(value)}")
     if type(value) in (list, tuple):
         return type(value)(unwrap(v) for v in value)
-    if isinstance(value, dict):
-        return {key: unwrap(v) for key, v in value.items()}
-    return value
+    return {key: unwrap(v) for key, v in value.items()} if isinstance(value, dict) else value
 
 
 def wrap(value, *sources):
@@ -58,10 +58,8 @@ def wrap(value, *sources):
         bases = (s for s in sources if isinstance(s, ndarray) and np.may_share_memory(s._a, array._a))
         array._device = next((s._device for s in bases), cupy.cuda.runtime.getDevice())
         return array
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return tuple(wrap(v, *sources) for v in value)
-    if type(value) in (list, tuple):
-        return type(value)(wrap(v, *sources) for v in value)
+    if isinstance(value, (list, tuple)):
+        return (list if type(value) is list else tuple)(wrap(v, *sources) for v in value)
     return value
 
 
@@ -76,27 +74,25 @@ def wrapped_index(index, shape):
 
     https://docs.cupy.dev/en/stable/user_guide/difference.html#out-of-bounds-indices
     """
-    parts = index if isinstance(index, tuple) else (index,)
-    consumed = [0 if p is None or p is Ellipsis else np.ndim(p) if _is_mask(p) else 1 for p in parts]
-    axis, result = 0, []
-    for part, count in zip(parts, consumed, strict=True):
-        array = part._a if isinstance(part, ndarray) else part
+    parts = [p._a if isinstance(p, ndarray) else p for p in (index if isinstance(index, tuple) else (index,))]
+    taken = [0 if p is None or p is Ellipsis else np.ndim(p) if _is_mask(p) else 1 for p in parts]
+    axis = 0
+    for i, (part, count) in enumerate(zip(parts, taken, strict=True)):
         if part is Ellipsis:
-            axis += len(shape) - sum(consumed)
-        elif isinstance(array, (list, np.ndarray)) and not _is_mask(part):
-            array = np.asarray(array)
-            extent = shape[axis] if axis < len(shape) else 0
-            array = array % extent if extent and array.dtype.kind in "iu" else array
+            axis += len(shape) - sum(taken)
+        elif getattr(part, "ndim", 0) and not _is_mask(part) and shape[axis]:
+            parts[i] = part % shape[axis]
         axis += count
-        result.append(array)
-    return tuple(result)
+    return tuple(parts)
 
 
 def _is_mask(part):
-    return isinstance(part, (bool, np.bool_)) or getattr(part, "dtype", None) == np.bool_
+    return isinstance(part, bool) or getattr(part, "dtype", None) == np.bool_
 
 
 class ndarray:  # noqa: N801
+    __module__ = "cupy"
+    __hash__ = None
     __array_priority__ = 100
 
     def __init__(self, shape, dtype=float, memptr=None, strides=None, order="C"):
@@ -108,17 +104,9 @@ class ndarray:  # noqa: N801
             self._a = _memory.at_pointer(memptr.ptr, shape, dtype, strides, memptr)
             self._device = memptr.device_id
 
-    dtype = property(lambda self: self._a.dtype)
-    ndim = property(lambda self: self._a.ndim)
-    size = property(lambda self: self._a.size)
-    itemsize = property(lambda self: self._a.itemsize)
-    nbytes = property(lambda self: self._a.nbytes)
-    strides = property(lambda self: self._a.strides)
-    flags = property(lambda self: self._a.flags)
-    device = property(lambda self: Device(self._device))
-    T = property(lambda self: wrap(self._a.T, self))
-    mT = property(lambda self: wrap(self._a.mT, self))
-    imag = property(lambda self: wrap(self._a.imag, self))
+    @property
+    def device(self):
+        return Device(self._device)
 
     @property
     def real(self):
@@ -131,7 +119,7 @@ class ndarray:  # noqa: N801
     @shape.setter
     def shape(self, shape):
         view = self._a.reshape(shape)
-        if not np.shares_memory(view, self._a) and self.size:
+        if self.size and not np.shares_memory(view, self._a):
             raise AttributeError("incompatible shape")
         self._a = view
 
@@ -147,25 +135,24 @@ class ndarray:  # noqa: N801
     def __array__(self, dtype=None, copy=None):
         # https://github.com/cupy/cupy/issues/589
         raise TypeError(
-            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+            "Implicit conversion to a NumPy array is not allowed. "
+            "Please use `.get()` to construct a NumPy array explicitly."
         )
 
     def __array_ufunc__(self, function, method, *inputs, **kwargs):
         own = getattr(cupy, function.__name__, None)
-        if own is None or method not in ("__call__", "at"):
-            return NotImplemented
-        return (own if method == "__call__" else own.at)(*inputs, **kwargs)
+        return NotImplemented if own is None or method != "__call__" else own(*inputs, **kwargs)
 
     def __array_function__(self, function, types, args, kwargs):
         own = getattr(cupy, function.__name__, None)
-        return NotImplemented if own is None or own is function else own(*args, **kwargs)
+        return NotImplemented if own is None else own(*args, **kwargs)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if dl_device == (_memory.KDL_CPU, 0):
             if copy is False:
                 raise ValueError("GPU memory cannot be exported to CPU without copy.")
             return self.get().__dlpack__(max_version=max_version)
-        if dl_device is not None and dl_device != self.__dlpack_device__():
+        if dl_device not in (None, self.__dlpack_device__()):
             raise BufferError("unsupported device requested.")
         if copy is True:
             # https://github.com/cupy/cupy/issues/9842
@@ -189,9 +176,7 @@ class ndarray:  # noqa: N801
     def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
         if not copy and self.dtype == dtype and order in ("K", "A"):
             return self
-        with np.errstate(all="ignore"):
-            cast = self._a.astype(check_dtype(dtype), order=order, copy=True)
-        return wrap(cast)
+        return call(np.ndarray.astype, self.copy(order), check_dtype(dtype), order=order)
 
     def copy(self, order="C"):
         return wrap(self._a.copy(order))
@@ -199,21 +184,10 @@ class ndarray:  # noqa: N801
     def view(self, dtype=None):
         return wrap(self._a.view() if dtype is None else self._a.view(check_dtype(dtype)), self)
 
-    def fill(self, value):
-        self._a.fill(unwrap(value))
-
-    def tolist(self):
-        return self._a.tolist()
-
-    def item(self, *args):
-        return self._a.item(*args)
-
     def __getitem__(self, index):
         return wrap(self._a[wrapped_index(index, self.shape)], self)
 
     def __setitem__(self, index, value):
-        if isinstance(value, np.ndarray) and value.ndim:
-            raise TypeError(f"Unsupported type {type(value)}")
         with np.errstate(all="ignore"):
             self._a[wrapped_index(index, self.shape)] = unwrap(value)
 
@@ -222,45 +196,33 @@ class ndarray:  # noqa: N801
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 
-    def __len__(self):
-        return len(self._a)
 
-    def __repr__(self):
-        return repr(self._a)
-
-    def __format__(self, spec):
-        return format(self._a, spec)
-
-    # No __index__: https://github.com/data-apis/array-api-compat/blob/main/cupy-xfails.txt
-    def __bool__(self):
-        return bool(self._a)
-
-    def __int__(self):
-        return int(self._a.item())
-
-    def __float__(self):
-        return float(self._a.item())
-
-    def __complex__(self):
-        return complex(self._a.item())
-
-    __hash__ = None
+def _method(name, x, *args, **kwargs):
+    kwargs = {"kind": "stable", **kwargs} if name in ("sort", "argsort") else kwargs  # the only kind that CuPy has
+    return call(getattr(np.ndarray, name), x, *args, **kwargs)
 
 
-def _define_operators():
-    for name, ufunc in {**_UNARY, **_COMPARISON}.items():
-        setattr(ndarray, f"__{name}__", lambda *args, ufunc=ufunc: getattr(cupy, ufunc)(*args))
-    for name, ufunc in _BINARY.items():
-        setattr(ndarray, f"__{name}__", lambda x, y, ufunc=ufunc: getattr(cupy, ufunc)(x, y))
-        setattr(ndarray, f"__r{name}__", lambda x, y, ufunc=ufunc: getattr(cupy, ufunc)(y, x))
-        setattr(ndarray, f"__i{name}__", lambda x, y, ufunc=ufunc: getattr(cupy, ufunc)(x, y, out=x))
-    for name in _METHODS:
-        setattr(ndarray, name, lambda x, *args, name=name, **kwargs: _method(x, name, args, kwargs))
+def _apply(name, in_place, swapped, x, *others):
+    operands = (*others, x) if swapped else (x, *others)
+    return getattr(cupy, name)(*operands, **({"out": x} if in_place else {}))
 
 
-def _method(x, name, args, kwargs):
-    kwargs = {"kind": "stable", **kwargs} if name in ("sort", "argsort") else kwargs
-    return call(lambda a, *rest, **options: getattr(a, name)(*rest, **options), x, *args, **kwargs)
+def _bound(function, *first):
+    """A function as a method: what is bound comes before ``self``."""
+    return lambda self, *args, **kwargs: function(*first, self, *args, **kwargs)
 
 
-_define_operators()
+for _name in _ATTRIBUTES:
+    setattr(ndarray, _name, property(operator.attrgetter(f"_a.{_name}")))
+for _name in _VIEWS:
+    setattr(ndarray, _name, property(lambda self, name=_name: wrap(getattr(self._a, name), self)))
+for _name in _METHODS.split():
+    setattr(ndarray, _name, _bound(_method, _name))
+for _convert in _CONVERSIONS:
+    setattr(ndarray, f"__{_convert.__name__}__", lambda self, *args, convert=_convert: convert(self._a, *args))
+for _pair in f"{_UNARY} {_COMPARISON} {_BINARY}".split():
+    _name, _ufunc = _pair.split(":")
+    setattr(ndarray, f"__{_name}__", _bound(_apply, _ufunc, False, False))
+    if _pair in _BINARY:
+        setattr(ndarray, f"__r{_name}__", _bound(_apply, _ufunc, False, True))
+        setattr(ndarray, f"__i{_name}__", _bound(_apply, _ufunc, True, False))

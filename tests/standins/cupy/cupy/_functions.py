@@ -34,39 +34,52 @@ tril_indices trim_zeros triu triu_indices union1d unique unpackbits unravel_inde
 zeros zeros_like
 """
 _ARRAY_NAMES = ("a", "ar", "ar1", "arr", "arrays", "element", "m", "x")
-_LISTS_OF_ARRAYS = "column_stack concat concatenate dstack hstack lexsort stack vstack".split()
+_LISTS_OF_ARRAYS = ("column_stack", "concat", "concatenate", "dstack", "hstack", "lexsort", "stack", "vstack")
 _ZERO_DIMENSIONAL = ("allclose", "array_equal", "count_nonzero")  # Python scalars in NumPy
 # What CUDA's atomics do: https://docs.cupy.dev/en/stable/reference/generated/cupyx.scatter_add.html
 _ATOMICS = dict.fromkeys(("add", "maximum", "minimum"), ("int32", "int64", "uint32", "uint64", "float32", "float64"))
 
 
-class ufunc:  # noqa: N801
-    def __init__(self, function):
-        self.function, self.__name__ = function, function.__name__
-        self.name, self.nin, self.nout = f"cupy_{function.__name__}", function.nin, function.nout
+def _floor_divide(x, y, **kwargs):
+    # cupy/_core/include/cupy/carray.cuh rounds the quotient down, where NumPy corrects it by the remainder
+    inexact = np.result_type(x, y).kind == "f"
+    return np.floor(np.true_divide(x, y, **kwargs)) if inexact else np.floor_divide(x, y, **kwargs)
 
-    def __call__(self, *args, **kwargs):
+
+def _remainder(x, y, **kwargs):
+    # "cupy_remainder" in cupy/_core/_routines_math.pyx: nan for infinite divisors
+    inexact = np.result_type(x, y).kind == "f"
+    return np.subtract(x, _floor_divide(x, y, **kwargs) * y) if inexact else np.remainder(x, y, **kwargs)
+
+
+_KERNELS = {"floor_divide": _floor_divide, "mod": _remainder, "remainder": _remainder}
+
+
+class ufunc:  # noqa: N801
+    def __init__(self, name):
+        self.__name__, self.name = name, f"cupy_{name}"
+        self._numpy, self._kernel = getattr(np, name), _KERNELS.get(name, getattr(np, name))
+        self.nin, self.nout = self._numpy.nin, self._numpy.nout
+
+    def __call__(self, *args, out=None, **kwargs):
         for arg in args:
             if not isinstance(arg, (ndarray, np.generic, bool, int, float, complex)):
                 # https://docs.cupy.dev/en/stable/user_guide/difference.html: lists and NumPy arrays are not converted
                 raise TypeError(f"Unsupported type {type(arg)}")
-        out = kwargs.pop("out", None)
+        result = call(self._kernel, *args, **kwargs)
         if out is None:
-            return call(self.function, *args, **kwargs)
-        call(self.function, *args, out=out, **kwargs)
+            return result
+        np.copyto(out._a, result._a, casting="same_kind")
         return out
 
-    def __repr__(self):
-        return f"<ufunc '{self.name}'>"
-
     def at(self, a, indices, b=None):
-        # There is no multiply.at, and no atomics for small types:
+        # No multiply.at and no atomics for small types:
         # https://docs.cupy.dev/en/stable/reference/generated/cupy.ufunc.html
         if self.__name__ not in _ATOMICS:
             raise NotImplementedError(f"`{self.name}.at` is not supported yet")
         if a.dtype.name not in _ATOMICS[self.__name__]:
             raise TypeError(f"cupy.{self.__name__}.at only supports {', '.join(_ATOMICS[self.__name__])} as data type")
-        self.function.at(unwrap(a), unwrap(indices), unwrap(b))
+        self._numpy.at(unwrap(a), unwrap(indices), unwrap(b))
 
 
 def forward(function, name=None):
@@ -88,30 +101,28 @@ def forward(function, name=None):
         if "dtype" in kwargs and kwargs["dtype"] is not None and name != "isdtype":
             check_dtype(kwargs["dtype"])
         if name in ("sort", "argsort"):
-            kwargs["kind"] = "stable"  # the only kind that CuPy has
+            kwargs["kind"] = "stable"
         if name == "take" and len(args) > 1:
             kwargs["mode"] = "wrap"  # https://docs.cupy.dev/en/stable/user_guide/difference.html#out-of-bounds-indices
         result = call(function, *args, **kwargs)
-        return wrap(np.asarray(result)) if name in _ZERO_DIMENSIONAL else result
+        return wrap(np.asarray(unwrap(result))) if name in _ZERO_DIMENSIONAL else result
 
     return forwarded
 
 
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
-    if isinstance(obj, ndarray):
-        same = dtype is None or obj.dtype == dtype
-        return obj if same and not copy and order in (None, "K") and obj.ndim >= ndmin else wrap(
-            np.array(obj._a, dtype, copy=True, order=order or "K", ndmin=ndmin)
-        )
     shown = getattr(obj, "__cuda_array_interface__", None)
-    if shown is not None:
-        found = wrap(np.asarray(_memory.Interface({**shown, "data": (shown["data"][0], False)}, obj)))
-        return array(found, dtype, copy, order, ndmin=ndmin)
+    if shown is not None and not isinstance(obj, ndarray):
+        obj = wrap(np.asarray(_memory.Interface({**shown, "data": (shown["data"][0], False)}, obj)))
+        copy = copy or False
+    if isinstance(obj, ndarray):
+        if not copy and dtype in (None, obj.dtype) and obj.ndim >= ndmin:
+            return obj
+        return wrap(np.array(obj._a, dtype, order=order or "K", ndmin=ndmin))
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     host = np.array(_on_host(obj), dtype, order=order or "K", ndmin=ndmin)
-    check_dtype(host.dtype)
-    return wrap(host.astype(host.dtype.newbyteorder("="), copy=False))
+    return wrap(host.astype(check_dtype(host.dtype).newbyteorder("="), copy=False))
 
 
 def _on_host(obj):
@@ -156,5 +167,5 @@ def from_dlpack(array, *, device=None, copy=None):
     return imported
 
 
-UFUNCS = {name: ufunc(getattr(np, name)) for name in _UFUNCS.split()}
+UFUNCS = {name: ufunc(name) for name in _UFUNCS.split()}
 FUNCTIONS = {name: forward(getattr(np, name), name) for name in _FUNCTIONS.split()}

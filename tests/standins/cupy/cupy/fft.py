@@ -4,8 +4,8 @@ import numpy as np
 
 from cupy._functions import forward
 
-_ONE = "fft fftfreq fftshift hfft ifft ifftshift ihfft irfft rfft rfftfreq".split()
-_MANY = "fftn ifftn irfftn rfftn".split()
+_ONE = ("fft", "fftfreq", "fftshift", "hfft", "ifft", "ifftshift", "ihfft", "irfft", "rfft", "rfftfreq")
+_MANY = ("fftn", "ifftn", "irfftn", "rfftn")
 
 
 def _many(name):

@@ -6,10 +6,11 @@ from numpy.linalg import LinAlgError
 from cupy._array import call
 from cupy._functions import forward
 
-__all__ = "LinAlgError cholesky det eig eigh eigvals eigvalsh inv matrix_power matrix_rank norm pinv qr slogdet svd".split()
-for _name in __all__[1:]:
-    globals()[_name] = forward(getattr(np.linalg, _name), _name)
-__all__.append("solve")
+_FORWARDED = """
+cholesky det eigh eigvalsh inv matrix_power matrix_rank norm pinv qr slogdet svd
+"""
+globals().update({name: forward(getattr(np.linalg, name), name) for name in _FORWARDED.split()})
+__all__ = ["LinAlgError", "eig", "eigvals", "solve", *_FORWARDED.split()]
 lstsq = forward(np.linalg.lstsq)  # not in __all__: https://github.com/cupy/cupy/issues/9749
 
 

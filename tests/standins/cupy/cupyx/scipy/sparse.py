@@ -77,7 +77,10 @@ def _operator(name):
     return lambda self, *others: _like(getattr(self._s, name)(*_bare(others)))
 
 
-for _name in "add sub mul matmul truediv neg pow radd rsub rmul rmatmul eq ne lt le gt ge getitem abs".split():
+_OPERATORS = """
+add sub mul matmul truediv neg pow radd rsub rmul rmatmul eq ne lt le gt ge getitem abs
+"""
+for _name in _OPERATORS.split():
     setattr(spmatrix, f"__{_name}__", _operator(f"__{_name}__"))
 spmatrix.__hash__ = object.__hash__
 

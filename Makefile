@@ -1,0 +1,53 @@
+# Every target sets up what it needs; PYTHON is the only thing that must be there.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: help env bench test lint types check conformance peers generate xla gpu clean
+
+help:            ## this list
+	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+env:
+	@$(PYTHON) tools/environment.py $(VENV) cpu
+
+bench: env       ## compare the same workloads on every backend that this machine has
+	$(RUN) -m xarrayops.bench --all
+
+test: env        ## run the tests on every backend that this machine has
+	$(RUN) -m pytest -q
+
+lint: env        ## style, and whether the generated files are current
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) tools/generate.py --check
+
+types: env       ## the strict type checker, by package
+	cd backends && ../$(RUN) -m mypy --config-file ../pyproject.toml
+
+check: test lint types  ## all that CI runs
+
+conformance: env ## the public conformance suite on every backend: make conformance SUITE=<checkout>
+	@test -n "$(SUITE)" || { echo "usage: make conformance SUITE=<checkout of data-apis/array-api-tests>"; exit 2; }
+	$(RUN) -m pip install --quiet -r $(SUITE)/requirements.txt
+	$(RUN) benchmarks/conformance.py $(SUITE) --baselines
+
+peers: env       ## measure against other libraries, side by side
+	$(RUN) benchmarks/peers/dispatch.py --out benchmarks/results/dispatch.json
+
+generate: env    ## write the generated modules and the README's tables anew
+	$(RUN) tools/generate.py
+	$(RUN) tools/readme.py
+
+xla:             ## PyTorch/XLA on its CPU device, in an environment of its own (7 GB)
+	@$(PYTHON) tools/environment.py .venv-xla xla
+	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract --backend torch_xla
+
+gpu:             ## tests and benchmark on the accelerator that $(PYTHON)'s libraries see
+	$(PYTHON) -m venv --system-site-packages .venv-gpu
+	.venv-gpu/bin/python -m pip install --quiet --no-deps --no-build-isolation .
+	.venv-gpu/bin/python -m pytest -q tests/contract
+	.venv-gpu/bin/python -m xarrayops.bench --all
+
+clean:           ## remove environments and caches
+	rm -rf .venv .venv-xla .venv-gpu dist bench-results .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,61 @@
+"""Exchange: how CuPy's memory looks to others, and what CuPy can take in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+
+from xarrayops.plugin import Array, Memory
+from xarrayops_backends.cupy._devices import _KIND
+from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
+
+
+def memory(x: Array, /) -> Memory | None:
+    """The device memory of x."""
+    return Memory(
+        dtype=dtype_name(x.dtype) or str(x.dtype),
+        shape=x.shape,
+        strides=x.strides,
+        itemsize=x.dtype.itemsize,
+        pointer=x.data.ptr,
+        device=_KIND,
+        index=x.device.id,
+    )
+
+
+def import_refusal(dtype: str, /) -> str | None:
+    """CuPy has no objects, strings or dates."""
+    try:
+        as_dtype(dtype)
+    except ValueError as error:
+        return f"CuPy has no dtype {dtype}: {error}"
+    return None
+
+
+def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+    """CuPy sees device memory alone, and drops the read-only flag."""
+    if memory.device != _KIND:
+        return f"CuPy cannot see memory of device {memory.device}"
+    if memory.readonly:
+        return "read-only memory, which CuPy would make writable"
+    if memory.immutable and not forced:
+        return "memory that its library takes for immutable, while CuPy would make it writable"
+    return None
+
+
+def alias(x: Any, memory: Memory, /) -> Array:
+    """DLPack, on the device that holds the memory."""
+    with cupy.cuda.Device(memory.index):
+        return cupy.from_dlpack(x)
+
+
+def to_numpy(x: Array, /) -> Any:
+    """A host copy."""
+    return x.get()
+
+
+def from_numpy(a: Any, device: Any, /) -> Array:
+    """A device copy in native byte order."""
+    with device or cupy.cuda.Device():
+        return cupy.array(a.astype(a.dtype.newbyteorder("="), copy=False))

@@ -1,0 +1,31 @@
+"""Elementwise functions whose NumPy kernels do not follow the standard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops_backends.dask._blocks import da
+
+
+def expm1(x: Array, /) -> Array:
+    """NumPy's complex expm1 turns infinities into NaN."""
+    return da.map_blocks(_complex_expm1, x, dtype=x.dtype, meta=x._meta) if x.dtype.kind == "c" else da.expm1(x)
+
+
+def _complex_expm1(x: Any) -> Any:
+    """By parts; for what C99 G.6.3.1 lays down, exp(-inf) is 0 at any angle, and exp(+inf) infinite without one."""
+    a, b = x.real, x.imag
+    with np.errstate(invalid="ignore", over="ignore"):
+        grown = np.expm1(a)
+        # Adding 0 takes the sign from a negative zero, as the standard has it.
+        real = np.where(b == 0, grown + 0.0, grown * np.cos(b) - 2 * np.sin(b / 2) ** 2)
+        imag = np.where(b == 0, b, np.exp(a) * np.sin(b))
+    endless = ~np.isfinite(b)
+    real = np.where(endless & np.isinf(a), np.where(a < 0, -1, np.inf), real)
+    imag = np.where(endless & (a == -np.inf), 0, imag)
+    result = np.empty_like(x)
+    result.real, result.imag = real, imag
+    return result

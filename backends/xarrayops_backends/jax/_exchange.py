@@ -1,0 +1,89 @@
+"""Exchange: how JAX's memory looks to others, and what JAX can take in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, Memory
+from xarrayops_backends.jax._devices import _kind, _natives
+from xarrayops_backends.jax._dtypes import _available, as_dtype, dtype_name
+
+_ALIGNMENT = 64
+"""XLA aliases host memory only where it starts on such a boundary; elsewhere it copies without a word."""
+
+
+def memory(x: Array, /) -> Memory | None:
+    """The buffer of an array on one device; a tracer has none, a sharded array has several."""
+    if isinstance(x, jax.core.Tracer) or not x.is_fully_addressable or len(x.devices()) != 1:
+        return None
+    (device,) = x.devices()
+    try:
+        pointer = x.unsafe_buffer_pointer()
+    except Exception:  # a platform without addresses raises what its plug-in likes
+        return None
+    itemsize = x.dtype.itemsize
+    strides = [itemsize] * x.ndim
+    for axis in range(x.ndim - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * x.shape[axis + 1]
+    return Memory(
+        dtype=dtype_name(x.dtype) or str(x.dtype),
+        shape=x.shape,
+        strides=tuple(strides),
+        itemsize=itemsize,
+        pointer=pointer,
+        device=_kind(device),
+        index=device.local_hardware_id or 0,
+        immutable=True,
+    )
+
+
+def export_refusal(x: Array, /) -> str | None:
+    """Under a transformation there are no values."""
+    if isinstance(x, jax.core.Tracer):
+        return "x is a tracer: it has no values inside jax.jit, grad or vmap. Instead: convert outside"
+    return None
+
+
+def import_refusal(dtype: str, /) -> str | None:
+    """64-bit values need the x64 switch: JAX would narrow them without a word."""
+    try:
+        _available(as_dtype(dtype))
+    except (ValueError, Unsupported) as error:
+        return str(error)
+    return None
+
+
+def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+    """XLA takes compact, aligned, writable memory."""
+    if memory.device == "cpu" and memory.pointer % _ALIGNMENT:
+        return "not 64-byte aligned"
+    if memory.readonly:
+        return "read-only memory, which JAX refuses (jax#40789)"
+    if not memory.is_compact:
+        return "strides that are not compact, which JAX refuses"
+    if import_refusal(memory.dtype) is not None:
+        return f"memory of {memory.dtype} in a byte order that JAX lacks"
+    if memory.dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        return f"{memory.dtype} does not pass DLPack on every library"
+    if memory.device not in {_kind(device) for device in _natives()}:
+        return f"JAX cannot see memory of device {memory.device}"
+    return None
+
+
+def alias(x: Any, memory: Memory, /) -> Array:
+    """DLPack, which must not copy."""
+    return jax.dlpack.from_dlpack(x, copy=False)
+
+
+def to_numpy(x: Array, /) -> Any:
+    """A read-only view on the CPU, else a copy."""
+    return np.asarray(x)
+
+
+def from_numpy(a: Any, device: Any, /) -> Array:
+    """A copy, which owns its memory."""
+    return jax.numpy.array(a.astype(a.dtype.newbyteorder("="), copy=False), copy=True, device=device)

@@ -1,0 +1,165 @@
+"""PyTorch: the array API standard where array-api-compat leaves gaps, and the hooks of `xarrayops.plugin`.
+
+Each theme has its file: _elementwise, _statistics, _sets, _searching, _manipulation, _creation, _linalg, _dtypes,
+_devices and _update; _wide holds the roads around the kernels that PyTorch lacks for uint16, uint32 and uint64.
+
+Left as PyTorch has them: floor_divide of infinities, where the standard allows what Python and NumPy do (a mend that
+keeps finite quotients exact doubles the time), and the sign of a zero remainder (a mend costs 19 % and the gradient).
+"""
+
+import array_api_compat.torch
+import torch
+
+from xarrayops.plugin import Gap, KnownBad
+from xarrayops_backends.torch._creation import (
+    arange as arange,
+    asarray as asarray,
+    linspace as linspace,
+    meshgrid as meshgrid,
+    tril as tril,
+    triu as triu,
+)
+from xarrayops_backends.torch._devices import (
+    __array_namespace_info__ as __array_namespace_info__,
+    as_device as as_device,
+    compute as compute,
+    device as device,
+    devices as devices,
+    is_lazy as is_lazy,
+    refine as refine,
+    synchronize as synchronize,
+    to_device as to_device,
+    versions as versions,
+)
+from xarrayops_backends.torch._dtypes import (
+    as_dtype as as_dtype,
+    astype as astype,
+    can_cast as can_cast,
+    dtype_name as dtype_name,
+    finfo as finfo,
+    iinfo as iinfo,
+    result_type as result_type,
+)
+from xarrayops_backends.torch._elementwise import (
+    abs as abs,
+    acos as acos,
+    add as add,
+    atan2 as atan2,
+    bitwise_and as bitwise_and,
+    bitwise_invert as bitwise_invert,
+    bitwise_left_shift as bitwise_left_shift,
+    bitwise_or as bitwise_or,
+    bitwise_right_shift as bitwise_right_shift,
+    bitwise_xor as bitwise_xor,
+    clip as clip,
+    copysign as copysign,
+    divide as divide,
+    equal as equal,
+    expm1 as expm1,
+    floor_divide as floor_divide,
+    greater as greater,
+    greater_equal as greater_equal,
+    hypot as hypot,
+    imag as imag,
+    less as less,
+    less_equal as less_equal,
+    log1p as log1p,
+    logaddexp as logaddexp,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as negative,
+    nextafter as nextafter,
+    not_equal as not_equal,
+    pow as pow,
+    remainder as remainder,
+    round as round,
+    sign as sign,
+    square as square,
+    subtract as subtract,
+    tanh as tanh,
+    where as where,
+)
+from xarrayops_backends.torch._exchange import (
+    alias as alias,
+    alias_refusal as alias_refusal,
+    export_refusal as export_refusal,
+    from_dlpack as from_dlpack,
+    from_numpy as from_numpy,
+    import_refusal as import_refusal,
+    memory as memory,
+    to_numpy as to_numpy,
+)
+from xarrayops_backends.torch._linalg import (
+    einsum as einsum,
+    linalg_cross as linalg_cross,
+    linalg_outer as linalg_outer,
+    linalg_trace as linalg_trace,
+    matmul as matmul,
+    tensordot as tensordot,
+    vecdot as vecdot,
+)
+from xarrayops_backends.torch._manipulation import (
+    broadcast_shapes as broadcast_shapes,
+    concat as concat,
+    diff as diff,
+    flip as flip,
+    repeat as repeat,
+    stack as stack,
+    unstack as unstack,
+)
+from xarrayops_backends.torch._searching import (
+    argsort as argsort,
+    nonzero as nonzero,
+    searchsorted as searchsorted,
+    take as take,
+    take_along_axis as take_along_axis,
+)
+from xarrayops_backends.torch._sets import (
+    isin as isin,
+    unique_all as unique_all,
+    unique_counts as unique_counts,
+    unique_inverse as unique_inverse,
+    unique_values as unique_values,
+)
+from xarrayops_backends.torch._statistics import (
+    all as all,
+    any as any,
+    argmax as argmax,
+    argmin as argmin,
+    count_nonzero as count_nonzero,
+    cumulative_prod as cumulative_prod,
+    cumulative_sum as cumulative_sum,
+    max as max,
+    mean as mean,
+    min as min,
+    prod as prod,
+    std as std,
+    sum as sum,
+    var as var,
+)
+from xarrayops_backends.torch._update import update as update
+
+NAMESPACE = array_api_compat.torch
+ARRAY_TYPES = (torch.Tensor,)
+
+UNTRACEABLE = {
+    "from_dlpack": Gap(
+        "Dynamo does not trace torch.from_dlpack, which takes over memory while the function runs",
+        "take the array over before the compiled function and hand it in",
+    ),
+}
+
+KNOWN_BAD = (
+    KnownBad(
+        "torch",
+        "<=2.13.0",
+        "any",
+        "from_dlpack of an array with negative strides aborts the process",
+        "https://github.com/pytorch/pytorch/issues/188023",
+    ),
+)

@@ -1,0 +1,80 @@
+"""Creation functions."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import array_api_compat.torch as aac
+import numpy as np
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _COMPLEX_OF
+from xarrayops_backends.torch._wide import WIDE, _by_bits
+
+
+def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None, copy: bool | None = None) -> Array:
+    """torch.asarray cuts an array off its graph and moves it to the default device (pytorch#150199)."""
+    if isinstance(obj, np.ndarray) and not (obj.flags.writeable and min(obj.strides, default=0) >= 0):
+        if copy is False:
+            raise ValueError("PyTorch has neither read-only memory nor negative strides, and copy=False")
+        obj = obj.copy()
+    if not isinstance(obj, torch.Tensor):
+        return torch.asarray(obj, dtype=dtype, device=device, copy=copy)
+    if copy:
+        return obj.to(device=device, dtype=dtype, copy=True)
+    out = obj if dtype is None and device is None else obj.to(device=device, dtype=dtype)
+    if copy is False and out is not obj:
+        raise ValueError(f"{obj.dtype} on {obj.device} to {out.dtype} on {out.device} needs a copy, and copy=False")
+    return out
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,
+) -> Array:
+    """torch.arange lacks wide unsigned integers."""
+    if dtype not in WIDE:
+        return aac.arange(start, stop, step, dtype=dtype, device=device)
+    return aac.arange(start, stop, step, dtype=torch.int64, device=device).to(dtype)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Array:
+    """torch.linspace has no endpoint and lacks wide unsigned integers."""
+    work = torch.int64 if dtype in WIDE else dtype
+    if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
+        work = _COMPLEX_OF[torch.get_default_dtype()]
+    out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
+    out = out if endpoint else out[:-1]
+    return out.to(dtype) if dtype in WIDE else out
+
+
+def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """torch.meshgrid defaults to ij and refuses to be given no array."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    return tuple(torch.meshgrid(*arrays, indexing=indexing)) if arrays else ()
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """torch.tril calls k otherwise and lacks wide unsigned integers."""
+    return _by_bits(torch.tril, x, k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """torch.triu calls k otherwise and lacks wide unsigned integers."""
+    return _by_bits(torch.triu, x, k)

@@ -1,0 +1,142 @@
+"""Devices, versions, and what the namespace says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array, Device
+from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
+
+_REAL = (torch.float32, torch.float64)
+_COMPLEX = (torch.complex64, torch.complex128)
+_KINDS: dict[str, tuple[torch.dtype, ...]] = {
+    "bool": (torch.bool,),
+    "signed integer": _SIGNED,
+    "unsigned integer": _UNSIGNED,
+    "integral": _SIGNED + _UNSIGNED,
+    "real floating": _REAL,
+    "complex floating": _COMPLEX,
+    "numeric": _SIGNED + _UNSIGNED + _REAL + _COMPLEX,
+}
+
+
+def versions() -> dict[str, str]:
+    """PyTorch, and the CUDA or ROCm that it was built for."""
+    found = {"torch": str(torch.__version__), "cuda": torch.version.cuda, "hip": torch.version.hip}
+    if torch.version.cuda and torch.backends.cudnn.is_available():  # type: ignore[no-untyped-call]
+        found["cudnn"] = str(torch.backends.cudnn.version())  # type: ignore[no-untyped-call]
+    return {name: version for name, version in found.items() if version}
+
+
+def devices() -> list[Device]:
+    """The CPU, then the GPUs that PyTorch sees: kind rocm where it was built on HIP."""
+    kind = "rocm" if torch.version.hip else "cuda"
+    gpus = [
+        Device(kind, f"cuda:{i}", torch.device("cuda", i), torch.cuda.get_device_name(i))
+        for i in range(torch.cuda.device_count())
+    ]
+    return [Device("cpu", "cpu", torch.device("cpu"), "CPU"), *gpus]
+
+
+def refine(x: Array, /) -> str | None:
+    """A tensor on an XLA device belongs to PyTorch/XLA."""
+    return "torch_xla" if x.device.type == "xla" else None
+
+
+def as_device(device: Any, /) -> torch.device:
+    """A device that exists: PyTorch itself would only notice at the first allocation."""
+    try:
+        native = torch.device(device)
+        if native.type == "cuda":
+            exists = (native.index or 0) < torch.cuda.device_count()
+        else:
+            exists = native.type == "cpu" or torch.empty(0, device=native).device.type == native.type
+    except (RuntimeError, TypeError, AssertionError, NotImplementedError, ImportError):
+        exists = False
+    if not exists:
+        names = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+        raise ValueError(f"PyTorch has no device {str(device)!r} here; it has {', '.join(names)}.")
+    return native
+
+
+def device(x: Array, /) -> torch.device:
+    """Where x is."""
+    return x.device
+
+
+def to_device(x: Array, device: Any, /) -> Array:
+    """x on another device; x itself if it is there."""
+    return x.to(device)
+
+
+def is_lazy(x: Array, /) -> bool:
+    """PyTorch runs eagerly."""
+    return False
+
+
+def compute(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays themselves: PyTorch runs eagerly."""
+    return arrays
+
+
+def synchronize(*arrays: Array) -> None:
+    """Wait for the GPUs that hold the arrays; no other is touched, so CUDA is not started for nothing."""
+    for native in {x.device for x in arrays if x.is_cuda}:
+        torch.cuda.synchronize(native)
+
+
+class _Info:
+    """The inspection API. array-api-compat's allocates on every device name to see what exists and always says cpu."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Eagerly, shapes may depend on data; PyTorch allows 64 dimensions."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> torch.device:
+        """The device that creation functions use now."""
+        native = torch.get_default_device()
+        return torch.device("cuda", 0) if native == torch.device("cuda") else native
+
+    def devices(self) -> tuple[torch.device, ...]:
+        """The devices that exist."""
+        found = [each.native for each in devices()]
+        default = self.default_device()
+        return (*found,) if default in found else (*found, default)
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, torch.dtype]:
+        """The dtypes that creation functions choose, the same on every device."""
+        real = torch.get_default_dtype()
+        return {
+            "real floating": real,
+            "complex floating": _COMPLEX_OF[real],
+            "integral": torch.int64,
+            "indexing": torch.int64,
+        }
+
+    def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, torch.dtype]:
+        """The standard's dtypes that a device can hold (Apple's has no float64)."""
+        kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
+        unknown = [each for each in kinds if each not in _KINDS]
+        if unknown:
+            raise ValueError(f"no kind of dtypes is called {unknown[0]!r}; there are {', '.join(_KINDS)}")
+        wanted = {dtype for each in kinds for dtype in _KINDS[each]}
+        return {name: dtype for name, dtype in _DTYPE_OF.items() if dtype in wanted and _holds(device, dtype)}
+
+
+def _holds(device: Any, dtype: torch.dtype) -> bool:
+    """Whether a device can hold a dtype."""
+    native = torch.get_default_device() if device is None else torch.device(device)
+    if native.type in ("cpu", "cuda"):
+        return True
+    try:
+        torch.empty(0, dtype=dtype, device=native)
+    except (RuntimeError, TypeError):
+        return False
+    return True
+
+
+def __array_namespace_info__() -> _Info:  # noqa: N807
+    """The inspection API, told from the machine at hand."""
+    return _Info()

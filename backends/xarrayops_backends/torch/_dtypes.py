@@ -1,0 +1,157 @@
+"""Data types: names, limits and promotion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._wide import WIDE
+
+_NAMES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"),
+)
+_DTYPE_OF = {name: getattr(torch, name) for name in _NAMES}
+_NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()}
+_UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+_SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
+_WIDE_PROMOTION = {
+    **{(a, b): max(a, b, key=_UNSIGNED.index) for a in _UNSIGNED for b in _UNSIGNED},
+    **{
+        pair: _SIGNED[max(_UNSIGNED.index(a) + 1, _SIGNED.index(b))]
+        for a in (torch.uint16, torch.uint32)
+        for b in _SIGNED
+        for pair in ((a, b), (b, a))
+    },
+}
+"""PyTorch refuses to promote its wide unsigned integers (pytorch#58734)."""
+_COMPLEX_OF = {
+    torch.float16: torch.complex64,
+    torch.bfloat16: torch.complex64,
+    torch.float32: torch.complex64,
+    torch.float64: torch.complex128,
+}
+"""A table, for Dynamo does not trace dtype.to_complex, which moreover gives float16 a half complex of few kernels."""
+_REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
+_SCALARS = (bool, int, float, complex)
+
+
+def as_dtype(name: str, /) -> torch.dtype:
+    """The torch dtype of a standard name."""
+    try:
+        return _DTYPE_OF[name]
+    except (KeyError, TypeError):
+        raise ValueError(f"PyTorch has no dtype {name!r}; it has {', '.join(_NAMES)}.") from None
+
+
+def dtype_name(dtype: Any, /) -> str | None:
+    """The standard's name of a torch dtype."""
+    return _NAME_OF.get(dtype)
+
+
+def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    """The dtype that arrays of two dtypes promote to, whatever their ranks."""
+    if a is b or b is torch.bool:
+        return a
+    if a is torch.bool:
+        return b
+    return _WIDE_PROMOTION.get((a, b)) or torch.promote_types(a, b)
+
+
+def _with_scalar(dtype: torch.dtype, scalar: complex) -> torch.dtype:
+    """The dtype of an array of that dtype combined with a Python scalar."""
+    if isinstance(scalar, bool) or dtype.is_complex:
+        return dtype
+    if isinstance(scalar, int):
+        return torch.int64 if dtype is torch.bool else dtype
+    default = torch.get_default_dtype()
+    if isinstance(scalar, float):
+        return dtype if dtype.is_floating_point else default
+    return _COMPLEX_OF[dtype if dtype.is_floating_point else default]
+
+
+def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
+    """Promotion by dtype alone: PyTorch's own looks at ranks, takes no dtypes and refuses wide unsigned integers."""
+    scalars = [each for each in arrays_and_dtypes if isinstance(each, _SCALARS)]
+    dtypes = [getattr(each, "dtype", each) for each in arrays_and_dtypes if not isinstance(each, _SCALARS)]
+    if not dtypes:
+        raise ValueError("result_type needs at least one array or dtype")
+    return reduce(_with_scalar, scalars, reduce(_promote, dtypes))
+
+
+def can_cast(from_: Any, to: torch.dtype, /) -> bool:
+    """By the promotion rules: torch.can_cast allows every cast within a kind, int64 to int8 included."""
+    dtype = getattr(from_, "dtype", from_)
+    try:
+        return _promote(dtype, to) is to
+    except RuntimeError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _FloatLimits:
+    """torch.finfo with the dtype itself where PyTorch gives its name."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class _IntegerLimits:
+    """torch.iinfo with the dtype itself where PyTorch gives its name."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: torch.dtype
+
+
+def finfo(type: Any, /) -> _FloatLimits:
+    """Limits whose dtype is a dtype; arrays are accepted too."""
+    dtype = getattr(type, "dtype", type)
+    real = _REAL_OF.get(dtype, dtype)
+    info = torch.finfo(real)
+    return _FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real)
+
+
+def iinfo(type: Any, /) -> _IntegerLimits:
+    """Limits whose dtype is a dtype; arrays are accepted too."""
+    dtype = getattr(type, "dtype", type)
+    info = torch.iinfo(dtype)
+    return _IntegerLimits(info.bits, info.max, info.min, dtype)
+
+
+def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.dtype, torch.dtype]:
+    """(the dtype to sum or multiply in, the dtype of the result) for a sum or product."""
+    if asked is None:
+        unsigned = dtype in _UNSIGNED
+        asked = torch.uint64 if unsigned else dtype if dtype.is_floating_point or dtype.is_complex else torch.int64
+    return (torch.int64 if asked in WIDE else asked), asked
+
+
+def _tensor(value: Any, dtype: torch.dtype, like: Array) -> Array:
+    """A Python scalar as a 0-d array beside `like`; arrays are cast."""
+    if isinstance(value, torch.Tensor):
+        return value if value.dtype is dtype else value.to(dtype)
+    return torch.full((), value, dtype=dtype, device=like.device)
+
+
+def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
+    """Two operands, one of which may be a Python scalar, as arrays of their common dtype."""
+    dtype = result_type(x1, x2)
+    return _tensor(x1, dtype, x2), _tensor(x2, dtype, x1)
+
+
+def astype(x: Array, dtype: torch.dtype, /, *, copy: bool = True, device: Any = None) -> Array:
+    """A complex array is not silently stripped of its imaginary part, as the standard advises."""
+    if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
+        raise TypeError(f"astype from {x.dtype} to {dtype} would drop the imaginary part; take real(x) first")
+    return x.to(device=x.device if device is None else device, dtype=dtype, copy=copy)

@@ -1,0 +1,108 @@
+"""Exchange: how PyTorch's memory looks to others, and what PyTorch can take in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from xarrayops._hostview import view_bits
+from xarrayops.plugin import Array, Memory
+from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
+
+_from_dlpack: Any = torch.from_dlpack  # type: ignore[attr-defined]  # public, but not exported for type checkers
+_BITS = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
+"""What NumPy calls the bits of a dtype that it lacks."""
+
+
+def memory(x: Array, /) -> Memory | None:
+    """The storage of a dense tensor; a conjugated or negated view holds other values than its memory does."""
+    if x.layout is not torch.strided or x.device.type not in ("cpu", "cuda") or x.is_conj() or x.is_neg():
+        return None
+    try:
+        pointer = x.data_ptr()
+    except RuntimeError:  # a FakeTensor has a device, but no memory
+        return None
+    kind = "rocm" if x.device.type == "cuda" and torch.version.hip else x.device.type
+    return Memory(
+        dtype=dtype_name(x.dtype) or str(x.dtype),
+        shape=tuple(x.shape),
+        strides=tuple(stride * x.itemsize for stride in x.stride()),
+        itemsize=x.itemsize,
+        pointer=pointer,
+        device=kind,
+        index=x.device.index or 0,
+    )
+
+
+def export_refusal(x: Array, /) -> str | None:
+    """A gradient cannot follow into another library."""
+    if x.requires_grad:
+        return "x requires a gradient, which no other library follows. Instead: convert x.detach()"
+    if x.layout is not torch.strided:
+        return f"x has the layout {x.layout}. Instead: convert x.to_dense()"
+    return None
+
+
+def import_refusal(dtype: str, /) -> str | None:
+    """PyTorch has no extended precision, strings or dates."""
+    try:
+        as_dtype(dtype)
+    except ValueError as error:
+        return f"PyTorch has no dtype {dtype}: {error}"
+    return None
+
+
+def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+    """PyTorch knows no read-only tensor, no negative stride and no stride that is no multiple of the item."""
+    if import_refusal(memory.dtype) is not None:
+        return f"memory of {memory.dtype} in an order or layout that PyTorch lacks"
+    if memory.readonly:
+        return "read-only memory, which PyTorch would make writable"
+    if memory.immutable and not forced:
+        return "memory that its library takes for immutable, while PyTorch would make it writable"
+    if any(stride < 0 for stride in memory.strides):
+        return "negative strides, which PyTorch lacks (pytorch#188023)"
+    if memory.pointer % memory.itemsize or any(stride % memory.itemsize for stride in memory.strides):
+        return "memory that is not aligned to its items"
+    ours = "rocm" if torch.version.hip else "cuda"
+    if memory.device != "cpu" and not (memory.device == ours and torch.cuda.is_available()):
+        return f"PyTorch cannot see memory of device {memory.device}"
+    return None
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """PyTorch ends the process on a negative stride (pytorch#188023), and makes read-only memory writable."""
+    if any(stride < 0 for stride in getattr(x, "strides", None) or ()):
+        raise BufferError("PyTorch has no negative strides. Instead: take a contiguous copy first")
+    return _from_dlpack(x, device=device, copy=copy)
+
+
+def alias(x: Any, memory: Memory, /) -> Array:
+    """DLPack; the bits by address for the dtypes that NumPy does not export."""
+    dtype = as_dtype(memory.dtype)
+    if dtype not in _BITS or memory.device != "cpu":
+        return _from_dlpack(x)
+    bits = view_bits(memory, x, readonly=False)
+    return torch.from_numpy(bits.view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
+
+
+def to_numpy(x: Array, /) -> Any:
+    """A view of host memory; a copy of device memory and of conjugated or negated views."""
+    host = x.detach().resolve_conj().resolve_neg().cpu()
+    if host.dtype not in _BITS:
+        return host.numpy()
+    import ml_dtypes
+
+    return host.view(_BITS[host.dtype]).numpy().view(getattr(ml_dtypes, dtype_name(host.dtype) or ""))
+
+
+def from_numpy(a: Any, device: Any, /) -> Array:
+    """A copy in C order and native byte order."""
+    import numpy as np
+
+    a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True)
+    dtype = as_dtype(a.dtype.name)
+    bits = _BITS.get(dtype)
+    host = torch.from_numpy(a if bits is None else a.view(str(bits).removeprefix("torch.")))
+    return (host if bits is None else host.view(dtype)).to(torch.get_default_device() if device is None else device)

@@ -1,0 +1,109 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import torch
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _pair, result_type
+from xarrayops_backends.torch._elementwise import _binary, multiply
+from xarrayops_backends.torch._statistics import sum as _sum
+from xarrayops_backends.torch._wide import WIDE, _value
+
+_INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+_LIMB = 16
+
+
+def _product(x1: Array, x2: Array) -> Array:
+    """The matrix product of two arrays of one integer dtype. On GPUs PyTorch has none (pytorch#44428).
+
+    There, limbs of 16 bits are multiplied as float64, exact for fewer than 2**21 terms, and summed modulo 2**64.
+    """
+    dtype = x1.dtype
+    if not x1.is_cuda:
+        return torch.matmul(_value(x1), _value(x2)).to(dtype)
+    terms = x1.shape[-1]
+    if terms >= 1 << 21:
+        raise Unsupported(f"an integer matrix product of {terms} terms is not exact on a GPU; move it to the CPU")
+    return _limb_product(x1.to(torch.int64), x2.to(torch.int64), -(-dtype.itemsize * 8 // _LIMB)).to(dtype)
+
+
+def _limb_product(x1: Array, x2: Array, limbs: int) -> Array:
+    """The product of int64 matrices modulo 2**(16 * limbs), by exact products of float64."""
+    mask = (1 << _LIMB) - 1
+    left, right = ([((x >> _LIMB * i) & mask).to(torch.float64) for i in range(limbs)] for x in (x1, x2))
+    parts = [
+        torch.matmul(left[i], right[j]).to(torch.int64) << _LIMB * (i + j)
+        for i in range(limbs)
+        for j in range(limbs - i)
+    ]
+    return reduce(torch.add, parts)
+
+
+matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """torch.linalg.vecdot takes no integers, promotes nothing and broadcasts the axis that it contracts."""
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
+    x1, x2 = _pair(x1, x2)
+    if x1.is_floating_point() or x1.is_complex():
+        return torch.linalg.vecdot(x1, x2, dim=axis)
+    return _sum(multiply(x1, x2), axis=axis, dtype=x1.dtype)
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+    """torch.tensordot promotes nothing, lacks wide unsigned integers and broadcasts axes that it contracts."""
+    x1, x2 = _pair(x1, x2)
+    first, second = (list(range(x1.ndim - axes, x1.ndim)), list(range(axes))) if isinstance(axes, int) else axes
+    for a, b in zip(first, second, strict=True):
+        if x1.shape[a] != x2.shape[b]:
+            raise ValueError(f"axis {a} has {x1.shape[a]} elements but axis {b} to contract it with has {x2.shape[b]}")
+    if x1.dtype not in _INTEGERS:
+        return torch.tensordot(x1, x2, dims=(list(first), list(second)))
+    first, second = [a % x1.ndim for a in first], [b % x2.ndim for b in second]
+    kept1 = [a for a in range(x1.ndim) if a not in first]
+    kept2 = [b for b in range(x2.ndim) if b not in second]
+    terms = math.prod([x1.shape[a] for a in first])
+    shape1, shape2 = [x1.shape[a] for a in kept1], [x2.shape[b] for b in kept2]
+    left = x1.permute((*kept1, *first)).reshape(math.prod(shape1), terms)
+    right = x2.permute((*second, *kept2)).reshape(terms, math.prod(shape2))
+    return _product(left, right).reshape(shape1 + shape2)
+
+
+def linalg_outer(x1: Array, x2: Array, /) -> Array:
+    """torch.outer promotes no wide unsigned integers."""
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"outer takes vectors, not arrays of {x1.ndim} and {x2.ndim} dimensions")
+    return multiply(x1.unsqueeze(1), x2)
+
+
+def linalg_trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """torch.trace takes one matrix and no offset."""
+    return _sum(torch.diagonal(x, offset=offset, dim1=-2, dim2=-1), axis=-1, dtype=dtype)
+
+
+def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """torch.linalg.cross promotes nothing and does not broadcast new dimensions (pytorch#39656)."""
+    x1, x2 = _pair(x1, x2)
+    if not -min(x1.ndim, x2.ndim) <= axis < max(x1.ndim, x2.ndim):
+        raise ValueError(f"axis {axis} is out of bounds for shapes {tuple(x1.shape)} and {tuple(x2.shape)}")
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"the axis must have 3 elements, not {x1.shape[axis]} and {x2.shape[axis]}")
+    wide = x1.dtype
+    x1, x2 = torch.broadcast_tensors(_value(x1), _value(x2))  # type: ignore[no-untyped-call]
+    out = torch.linalg.cross(x1, x2, dim=axis)
+    return out.to(wide) if wide in WIDE else out
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """torch.einsum promotes nothing."""
+    dtype = result_type(*operands)
+    return torch.einsum(subscripts, *(_value(x.to(dtype)) for x in operands)).to(dtype)

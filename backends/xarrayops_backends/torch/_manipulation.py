@@ -1,0 +1,69 @@
+"""Joining, repeating and reordering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import result_type
+from xarrayops_backends.torch._wide import WIDE, _by_bits, _value
+
+_Arrays = tuple[Array, ...] | list[Array]
+
+
+def _alike(arrays: _Arrays) -> _Arrays:
+    """The arrays in their common dtype."""
+    dtype = arrays[0].dtype
+    if all(x.dtype is dtype for x in arrays):
+        return arrays
+    dtype = result_type(*arrays)
+    return [x.to(dtype) for x in arrays]
+
+
+def concat(arrays: _Arrays, /, *, axis: int | None = 0) -> Array:
+    """torch.concat has no axis=None (pytorch#70925) and promotes no wide unsigned integers."""
+    if axis is None:
+        arrays, axis = [x.reshape(-1) for x in arrays], 0
+    return torch.concat(_alike(arrays), axis)
+
+
+def stack(arrays: _Arrays, /, *, axis: int = 0) -> Array:
+    """torch.stack promotes no wide unsigned integers."""
+    return torch.stack(_alike(arrays), axis)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """PyTorch calls it unbind."""
+    return torch.unbind(x, axis)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """torch.broadcast_shapes raises RuntimeError where the standard asks for ValueError."""
+    try:
+        return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        raise ValueError(f"the shapes {', '.join(map(str, shapes))} do not broadcast: {error}") from error
+
+
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """torch.flip takes neither axis=None nor wide unsigned integers (pytorch#71210)."""
+    return _by_bits(torch.Tensor.flip, x, tuple(range(x.ndim)) if axis is None else axis)
+
+
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+    """torch.repeat_interleave lacks short repeats (pytorch#151311) and wide unsigned integers."""
+    if isinstance(repeats, torch.Tensor) and repeats.dtype not in (torch.int32, torch.int64):
+        repeats = repeats.to(torch.int64)
+    return _by_bits(torch.repeat_interleave, x, repeats, axis)
+
+
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """torch.diff promotes nothing and lacks wide unsigned integers."""
+    if prepend is None and append is None and x.dtype not in WIDE:
+        return torch.diff(x, n, axis)
+    dtype = result_type(*(each for each in (x, prepend, append) if each is not None))
+    x, prepend, append = (None if each is None else _value(each.to(dtype)) for each in (x, prepend, append))
+    return torch.diff(x, n, axis, prepend=prepend, append=append).to(dtype)

@@ -1,0 +1,75 @@
+"""Searching and picking elements by index."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _pair
+from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits, _rank
+
+
+def searchsorted(
+    x1: Array, x2: Any, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
+) -> Array:
+    """torch.searchsorted promotes nothing, lacks wide integers and loses its way among NaN, which sort to the end."""
+    x1, x2 = _pair(x1, x2)
+    sorter = None if sorter is None else sorter.to(torch.int64)
+    if x1.dtype in WIDE:
+        x1, x2 = _rank(x1), _rank(x2)
+    if not _may_end_in_nan(x1, sorter):
+        return torch.searchsorted(x1, x2, side=side, sorter=sorter)
+    unordered = torch.isnan(x1)
+    numbers = torch.sum(~unordered)
+    bounds = torch.where(unordered, torch.inf, x1)
+    found = torch.minimum(torch.searchsorted(bounds, x2, side=side, sorter=sorter), numbers)
+    return torch.where(torch.isnan(x2), numbers if side == "left" else x1.shape[-1], found)
+
+
+def _may_end_in_nan(x: Array, sorter: Array | None) -> bool:
+    """Whether a sorted vector has NaN. True too where a look at it would wait for a GPU or break a trace."""
+    if not x.is_floating_point() or not x.shape[-1]:
+        return False
+    if torch.compiler.is_compiling() or x.device.type != "cpu":
+        return True
+    try:
+        return math.isnan(x[-1 if sorter is None else sorter[-1]].item())
+    except RuntimeError:  # a fake or a batched tensor, which has no values to look at
+        return True
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """torch.nonzero gives one matrix, takes 0-d arrays and lacks wide unsigned integers."""
+    if x.ndim == 0:
+        raise ValueError("nonzero does not take zero-dimensional arrays")
+    return torch.nonzero(_bits(x), as_tuple=True)
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """torch.argsort is not stable unless asked."""
+    return torch.argsort(x, dim=axis, descending=descending, stable=stable)
+
+
+def _from_start(indices: Array, extent: int) -> Array:
+    """Indices as PyTorch's gathers take them: int64, none negative (pytorch#146211)."""
+    indices = indices.to(torch.int64)
+    return torch.where(indices < 0, indices + extent, indices)
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """torch.take flattens; torch.index_select takes neither negative nor short nor many-dimensional indices."""
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
+        axis = 0
+    axis = axis % x.ndim
+    chosen = _by_bits(torch.index_select, x, axis, _from_start(indices, x.shape[axis]).reshape(-1))
+    return chosen if indices.ndim == 1 else chosen.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """torch.take_along_dim takes neither negative nor short indices (pytorch#146211)."""
+    return _by_bits(torch.take_along_dim, x, _from_start(indices, x.shape[axis]), dim=axis)

@@ -1,0 +1,86 @@
+"""Set functions, NaN and complex numbers included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from array_api_compat.torch import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _pair
+from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits
+
+
+def _order(x: Array) -> Array:
+    """The permutation that sorts a vector, equal elements in their old order; complex numbers by parts."""
+    if x.is_complex():
+        by_imag = torch.argsort(x.imag, stable=True)
+        return by_imag[torch.argsort(x.real[by_imag], stable=True)]
+    return torch.argsort(x, stable=True)
+
+
+def _grouped(x: Array) -> tuple[Array, Array, Array]:
+    """(the flat elements in order, their permutation, where a new value begins); NaN differs from NaN."""
+    flat = x.reshape(-1)
+    order = _order(flat)
+    ordered = _by_bits(torch.take_along_dim, flat, order)
+    first = torch.ones(ordered.shape, dtype=torch.bool, device=x.device)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered, order, first
+
+
+def _counted(first: Array) -> Array:
+    """How many elements each group has, from where the groups begin."""
+    begins = torch.nonzero(first).squeeze(-1)
+    return torch.diff(begins, append=torch.full((1,), first.numel(), device=first.device))
+
+
+def _inverse(order: Array, first: Array, shape: tuple[int, ...]) -> Array:
+    """The group of each element of the array before it was sorted."""
+    inverse = torch.empty_like(order)
+    inverse[order] = torch.cumsum(first, 0) - 1
+    return inverse.reshape(shape)
+
+
+def unique_all(x: Array, /) -> UniqueAllResult:
+    """torch.unique gives no indices (pytorch#36748); a stable sort finds the first occurrence of each value."""
+    ordered, order, first = _grouped(x)
+    return UniqueAllResult(ordered[first], order[first], _inverse(order, first, x.shape), _counted(first))
+
+
+def unique_counts(x: Array, /) -> UniqueCountsResult:
+    """torch.unique counts no NaN (pytorch#94106) and takes no complex numbers."""
+    if not x.is_floating_point() and not x.is_complex():
+        return UniqueCountsResult(*torch.unique(x, return_counts=True))
+    ordered, _, first = _grouped(x)
+    return UniqueCountsResult(ordered[first], _counted(first))
+
+
+def unique_inverse(x: Array, /) -> UniqueInverseResult:
+    """torch.unique takes no complex numbers, and NaN only by chance."""
+    if not x.is_floating_point() and not x.is_complex():
+        return UniqueInverseResult(*torch.unique(x, return_inverse=True))
+    ordered, order, first = _grouped(x)
+    return UniqueInverseResult(ordered[first], _inverse(order, first, x.shape))
+
+
+def unique_values(x: Array, /) -> Array:
+    """torch.unique takes no complex numbers."""
+    if not x.is_complex():
+        return torch.unique(x)
+    ordered, _, first = _grouped(x)
+    return ordered[first]
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """torch.isin does not promote and takes neither bool nor complex nor wide unsigned integers."""
+    x1, x2 = _pair(x1, x2)
+    if x1.is_complex():
+        found = (x1.unsqueeze(-1) == x2.reshape(-1)).any(-1)
+        return ~found if invert else found
+    if x1.dtype is torch.bool:
+        x1, x2 = x1.to(torch.uint8), x2.to(torch.uint8)
+    elif x1.dtype in WIDE:
+        x1, x2 = _bits(x1), _bits(x2)
+    return torch.isin(x1, x2, invert=invert)

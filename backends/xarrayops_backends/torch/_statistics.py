@@ -1,0 +1,149 @@
+"""Sums, products, moments and extrema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _accumulator
+from xarrayops_backends.torch._wide import WIDE, _bits, _rank, _unrank
+
+_Axes = int | tuple[int, ...] | None
+_UNTESTED = WIDE | {torch.uint8}
+"""torch.all and torch.any give uint8 for uint8, and lack the wide ones."""
+
+
+def _over(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool, **kwargs: Any) -> Array:
+    """A reduction of one axis, done over any axes: PyTorch's prod and others take one only (pytorch#56586)."""
+    if isinstance(axis, int):
+        return reduce(x, axis, keepdim=keepdims, **kwargs)
+    axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim if -x.ndim <= a < x.ndim else a for a in axis)
+    rest = [a for a in range(x.ndim) if a not in axes]
+    flat = torch.permute(x, (*rest, *axes)).reshape([x.shape[a] for a in rest] + [-1 if x.numel() else _count(x, axes)])
+    out = reduce(flat, -1, **kwargs)
+    return out.reshape([1 if a in axes else x.shape[a] for a in range(x.ndim)]) if keepdims else out
+
+
+def _count(x: Array, axes: tuple[int, ...]) -> int:
+    """How many elements each result of a reduction stands for."""
+    count = 1
+    for a in axes:
+        count *= x.shape[a]
+    return count
+
+
+def sum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """torch.sum takes axis=() for all axes (pytorch#29137) and sums unsigned integers into int64."""
+    if dtype is None and (x.is_floating_point() or x.is_complex()) and axis != ():
+        return torch.sum(x, axis, keepdim=keepdims)
+    work, dtype = _accumulator(x.dtype, dtype)
+    out = torch.sum(x.to(work) if x.dtype in WIDE else x, axis, keepdim=keepdims, dtype=work) if axis != () else x
+    return out.to(dtype, copy=out is x)
+
+
+def prod(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """torch.prod takes one axis only (pytorch#56586) and multiplies unsigned integers into int64."""
+    work, dtype = _accumulator(x.dtype, dtype)
+    if axis is None and not keepdims:
+        return torch.prod(x.to(work) if x.dtype in WIDE else x, dtype=work).to(dtype)
+    return _over(torch.prod, x.to(work) if x.dtype in WIDE else x, axis, keepdims, dtype=work).to(dtype)
+
+
+def _cumulative(
+    scan: Callable[..., Array], identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool
+) -> Array:
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
+        x, axis = x.reshape(-1), 0
+    work, dtype = _accumulator(x.dtype, dtype)
+    out = scan(x.to(work), axis)
+    if include_initial:
+        shape = list(x.shape)
+        shape[axis] = 1
+        out = torch.cat([torch.full(shape, identity, dtype=work, device=x.device), out], axis)
+    return out.to(dtype)
+
+
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """torch.cumsum has no initial value, requires an axis and sums unsigned integers into int64."""
+    return _cumulative(torch.cumsum, 0, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """torch.cumprod has no initial value, requires an axis and multiplies unsigned integers into int64."""
+    return _cumulative(torch.cumprod, 1, x, axis, dtype, include_initial)
+
+
+def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.mean takes axis=() for all axes (pytorch#29137)."""
+    return x.clone() if axis == () else torch.mean(x, axis, keepdim=keepdims)
+
+
+def var(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """torch.var takes axis=() for all axes (pytorch#29137)."""
+    if axis == ():
+        return torch.var(x.unsqueeze(-1), -1, correction=correction)
+    return torch.var(x, axis, correction=correction, keepdim=keepdims)
+
+
+def std(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """torch.std takes axis=() for all axes (pytorch#29137)."""
+    if axis == ():
+        return torch.std(x.unsqueeze(-1), -1, correction=correction)
+    return torch.std(x, axis, correction=correction, keepdim=keepdims)
+
+
+def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
+    if axis == ():
+        return x.clone()
+    axis = () if axis is None else axis
+    if x.dtype in WIDE:
+        return _unrank(reduce(_rank(x), axis, keepdim=keepdims), x.dtype)
+    return reduce(x, axis, keepdim=keepdims)
+
+
+def max(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.max gives a pair and takes one axis (pytorch#58745); torch.amax takes axis=() for all."""
+    return _extremum(torch.amax, x, axis, keepdims)
+
+
+def min(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.min gives a pair and takes one axis (pytorch#58745); torch.amin takes axis=() for all."""
+    return _extremum(torch.amin, x, axis, keepdims)
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """torch.argmax lacks wide unsigned integers."""
+    return torch.argmax(_rank(x) if x.dtype in WIDE else x, axis, keepdim=keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """torch.argmin lacks wide unsigned integers."""
+    return torch.argmin(_rank(x) if x.dtype in WIDE else x, axis, keepdim=keepdims)
+
+
+def _test(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
+    if axis == () or x.dtype in _UNTESTED:
+        x = torch.ne(x, 0)
+    return x if axis == () else reduce(x, axis, keepdim=keepdims)
+
+
+def all(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.all takes axis=() for all axes and gives uint8 for uint8."""
+    return _test(torch.all, x, axis, keepdims)
+
+
+def any(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.any takes axis=() for all axes and gives uint8 for uint8."""
+    return _test(torch.any, x, axis, keepdims)
+
+
+def count_nonzero(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.count_nonzero has no keepdims, takes axis=() for all axes and lacks wide unsigned integers."""
+    if not keepdims and axis != ():
+        return torch.count_nonzero(_bits(x), axis)
+    return torch.ne(x, 0).to(torch.int64) if axis == () else torch.sum(torch.ne(x, 0), axis, keepdim=keepdims)

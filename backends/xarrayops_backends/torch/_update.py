@@ -1,0 +1,160 @@
+"""The verb `at`: x with some of its elements set, added to, multiplied, or held to a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch import _elementwise
+from xarrayops_backends.torch._dtypes import _tensor
+from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
+
+_COMBINE: dict[str, Callable[[Any, Any], Array]] = {
+    "set": lambda old, new: new,
+    "add": _elementwise.add,
+    "multiply": _elementwise.multiply,
+    "min": _elementwise.minimum,
+    "max": _elementwise.maximum,
+}
+_SCATTER = {"add": "sum", "multiply": "prod", "min": "amin", "max": "amax"}
+_BOOL_SCATTER = {"add": "amax", "multiply": "amin", "min": "amin", "max": "amax"}
+
+
+def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+    """Indexing with negative steps, and duplicate indices that accumulate: PyTorch has neither."""
+    if op not in _COMBINE:
+        raise ValueError(f"op must be one of {', '.join(_COMBINE)}, not {op!r}")
+    value = _tensor(value, x.dtype, x).to(x.device)
+    obstacle = None if copy else _obstacle(x, value, forced=copy is False)
+    if copy is False and obstacle:
+        raise ValueError(f"cannot update in place with copy=False: {obstacle}")
+    in_place = not copy and obstacle is None
+    index = _full_index(x, index)
+    backward = any(isinstance(each, slice) and (each.step or 1) < 0 for each in index)
+    arrays = [each for each in index if isinstance(each, torch.Tensor)]
+    masks = [each for each in arrays if each.dtype is torch.bool]
+    if not backward and len(index) == 1 == len(masks) and value.ndim == 0:
+        return _masked(x, masks[0], op, value, in_place)
+    if backward or (op != "set" and len(arrays) > len(masks)):
+        return _scattered(x, index, op, value, in_place)
+    out = x if in_place else x.clone()
+    old = _kept(x[index], value) if in_place else x[index]
+    # Bits, for PyTorch writes no wide unsigned integers to indexed places.
+    _bits(out)[index] = _bits(_COMBINE[op](old, value))
+    return out
+
+
+def _obstacle(x: Array, value: Array, *, forced: bool) -> str | None:
+    """Why x had better not, or if forced must not, be written to."""
+    if _overlaps(x):
+        return "several of its elements share memory, as in an expanded array"
+    if not torch.compiler.is_compiling() and x.is_inference() and not torch.is_inference_mode_enabled():
+        return "it was made in inference mode"
+    if torch.is_grad_enabled() and x.requires_grad and (x.is_leaf or not forced):
+        return "it requires grad, and its old values belong to the graph"
+    if torch.is_grad_enabled() and value.requires_grad and not forced:
+        return "the value requires grad"
+    return None
+
+
+def _overlaps(x: Array) -> bool:
+    """Whether two indices may lead to one place in memory."""
+    reach = 1
+    for stride, extent in sorted(zip(x.stride(), x.shape, strict=True)):
+        if extent > 1:
+            if stride < reach:
+                return True
+            reach += stride * (extent - 1)
+    return False
+
+
+def _full_index(x: Array, index: Any) -> tuple[Any, ...]:
+    """The index as a tuple without an ellipsis, sequences and foreign arrays of it as tensors beside x."""
+    entries = list(index) if isinstance(index, tuple) else [index]
+    entries = [
+        each if each is None or each is Ellipsis or isinstance(each, int | slice) else _index_array(each, x)
+        for each in entries
+    ]
+    taken = sum(_consumed(each) for each in entries)
+    places = [i for i, each in enumerate(entries) if each is Ellipsis]
+    if len(places) > 1:
+        raise IndexError("an index can have only one ellipsis")
+    at = places[0] if places else len(entries)
+    entries[at : at + len(places)] = [slice(None)] * (x.ndim - taken if places else 0)
+    if any(isinstance(each, torch.Tensor) and each.ndim for each in entries):
+        # Beside arrays NumPy broadcasts integers too; PyTorch would take them first, and the axes would land elsewhere.
+        entries = [_index_array([each], x) if type(each) is int else each for each in entries]
+    return tuple(entries)
+
+
+def _index_array(each: Any, x: Array) -> Array:
+    """An index array as int64, or bool, on the device of x."""
+    array = torch.as_tensor(each, device=x.device)
+    return array if array.dtype is torch.bool else array.to(torch.int64)
+
+
+def _consumed(each: Any) -> int:
+    """How many dimensions of the array an entry of an index stands for."""
+    if each is None or each is Ellipsis or isinstance(each, bool):
+        return 0
+    return each.ndim if isinstance(each, torch.Tensor) and each.dtype is torch.bool else 1
+
+
+def _kept(old: Array, value: Array) -> Array:
+    """Values that a write is about to replace: cloned where an autograd graph may hold them."""
+    return old.clone() if torch.is_grad_enabled() and (old.requires_grad or value.requires_grad) else old
+
+
+def _masked(x: Array, mask: Array, op: str, value: Array, in_place: bool) -> Array:
+    """One mask and one value: no shape depends on the data, so this traces."""
+    mask = mask.reshape(*mask.shape, *(1,) * (x.ndim - mask.ndim))
+    old = _kept(x, value) if in_place else x
+    out = _elementwise.where(mask, _COMBINE[op](old, value), old)
+    return x.copy_(out) if in_place else out
+
+
+def _places(x: Array, index: tuple[Any, ...]) -> Array:
+    """Where in the flattened x the index leads. PyTorch has no negative steps: such dimensions are flipped first."""
+    places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
+    entries, dim = list(index), 0
+    for i, each in enumerate(index):
+        if isinstance(each, slice) and (each.step or 1) < 0:
+            extent = x.shape[dim]
+            run = range(*each.indices(extent))
+            places = places.flip(dim)
+            entries[i] = slice(extent - 1 - run[0], extent - run[-1], -run.step) if run else slice(0, 0)
+        dim += _consumed(each)
+    return places[tuple(entries)]
+
+
+def _scattered(x: Array, index: tuple[Any, ...], op: str, value: Array, in_place: bool) -> Array:
+    """Through flat positions, where duplicates can be told and accumulated."""
+    places = _places(x, index)
+    flat = (_kept(x, value) if in_place else x).reshape(-1)
+    places, values = places.reshape(-1), value.expand(places.shape).reshape(-1)
+    if op == "set":
+        out = _by_bits(torch.Tensor.index_put, flat, (places,), _bits(values))
+    elif op == "multiply" and x.is_complex():
+        out = _multiplied(flat, places, values)
+    elif x.is_complex() and op == "add":
+        out = flat.index_put((places,), values, accumulate=True)
+    elif x.dtype is torch.bool:
+        byte = flat.to(torch.uint8).scatter_reduce(0, places, values.to(torch.uint8), _BOOL_SCATTER[op])
+        out = byte.to(torch.bool)
+    elif x.dtype in WIDE and op in ("min", "max"):
+        out = _unrank(_rank(flat).scatter_reduce(0, places, _rank(values), _SCATTER[op]), x.dtype)
+    else:
+        out = _value(flat).scatter_reduce(0, places, _value(values), _SCATTER[op]).to(x.dtype)
+    out = out.reshape(x.shape)
+    return x.copy_(out) if in_place else out
+
+
+def _multiplied(flat: Array, places: Array, values: Array) -> Array:
+    """scatter_reduce multiplies complex numbers into zeros; as logarithms they add, as magnitudes and angles."""
+    size = torch.ones_like(flat.real).scatter_reduce(0, places, values.abs(), "prod")
+    turn = torch.zeros_like(flat.real).scatter_reduce(0, places, values.angle(), "sum")
+    touched = torch.zeros_like(flat.real).scatter_reduce(0, places, torch.ones_like(values.real), "amax") > 0
+    return torch.where(touched, flat * torch.polar(size, turn), flat)

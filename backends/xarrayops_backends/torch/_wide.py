@@ -1,0 +1,67 @@
+"""Roads around the kernels that PyTorch lacks for uint16, uint32 and uint64 (pytorch#58734).
+
+Three signed stand-ins serve: the same bits where elements only move or are tested for zero; the same value in a wider
+type where arithmetic wraps alike; the same order where elements are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+
+WIDE = frozenset({torch.uint16, torch.uint32, torch.uint64})
+_SAME_WIDTH = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+_SAME_VALUE = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
+_LOWEST = torch.iinfo(torch.int64).min
+
+
+def _bits(x: Array) -> Array:
+    """The memory of x as signed integers of the same width, without a copy; other dtypes pass."""
+    return x.view(_SAME_WIDTH[x.dtype]) if x.dtype in WIDE else x
+
+
+def _value(x: Array) -> Array:
+    """The values of x as wider signed integers; uint64 wraps, as its arithmetic does."""
+    return x.to(_SAME_VALUE[x.dtype]) if x.dtype in WIDE else x
+
+
+def _rank(x: Array) -> Array:
+    """Signed integers in the order of the values of x."""
+    return x.view(torch.int64) ^ _LOWEST if x.dtype is torch.uint64 else _value(x)
+
+
+def _unrank(ranks: Array, dtype: Any) -> Array:
+    """The values that have these ranks: the inverse of `_rank`."""
+    return (ranks ^ _LOWEST).view(torch.uint64) if dtype is torch.uint64 else ranks.to(dtype)
+
+
+def _by_bits(function: Callable[..., Array], x: Array, *args: Any, **kwargs: Any) -> Array:
+    """function, which only moves the elements of x, for every dtype."""
+    if x.dtype not in WIDE:
+        return function(x, *args, **kwargs)
+    return function(_bits(x), *args, **kwargs).view(x.dtype)
+
+
+def _divided(function: Callable[[Array, Array], Array], x1: Array, x2: Array) -> Array:
+    """The floored quotient or the remainder of two wide arrays of one dtype."""
+    if x1.dtype is not torch.uint64:
+        return function(_value(x1), _value(x2)).to(x1.dtype)
+    # Division of 64-bit words by signed steps: Warren, Hacker's Delight, chapter 9.
+    dividend, divisor = x1.view(torch.int64), x2.view(torch.int64)
+    halved = (dividend >> 1) & ~_LOWEST
+    estimate = torch.where(divisor < 0, 0, torch.floor_divide(halved, torch.where(divisor < 0, 1, divisor)) << 1)
+    short = (((dividend - estimate * divisor) ^ _LOWEST) >= (divisor ^ _LOWEST)).to(torch.int64)
+    quotient = estimate + short
+    return (quotient if function is torch.floor_divide else dividend - quotient * divisor).view(torch.uint64)
+
+
+def _shifted_right(x1: Array, x2: Array) -> Array:
+    """x1 >> x2 without the sign that an arithmetic shift of a stand-in would draw in."""
+    if x1.dtype is not torch.uint64:
+        return (_value(x1) >> _value(x2)).to(x1.dtype)
+    word, by = x1.view(torch.int64), x2.view(torch.int64)
+    return torch.where(by == 0, word, ((word >> 1) & ~_LOWEST) >> (by - 1).clamp(min=0)).view(torch.uint64)

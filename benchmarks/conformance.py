@@ -1,0 +1,183 @@
+"""Run the public conformance suite on every backend's namespace, and account for every deviation.
+
+    python benchmarks/conformance.py SUITE [--backends numpy,torch] [--seeds 0,1,2] [--baselines] [--out DIR]
+
+SUITE is a checkout of https://github.com/data-apis/array-api-tests with its submodule. Each backend's namespace is run
+at the version 2025.12 with each seed; the worst count is the figure. Every test that fails must match a reason in
+DEVIATIONS; one that does not makes the exit code 1. Writes conformance.json and conformance.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import xarrayops as xo
+
+RESULTS = Path(__file__).parent / "results"
+NATIVE = "bound to a method or operator of the native array, which stays native"
+COMPLEX = "special value of a complex function, as the library computes it"
+DIVISION = "special value of a division that the library computes; the mend costs over 10 % at 10**6 elements"
+DEVIATIONS = [
+    ("any", r"test_array_object\.py", NATIVE),
+    ("any", r"test_has_names\.py.*array_(method|attribute)", NATIVE),
+    ("any", r"test_signatures\.py::test_array_method", NATIVE),
+    ("any", r"test_special_cases\.py::test_iop", NATIVE),
+    ("any", r"test_operators.*\[__\w+__", NATIVE),
+    ("any", r"test_special_cases\.py::test_(unary|binary)\[__\w+__", NATIVE),
+    (
+        "jax",
+        r"test_creation_functions\.py::test_asarray_arrays",
+        "the test writes into the array, which JAX never does",
+    ),
+    ("jax", r"test_dlpack\.py::test_dunder_dlpack", NATIVE),
+    ("torch", r"test_linalg\.py::test_outer", "the test computes what it expects with the native tensor's * on uint16"),
+    ("any", r"test_special_cases\.py::test_unary\[\w+\(.*(real|imag)\(x_i\)", COMPLEX),
+    ("any", r"test_special_cases\.py::test_binary\[(floor_divide|remainder)\(", DIVISION),
+]
+"""(backend or "any", pattern of the test's name, why it stays)."""
+EXAMPLES = {"dask": 3}
+"""--max-examples where it is not 10: Dask takes minutes for one."""
+ENVIRONMENT = {"jax": {"JAX_ENABLE_X64": "1"}}
+
+
+BASELINES = {
+    "numpy": "array_api_compat.numpy",
+    "torch": "array_api_compat.torch",
+    "jax": "jax.numpy",
+    "dask": "array_api_compat.dask.array",
+    "array_api_strict": "array_api_strict",
+}
+"""What each library has without us."""
+
+
+def namespace_of(backend: str) -> str:
+    """The value of ARRAY_API_TESTS_MODULE for a backend; a library without one is named by its module."""
+    if backend == "array_api_strict":
+        return "exec('import xarrayops, array_api_strict; xp = xarrayops.backend(array_api_strict).namespace')"
+    return f"exec('import xarrayops; xp = xarrayops.backend(\"{backend}\").namespace')"
+
+
+def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
+    """The failing tests of one run of the suite on a module."""
+    environment = os.environ | {
+        "ARRAY_API_TESTS_VERSION": "2025.12",
+        "ARRAY_API_TESTS_MODULE": module,
+        **ENVIRONMENT.get(backend, {}),
+    }
+    command = [
+        *(sys.executable, "-m", "pytest", "array_api_tests", "-q", "-p", "no:cacheprovider", "--disable-deadline"),
+        *(f"--max-examples={EXAMPLES.get(backend, 10)}", f"--hypothesis-seed={seed}", "--no-header", "--tb=no", "-rfE"),
+    ]
+    start = time.monotonic()
+    ended = subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, check=False)
+    counts = re.search(r"(?:(\d+) failed, )?(\d+) passed", ended.stdout)
+    if counts is None:
+        raise SystemExit(f"{backend}: the suite did not run:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
+    failed = re.findall(
+        r"^(?:FAILED|ERROR) (array_api_tests/\S+::(?:[^\n]*\]|\w+(?:::\w+)*))", ended.stdout, re.MULTILINE
+    )
+    return {
+        "backend": backend,
+        "seed": seed,
+        "failed": int(counts[1] or 0),
+        "passed": int(counts[2]),
+        "seconds": round(time.monotonic() - start),
+        "tests": sorted(set(failed)),
+    }
+
+
+def reason(backend: str, test: str) -> str | None:
+    """Why a test may fail; None if it may not."""
+    return next(
+        (why for name, pattern, why in DEVIATIONS if name in ("any", backend) and re.search(pattern, test)), None
+    )
+
+
+def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict[str, Any]) -> str:
+    """The runs as Markdown."""
+    lines = [
+        "# Conformance with the array API standard 2025.12",
+        "",
+        "Tests of [array-api-tests](https://github.com/data-apis/array-api-tests) that fail on each backend's "
+        "namespace, by seed. Written by `make conformance SUITE=<checkout>`.",
+        "",
+        f"Suite: {versions['suite']}. Machine: {versions['machine']}. Python {versions['python']}.",
+        "",
+        "| backend | versions | failed, by seed | passed | without us (seed 0) |",
+        "|---|---|---|---|---|",
+    ]
+    backends = list(dict.fromkeys(r["backend"] for r in runs))
+    for backend in backends:
+        mine = [r for r in runs if r["backend"] == backend]
+        worst = max(mine, key=lambda r: r["failed"])
+        alone = f"{BASELINES[backend]}: {baselines[backend]}" if backend in baselines else "not run"
+        seeds = ", ".join(str(r["failed"]) for r in mine)
+        lines.append(f"| {backend} | {versions['libraries'][backend]} | {seeds} | {worst['passed']} | {alone} |")
+    for backend in backends:
+        tests = sorted({t for r in runs if r["backend"] == backend for t in r["tests"]})
+        lines += ["", f"## {backend}: {len(tests)} tests over all seeds", ""]
+        for why in dict.fromkeys(reason(backend, t) for t in tests):
+            group = [t for t in tests if reason(backend, t) == why]
+            lines += [f"**{why or 'UNEXPLAINED'}** ({len(group)})", ""]
+            lines += [f"- `{t.removeprefix('array_api_tests/')}`" for t in group] + [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def library_versions(backend: str) -> str:
+    """The versions that a row shows."""
+    if backend == "array_api_strict":
+        import array_api_strict
+
+        return f"array_api_strict {array_api_strict.__version__}"
+    return ", ".join(f"{name} {version}" for name, version in xo.backend(backend).versions.items())
+
+
+def main() -> int:
+    """Run, write, and say whether every deviation is accounted for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", type=Path)
+    parser.add_argument("--backends", default="numpy,torch,jax,dask,array_api_strict")
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--baselines", action="store_true", help="run what each library has without us, too (seed 0)")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    backends = options.backends.split(",")
+    runs = []
+    for backend in backends:
+        for seed in map(int, options.seeds.split(",")):
+            runs.append(run(options.suite, backend, namespace_of(backend), seed))
+            print({k: v for k, v in runs[-1].items() if k != "tests"}, flush=True)
+    baselines = {}
+    for backend in backends if options.baselines else []:
+        baselines[backend] = run(options.suite, backend, BASELINES[backend], 0)["failed"]
+        print(f"{BASELINES[backend]} alone: {baselines[backend]} failed", flush=True)
+    commit = subprocess.run(
+        ["git", "log", "-1", "--format=%h"], cwd=options.suite, capture_output=True, text=True, check=False
+    )
+    versions = {
+        "suite": f"commit {commit.stdout.strip()}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, CPU only",
+        "python": platform.python_version(),
+        "libraries": {backend: library_versions(backend) for backend in backends},
+    }
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "conformance.json").write_text(
+        json.dumps({"versions": versions, "baselines": baselines, "runs": runs}, indent=1) + "\n"
+    )
+    (options.out / "conformance.md").write_text(report(runs, baselines, versions))
+    unexplained = sorted({f"{r['backend']}: {t}" for r in runs for t in r["tests"] if reason(r["backend"], t) is None})
+    print("\n".join(["unexplained:", *unexplained]) if unexplained else "every deviation has its reason")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

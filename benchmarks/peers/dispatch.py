@@ -1,0 +1,129 @@
+"""What dispatch adds to a native call: xarrayops, array-api-compat and autoray beside the library itself.
+
+    python benchmarks/peers/dispatch.py [--rounds 200] [--number 2000] [--out FILE]
+
+All calls work on 2x2 float64 arrays, where the overhead is nearly all there is. The contestants take turns within each
+round, so that a slow moment of the machine strikes all of them; the figure is the least time of all rounds, and what a
+contestant adds is its figure less that of the native call in the same run. Results are checked equal before timing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import timeit
+from pathlib import Path
+from typing import Any
+
+import array_api_compat
+import autoray
+import numpy as np
+
+import xarrayops as xo
+
+CALLS = {
+    "add": ("{native}.add(x, y)", "xo.add(x, y)", "array_namespace(x, y).add(x, y)", 'do("add", x, y)'),
+    "matmul": ("{native}.matmul(x, y)", "xo.matmul(x, y)", "array_namespace(x, y).matmul(x, y)", 'do("matmul", x, y)'),
+    "sum": ("{native}.sum(x)", "xo.sum(x)", "array_namespace(x).sum(x)", 'do("sum", x)'),
+    "sum, keywords": (
+        "{native}.sum(x, {options})",
+        "xo.sum(x, axis=0, keepdims=True)",
+        "array_namespace(x).sum(x, axis=0, keepdims=True)",
+        'do("sum", x, {options})',
+    ),
+}
+"""Each call as the user of the library, of xarrayops, of array-api-compat and of autoray writes it."""
+CONTESTANTS = ("native", "xarrayops", "array_namespace", "autoray")
+LIBRARIES = {"numpy": ("np", "axis=0, keepdims=True"), "torch": ("torch", "dim=0, keepdim=True")}
+
+
+def measure(library: str, rounds: int, number: int) -> dict[str, dict[str, float]]:
+    """Nanoseconds per call, by call and contestant: the least of all rounds."""
+    native, options = LIBRARIES[library]
+    names: dict[str, Any] = {"xo": xo, "np": np, "array_namespace": array_api_compat.array_namespace, "do": autoray.do}
+    if library == "torch":
+        import torch
+
+        names |= {"torch": torch, "x": torch.ones((2, 2)), "y": torch.full((2, 2), 2.0)}
+    else:
+        names |= {"x": np.ones((2, 2)), "y": np.full((2, 2), 2.0)}
+    statements = {
+        call: {who: text.format(native=native, options=options) for who, text in zip(CONTESTANTS, texts, strict=True)}
+        for call, texts in CALLS.items()
+    }
+    for call, by_contestant in statements.items():
+        results = [np.asarray(eval(text, names)) for text in by_contestant.values()]
+        if not all(np.array_equal(results[0], other) for other in results[1:]):
+            raise SystemExit(f"{library} {call}: the contestants disagree: {results}")
+    timers = {(c, who): timeit.Timer(text, globals=names) for c, t in statements.items() for who, text in t.items()}
+    best = dict.fromkeys(timers, float("inf"))
+    for _ in range(rounds):
+        for key, timer in timers.items():
+            best[key] = min(best[key], timer.timeit(number) / number * 1e9)
+    return {call: {who: best[call, who] for who in CONTESTANTS} for call in CALLS}
+
+
+def rows(library: str, figures: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
+    """What each contestant adds to the native call, and our share of what the others add."""
+    table = []
+    for call, by_contestant in figures.items():
+        added = {who: by_contestant[who] - by_contestant["native"] for who in CONTESTANTS[1:]}
+        table.append(
+            {
+                "library": library,
+                "call": call,
+                "native_ns": round(by_contestant["native"], 1),
+                "added_ns": {who: round(value, 1) for who, value in added.items()},
+                "share_of_array_namespace": round(added["xarrayops"] / added["array_namespace"], 3),
+                "share_of_autoray": round(added["xarrayops"] / added["autoray"], 3),
+            }
+        )
+    return table
+
+
+def main() -> int:
+    """Measure, print, and write if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--number", type=int, default=2000)
+    parser.add_argument("--libraries", default="numpy,torch")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    table = []
+    for library in options.libraries.split(","):
+        table += rows(library, measure(library, options.rounds, options.number))
+    print(
+        f"{'library':8} {'call':14} {'native':>8} {'adds: ours':>11} {'namespace':>10} {'autoray':>8}   share of each"
+    )
+    for row in table:
+        added = row["added_ns"]
+        print(
+            f"{row['library']:8} {row['call']:14} {row['native_ns']:8.0f} {added['xarrayops']:11.0f} "
+            f"{added['array_namespace']:10.0f} {added['autoray']:8.0f}   "
+            f"{row['share_of_array_namespace']:.2f} {row['share_of_autoray']:.2f}"
+        )
+    if options.out:
+        machine = {
+            "python": platform.python_version(),
+            "compiler_flags": "optimised" if "--enable-optimizations" in (_config_args() or "") else "plain build",
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "numpy": np.__version__,
+            "array_api_compat": array_api_compat.__version__,
+            "autoray": autoray.__version__,
+        }
+        options.out.write_text(json.dumps({"machine": machine, "rows": table}, indent=1) + "\n")
+    return 0
+
+
+def _config_args() -> str | None:
+    import sysconfig
+
+    return sysconfig.get_config_var("CONFIG_ARGS")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Preprocess images on any array library, with one function.
+
+    python examples/preprocess_digits.py                # every library that is here
+    python examples/preprocess_digits.py numpy torch    # these
+
+The images are the 1797 handwritten digits that come with scikit-learn. `preprocess` names no library: it runs where its
+argument lives. Its last step is `whiten`, twelve lines of the same kind, which ``python -m xarrayops.bench`` times.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops.bench.workloads.pipeline import load_digits, whiten
+
+
+def preprocess(images: Any, components: int = 8) -> tuple[Any, Any]:
+    """Even out the contrast of each image (rows of pixels), then whiten: scores, and the variance they explain."""
+    dark = xo.subtract(images, xo.mean(images, axis=1, keepdims=True))
+    even = xo.divide(dark, xo.linalg.vector_norm(dark, axis=1, keepdims=True))
+    return whiten(even, components)
+
+
+def main(names: list[str]) -> int:
+    """Run `preprocess` on each library and compare what comes out; 1 if they disagree."""
+    images = load_digits().astype("float32")
+    exact, _ = preprocess(images.astype("float64"))
+    agree = True
+    for name in names or [status.name for status in xo.backends() if status.available]:
+        scores, explained = xo.compute(*preprocess(xo.convert(images, name)))
+        difference = np.abs(xo.convert(scores, "numpy") - exact).max() / np.abs(exact).max()
+        same = bool(difference < 1e-3)
+        agree = agree and same
+        parts = " ".join(f"{part:.1%}" for part in xo.convert(explained, "numpy"))
+        print(f"{name:12} explained variance {parts}   {'same' if same else 'DIFFERENT'} scores ({difference:.0e})")
+    return 0 if agree else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

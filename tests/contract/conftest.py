@@ -1,0 +1,139 @@
+"""The variants that the contract suite runs on: every backend that is here, and the ways in which each is run."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing import Variant, reversed_, strided
+
+# The switch is global to the process and read when JAX is imported; test_jax_x64_off.py has a process of its own.
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+
+
+class Jitted(Variant):
+    """Under jax.jit: arrays are traced, everything else is static."""
+
+    traced = True
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        import jax
+
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        arrays = [isinstance(leaf, jax.Array) for leaf in leaves]
+
+        def traced(*given: Any) -> Any:
+            given_one = iter(given)
+            filled = [next(given_one) if is_array else leaf for leaf, is_array in zip(leaves, arrays, strict=True)]
+            args, kwargs = jax.tree.unflatten(tree, filled)
+            return function(*args, **kwargs)
+
+        return jax.jit(traced)(*(leaf for leaf, is_array in zip(leaves, arrays, strict=True) if is_array))
+
+
+class Compiled(Variant):
+    """Under torch.compile, in one graph."""
+
+    traced = True
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        import torch
+
+        logging.getLogger("torch.__trace").propagate = False  # its trace would fill the report of a failure
+        torch.compiler.reset()
+        return torch.compile(function, fullgraph=True, backend="eager")(*args, **kwargs)
+
+
+class Uncomputed(Variant):
+    """In Dask chunks, with computing forbidden while the function runs."""
+
+    traced = True
+
+    def make(self, a: Any) -> Any:
+        return xo.convert(a, self.library).rechunk(2)
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        import dask
+
+        with dask.config.set(scheduler=_refuse_to_compute):
+            return super().run(function, *args, **kwargs)
+
+    def values(self, x: Any) -> Any:
+        import dask
+
+        with dask.config.set(scheduler="synchronous"):
+            return super().values(x)
+
+
+class Eager(Uncomputed):
+    """Dask in one chunk, in this thread."""
+
+    traced = False
+    make = Variant.make
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        import dask
+
+        with dask.config.set(scheduler="synchronous"):
+            return Variant.run(self, function, *args, **kwargs)
+
+
+def _refuse_to_compute(*args: Any, **kwargs: Any) -> Any:
+    raise AssertionError("the function computed")
+
+
+def _readonly(make: Callable[[Any], Any], a: Any) -> Any:
+    x = make(a)
+    x.flags.writeable = False
+    return x
+
+
+WAYS: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
+    "dask": [("", Eager, {}), ("uncomputed", Uncomputed, {"calls": 4})],
+    "jax": [("", Variant, {"calls": 12}), ("jit", Jitted, {"calls": 3})],
+    "numpy": [
+        ("", Variant, {}),
+        ("readonly", Variant, {"lay": _readonly}),
+        ("strided", Variant, {"lay": strided}),
+        ("reversed", Variant, {"lay": reversed_}),
+    ],
+    "torch": [("", Variant, {}), ("strided", Variant, {"lay": strided}), ("compile", Compiled, {"calls": 3})],
+}
+"""How each library is run beside the plain way that serves the others."""
+_ROWS = {f"at {op} rows": "an index must name every axis" for op in ("set", "add", "multiply", "min", "max")}
+GENERIC = {"array_api_strict": {"isin": "2.6.1 drops invert=", **_ROWS}}
+"""Libraries that have no backend of their own, with what they themselves get wrong."""
+
+
+def _variants() -> Iterator[Variant]:
+    for status in xo.backends():
+        if status.available:
+            kinds = {d.kind: d for d in reversed(status.backend.devices())}
+            for device in kinds.values():
+                for label, way, options in WAYS.get(status.name, [("", Variant, {})]):
+                    place = "" if device.kind == "cpu" else device.kind
+                    yield way(status.name, label="-".join(filter(None, (place, label))), device=device.name, **options)
+    for name, faults in GENERIC.items():
+        try:
+            yield Variant(importlib.import_module(name), faults=faults)
+        except ModuleNotFoundError:
+            continue
+
+
+VARIANTS = list(_variants())
+
+
+@pytest.fixture(scope="session", params=VARIANTS, ids=str)
+def variant(request: pytest.FixtureRequest) -> Variant:
+    return request.param
+
+
+def pytest_report_header() -> list[str]:
+    missing = [f"{s.name}: {s.reason}. {s.hint}" for s in xo.backends() if not s.available]
+    return [f"contract suite: {', '.join(map(str, VARIANTS))}", *(f"contract suite lacks {line}" for line in missing)]

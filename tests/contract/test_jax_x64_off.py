@@ -1,0 +1,49 @@
+"""JAX with its 64-bit types off, as it comes: in a process of its own, since the switch is global."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("jax", exc_type=ImportError)
+
+PROGRAM = """
+import jax, numpy as np, xarrayops as xo
+
+x = xo.zeros(3, backend="jax")
+assert (str(x.dtype), str(xo.arange(3, backend="jax").dtype)) == ("float32", "int32"), "the library's own defaults"
+assert xo.add(x, 1.5).dtype == x.dtype
+
+REFUSED = {
+    "zeros": lambda: xo.zeros(3, dtype="float64", backend="jax"),
+    "like": lambda: xo.ones(3, dtype="int64", like=x),
+    "native": lambda: xo.zeros(3, dtype=np.dtype("float64"), like=x),
+    "astype": lambda: xo.astype(x, "float64"),
+    "sum": lambda: xo.sum(x, dtype="float64"),
+    "asarray": lambda: xo.asarray([1.0], dtype="complex128", like=x),
+    "convert": lambda: xo.convert(np.zeros(3), "jax"),
+    "convert integers": lambda: xo.convert(np.zeros(3, dtype="uint64"), "jax"),
+    "asarray of an array": lambda: xo.asarray(np.zeros(3), backend="jax"),
+}
+for what, use in REFUSED.items():
+    try:
+        use()
+    except (xo.Unsupported, xo.ExchangeError) as error:
+        message = str(error)
+        assert "jax_enable_x64" in message, (what, "names no switch", message)
+        assert "32" in message or "complex64" in message, (what, "names no cast", message)
+    else:
+        raise SystemExit(f"{what}: 64 bits were narrowed in silence")
+assert "float32" in str(xo.convert(np.zeros(3, dtype="float32"), "jax").dtype)
+"""
+
+
+def test_64_bits_are_refused_not_narrowed() -> None:
+    environment = {**os.environ, "JAX_ENABLE_X64": "0"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

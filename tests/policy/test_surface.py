@@ -1,0 +1,145 @@
+"""The public surface is the standard's, whole, documented, and not shadowed by a module's name."""
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from operator import attrgetter
+
+import pytest
+
+import xarrayops as xo
+from xarrayops._surface import SURFACE
+
+STANDARD = {
+    "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "
+    "triu zeros zeros_like",
+    "dtypes": "astype can_cast finfo iinfo isdtype result_type",
+    "trigonometry": "acos acosh asin asinh atan atan2 atanh cos cosh sin sinh tan tanh",
+    "arithmetic": "abs add ceil clip copysign divide floor floor_divide hypot maximum minimum multiply negative "
+    "nextafter positive pow reciprocal remainder round sign signbit sqrt square subtract trunc",
+    "exponentials": "exp expm1 log log1p log2 log10 logaddexp",
+    "bits": "bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor",
+    "comparison": "equal greater greater_equal isfinite isinf isnan less less_equal not_equal",
+    "logic": "logical_and logical_not logical_or logical_xor",
+    "complex": "conj imag real",
+    "indexing": "take take_along_axis",
+    "products": "matmul matrix_transpose tensordot vecdot",
+    "manipulation": "broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims "
+    "repeat reshape roll squeeze stack tile unstack",
+    "searching": "argmax argmin count_nonzero nonzero searchsorted where",
+    "sets": "isin unique_all unique_counts unique_inverse unique_values",
+    "sorting": "argsort sort",
+    "statistics": "cumulative_prod cumulative_sum max mean min prod std sum var",
+    "utilities": "all any diff",
+}
+LINALG = (
+    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
+    "matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
+)
+FFT = "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq rfftn"
+MAIN = [name for names in STANDARD.values() for name in names.split()]
+ALIASES = {f"linalg.{name}" for name in STANDARD["products"].split()}
+"""Functions of the main namespace that the standard repeats in linalg."""
+STANDARD_VERBS = [*MAIN, *(f"linalg.{name}" for name in LINALG.split()), *(f"fft.{name}" for name in FFT.split())]
+OWN = (
+    *(
+        "array_namespace",
+        "backend",
+        "backends",
+        "device",
+        "to_device",
+        "is_lazy",
+        "compute",
+        "synchronize",
+        "use",
+        "at",
+    ),
+    *("einsum", "convert", "shares_memory", "explain"),
+)
+CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+
+
+def public(verb):
+    return attrgetter(verb)(xo)
+
+
+def test_the_list_is_the_standard_of_2025_12():
+    """Its size as published: a slip in the lists above shows here."""
+    assert (len(MAIN), len(set(MAIN)), len(LINALG.split()), len(FFT.split())) == (135, 135, 25, 14)
+
+
+def test_every_function_of_the_standard_is_known():
+    assert set(SURFACE) == set(STANDARD_VERBS) - ALIASES
+
+
+@pytest.mark.parametrize("verb", STANDARD_VERBS)
+def test_a_standard_function_is_public_and_links_the_standard(verb):
+    function = public(verb)
+    page = re.escape(f"array_api.{verb.removeprefix('linalg.') if verb in ALIASES else verb}.html>")
+    assert re.search(rf"<https://data-apis\.org/array-api/2025\.12/\w+/generated/{page}", function.__doc__)
+    assert function.__doc__.strip().splitlines()[0].endswith(".")
+
+
+@pytest.mark.parametrize("verb", OWN)
+def test_our_own_functions_say_what_they_do(verb):
+    assert len(public(verb).__doc__.strip().splitlines()[0]) > 20, "a sentence"
+
+
+def test_every_public_callable_has_a_docstring():
+    names = [n for n, o in vars(xo).items() if not n.startswith("_") and callable(o)]
+    assert set(names) >= {*OWN, *MAIN}
+    assert not [n for n in names if not (getattr(xo, n).__doc__ or "").strip()]
+
+
+def test_constants_and_names_of_dtypes():
+    import math
+
+    assert (xo.e, xo.pi, xo.inf, xo.newaxis) == (math.e, math.pi, math.inf, None)
+    assert math.isnan(xo.nan)
+    names = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float8_e4m3fn float8_e5m2 float32"
+    for name in f"{names} float64 complex64 complex128".split():
+        assert getattr(xo, name) == name
+    assert xo.__array_api_version__ == "2025.12"
+
+
+IMPORT_EVERYTHING = """
+import importlib, json, pkgutil, sys
+import xarrayops as xo
+before = {name: id(value) for name, value in vars(xo).items()}
+held = dict(vars(xo))
+seen = []
+for module in pkgutil.walk_packages(xo.__path__, "xarrayops."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+        seen.append(module.name)
+backends = [status.name for status in xo.backends() if status.backend]
+changed = [name for name in before if id(vars(xo).get(name)) != before[name]]
+print(json.dumps({"changed": changed, "seen": seen, "backends": backends}))
+"""
+
+
+def test_no_module_bears_the_name_of_a_public_object():
+    """A submodule becomes an attribute of its package: `xarrayops/convert.py` would put a module over the function."""
+    run = subprocess.run([sys.executable, "-c", IMPORT_EVERYTHING], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout.splitlines()[-1])
+    assert "xarrayops.standard" in found["seen"]
+    assert "numpy" in found["backends"]
+    assert found["changed"] == []
+
+
+def test_the_check_above_can_fail(tmp_path):
+    package = tmp_path / "shadowed"
+    package.mkdir()
+    (package / "__init__.py").write_text("def convert(): ...")
+    (package / "convert.py").write_text("")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        shadowed = importlib.import_module("shadowed")
+        function = shadowed.convert
+        importlib.import_module("shadowed.convert")
+        assert shadowed.convert is not function
+    finally:
+        sys.path.remove(str(tmp_path))

@@ -1,0 +1,106 @@
+"""What the unit tests share. NumPy and array_api_strict are always there; other libraries only where a test asks."""
+
+import subprocess
+import sys
+from types import ModuleType
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from xarrayops import plugin, registry
+
+
+@pytest.fixture
+def entries(monkeypatch):
+    """Replace the installed entry points: ``entries(root=("module", distribution), ...)``; the registry forgets all."""
+    import importlib.metadata
+
+    for name in ("_by_class", "_by_module", "_by_namespace"):
+        monkeypatch.setattr(registry, name, {})
+
+    def install(*claims):
+        monkeypatch.setattr(
+            importlib.metadata, "entry_points", lambda *, group: [c for c in claims if c.group == group]
+        )
+        registry.entry_points.cache_clear()
+
+    registry.entry_points.cache_clear()
+    yield install
+    registry.entry_points.cache_clear()
+
+
+class Distribution:
+    """What an entry point knows of the distribution that it comes from."""
+
+    def __init__(self, name, extras=()):
+        self.name = name
+        self.metadata = self
+        self._extras = list(extras)
+
+    def get_all(self, field):
+        assert field == "Provides-Extra"
+        return self._extras or None
+
+
+class Claim:
+    """An entry point of a distribution that is not installed."""
+
+    group = "xarrayops.backends"
+
+    def __init__(self, name, value, dist=None):
+        self.name = name
+        self.value = value
+        self.dist = dist
+
+
+@pytest.fixture
+def claim():
+    return lambda name, value, dist="some-package", extras=(): Claim(name, value, Distribution(dist, extras))
+
+
+@pytest.fixture
+def backend_module(monkeypatch):
+    """Make a backend module of array_api_strict out of what is given, importable under its name."""
+
+    def make(name="made_up_backend", **members):
+        module = ModuleType(name)
+        module.__file__ = f"{name}.py"
+        vars(module).update(NAMESPACE=array_api_strict, ARRAY_TYPES=(type(array_api_strict.zeros(1)),))
+        vars(module).update(members)
+        monkeypatch.setitem(sys.modules, name, module)
+        return module
+
+    return make
+
+
+@pytest.fixture
+def backend(backend_module):
+    """A backend of array_api_strict with some members; it is known to nobody but the test."""
+    return lambda **members: registry.Backend("made_up", backend_module(**members))
+
+
+@pytest.fixture
+def run():
+    """Run code in a fresh interpreter and give its output."""
+
+    def run(code, **environment):
+        import os
+
+        command = [sys.executable, "-W", "error", "-c", code]
+        done = subprocess.run(command, env=os.environ | environment, text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def strict():
+    """An array of array_api_strict, which has no entry point: the generic road."""
+    return lambda values, **options: array_api_strict.asarray(np.asarray(values).tolist(), **options)
+
+
+@pytest.fixture
+def unsupported():
+    return plugin.unsupported

@@ -1,0 +1,278 @@
+"""The harness: whatever a workload or a library does, the other rows are unharmed and no wrong time is shown."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from io import StringIO
+from time import monotonic
+
+import pytest
+from rich.console import Console
+
+from xarrayops.bench import report, results
+from xarrayops.bench.__main__ import main, measure
+from xarrayops.bench.results import STATUSES, Row
+from xarrayops.bench.runner import Plan, run, select
+
+ODD = """
+import os, signal, sys, time
+import numpy as np
+import xarrayops as xo
+from xarrayops.bench.workloads import Case, MissingData, Workload
+
+calls = 0
+
+def prepare(dtype, size):
+    x = np.arange(12, dtype=dtype)
+    return Case((x,), (-x.astype("float64"),), 0.0, 12.0, 24.0 * x.itemsize)
+
+def absent(dtype, size):
+    raise MissingData("the data are in another castle", "fetch them")
+
+def wrong(x):
+    return xo.add(x, 1.0)
+
+def turns_wrong(x):
+    global calls
+    calls += 1
+    return xo.negative(x) if calls < 4 else xo.add(x, 1.0)
+
+def prints(x):
+    print("a library that talks")
+    os.write(1, b"and one in C")
+    return xo.negative(x)
+
+def dies(x):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def leaves(x):
+    sys.exit("goodbye")
+
+def hangs(x):
+    time.sleep(60)
+
+def hungry(x):
+    raise MemoryError("cannot allocate 1 PiB")
+
+def raises(x):
+    raise ValueError("no such thing")
+
+def refuses(x):
+    raise xo.Unsupported("it has no such function. Instead: another one")
+
+def workload(function, prepare=prepare, name=None):
+    return Workload(name or function.__name__, "nothing", function, lambda size: ((12,),), prepare, "B/s")
+
+functions = (wrong, turns_wrong, prints, dies, leaves, hangs, hungry, raises, refuses)
+WORKLOADS = (
+    workload(xo.negative, name="good"),
+    *map(workload, functions),
+    workload(xo.negative, absent, name="absent"),
+)
+"""
+
+
+class Silent:
+    """Keeps what the run tells."""
+
+    def __init__(self):
+        self.steps, self.kept = [], []
+
+    def step(self, step):
+        self.steps.append(step)
+
+    def rows(self, rows):
+        self.kept.append(rows)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """A module of workloads that misbehave, and in its folder a Dask that is not there."""
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "odd_workloads.py").write_text(ODD)
+    (folder / "dask").mkdir()
+    (folder / "dask" / "__init__.py").write_text("raise ModuleNotFoundError('none', name='dask')")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setenv("PYTHONPATH", str(folder))
+        yield importlib.import_module("odd_workloads")
+    sys.modules.pop("odd_workloads")
+
+
+def plan(odd, names, **options):
+    workloads = tuple(workload for workload in odd.WORKLOADS if workload.name in names)
+    settings = {"rounds": 3, "round_s": 0.002, "timeout_s": 20.0, "budget_s": 60.0, "module": "odd_workloads"}
+    return Plan(**{"backends": ("numpy",), "workloads": workloads, **settings, **options})
+
+
+@pytest.fixture(scope="module")
+def rows(odd):
+    """The rows of every odd workload but the one that hangs, by name; and of a library that is missing."""
+    names = [workload.name for workload in odd.WORKLOADS if workload.name != "hangs"]
+    found = run(plan(odd, names, backends=("dask", "numpy")), Silent())
+    assert len(found) == 2 * len(names)
+    return {(row.backend, row.workload): row for row in found}
+
+
+@pytest.mark.parametrize("name", ["good", "prints"])
+def test_good_rows_are_complete(rows, name):
+    row = rows["numpy", name]
+    assert row.status == "ok"
+    assert row.low_s <= row.median_s <= row.high_s
+    assert row.rounds == 3
+    assert row.calls >= 3
+    assert row.confidence == 0.75
+    assert row.throughput == pytest.approx(24 * 4 / row.median_s)
+    assert (row.throughput_unit, row.error, row.shape, row.device) == ("B/s", 0.0, [[12]], "cpu")
+    assert row.first_call_s > 0
+    assert row.transfer_s > 0
+    assert row.import_s > 0
+    assert row.roof == "memory"
+    assert row.roof_fraction == pytest.approx(row.throughput / row.roof_throughput)
+    assert "numpy" in row.versions
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "reason", "fix"),
+    [
+        ("wrong", "wrong-answer", "float32 allows 0.0e\\+00", "not shown"),
+        ("turns_wrong", "wrong-answer", "error", "not shown"),
+        ("dies", "crashed", "SIGKILL", "bug"),
+        ("leaves", "crashed", "exit status 1: goodbye", "bug"),
+        ("hungry", "out-of-memory", "1 PiB", "--size"),
+        ("raises", "crashed", "ValueError: no such thing", "bug"),
+        ("refuses", "unsupported", "no such function", "another one"),
+        ("absent", "not-installed", "another castle", "fetch them"),
+    ],
+)
+def test_failures_show_a_reason_and_no_time(rows, name, status, reason, fix):
+    row = rows["numpy", name]
+    assert row.status == status
+    assert importlib.import_module("re").search(reason, row.reason), row.reason
+    assert fix in row.fix
+    assert (row.median_s, row.low_s, row.high_s, row.throughput, row.error, row.roof_fraction) == (None,) * 6
+
+
+def test_missing_backend_has_rows_that_say_how_to_get_it(rows):
+    missing = [row for (backend, _), row in rows.items() if backend == "dask"]
+    assert {row.status for row in missing} == {"not-installed"}
+    assert {row.reason for row in missing} == {"not installed (no module dask)"}
+    assert all("pip install 'xarrayops[dask]'" in row.fix for row in missing)
+
+
+def test_hanging_cell_is_a_timeout_and_the_next_one_is_measured(odd):
+    found = run(plan(odd, ["hangs", "absent", "good"], timeout_s=1.5, rounds=1), Silent())
+    assert {row.workload: row.status for row in found} == {"good": "ok", "hangs": "timeout", "absent": "not-installed"}
+    assert "--timeout" in found[1].fix
+
+
+def test_budget_ends_a_run(odd):
+    start = monotonic()
+    found = run(plan(odd, ["good", "hangs", "refuses"], timeout_s=60.0, budget_s=3.0), Silent())
+    assert monotonic() - start < 6
+    assert [row.status for row in found] == ["ok", "over-budget", "over-budget"]
+    assert "3 s" in found[1].reason
+    assert found[0].median_s is not None
+
+
+def test_no_time_to_start(odd):
+    found = run(plan(odd, ["good"], budget_s=1e-3), Silent())
+    assert [row.status for row in found] == ["over-budget"]
+
+
+def test_observer_sees_the_end(odd):
+    observer = Silent()
+    run(plan(odd, ["good", "raises"]), observer)
+    assert [step.rounds_done for step in observer.steps] == sorted(step.rounds_done for step in observer.steps)
+    assert observer.steps[-1].cells_done == observer.steps[-1].cells == 2
+    assert all(0 <= step.seconds_left <= 60 for step in observer.steps)
+    assert [row.status for row in observer.kept[-1]] == ["ok", "crashed"]
+    assert observer.kept[-1][0].peak_bytes is not None or not sys.platform.startswith("linux")
+    assert observer.kept[0][0].rounds == 1  # earlier rows are not changed by later rounds
+
+
+def test_command_line_measures_and_writes(tmp_path, capsys):
+    arguments = ["--workloads=matmul,transpose", "--backends=numpy", "--size=toy", "--budget=30", "--dtype=float64"]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    lines = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
+    assert [(line["workload"], line["status"], line["dtype"]) for line in lines] == [
+        ("matmul", "ok", "float64"),
+        ("transpose", "ok", "float64"),
+    ]
+    assert results.read(tmp_path / "out" / "results.jsonl") == lines
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "## matmul: float64, 48x48, 48x48" in text
+    assert f"--out {tmp_path / 'out'}" in text
+    shown = capsys.readouterr().out
+    assert "2 of 2 cells measured" in shown
+    assert "fastest" in shown
+
+
+def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
+    assert measure(plan(odd, ["raises"]), tmp_path, "a test") == 1
+    assert "Not measured" in capsys.readouterr().out
+    assert "ValueError: no such thing" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--all"),
+        (["--backends", "nmpy"], "known: "),
+        (["--workloads", "matmull"], "matmul, transpose"),
+        (["--all", "--dtype", "float31"], "float32, float64"),
+        (["--all", "--budget", "-1"], "no positive number"),
+        (["--all", "--out", __file__], "File exists"),
+    ],
+)
+def test_senseless_arguments(arguments, told, capsys):
+    with pytest.raises(SystemExit) as raised:
+        main(arguments)
+    assert raised.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_select_keeps_the_known_order():
+    assert select("abc", (), "letter") == ["a", "b", "c"]
+    assert select("abc", ("c", "a"), "letter") == ["a", "c"]
+
+
+def row(backend, median, low, high, **fields):
+    return Row(
+        "w", backend, "cpu", "float32", [[2]], "ok", median_s=median, low_s=low, high_s=high, error=0.0, **fields
+    )
+
+
+def test_fastest_needs_an_interval_of_its_own():
+    clear = [row("a", 1.0, 0.9, 1.1), row("b", 2.0, 1.9, 2.1)]
+    assert report.fastest(clear) == {"a cpu": "fastest"}
+    close = [row("a", 1.0, 0.9, 1.1), row("b", 1.05, 1.0, 2.1), row("c", 3.0, 2.0, 4.0)]
+    assert report.fastest(close) == {"a cpu": "fastest (tie)", "b cpu": "fastest (tie)"}
+    assert report.fastest([row("a", 1.0, None, None), row("b", 2.0, 1.9, 2.1)]) == {}
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_tables_fit_the_terminal(width):
+    console = Console(width=width, file=StringIO())
+    report.show([row("numpy", 1.0, 0.9, 1.1, throughput=1e9, throughput_unit="B/s", first_call_s=0.1)], console)
+    shown = console.file.getvalue()
+    assert max(map(len, shown.splitlines())) <= width
+    assert "1.00 s" in shown
+    assert ("too narrow" in shown) == (width < 120)
+    assert "…" not in shown
+
+
+def test_missing_rows_with_one_reason_share_a_line():
+    def absent(workload, reason):
+        return Row(workload, "x", "", "float32", [[2]], "not-installed", reason, "get | it")
+
+    rows = [absent("v", "why"), absent("w", "why")]
+    assert report.missing(rows) == [("x", "all", "not-installed", "why", "get | it")]
+    assert [line[1] for line in report.missing([*rows, absent("u", "else")])] == ["v float32, w float32", "u float32"]
+    assert "get \\| it" in report.markdown(rows, (), "a test")
+
+
+def test_reason_codes():
+    assert len(set(STATUSES)) == 9

@@ -1,0 +1,97 @@
+"""Write the README's tables: the support matrix from the backends, the figures from benchmarks/results.
+
+    python tools/readme.py           writes README.md
+    python tools/readme.py --check   exits with 1 if it is not current
+
+Backends whose library is not here keep the row that they have: it was written where the library is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+import xarrayops as xo
+from xarrayops._surface import SURFACE
+from xarrayops.plugin import gap_of
+from xarrayops.registry import Backend
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def gaps(backend: Backend) -> dict[str, str]:
+    """What the library cannot do, and why."""
+    found = {verb: gap_of(function) for verb, function in backend.functions.items()}
+    return {verb: str(gap) for verb, gap in found.items() if gap is not None}
+
+
+def support_rows(old: dict[str, str]) -> list[str]:
+    """A row per backend: how much of the standard it serves, what its own compiler cannot trace."""
+    worst = conformance()
+    rows = []
+    for status in xo.backends():
+        if status.backend is None:
+            rows.append(old.get(status.name, f"| {status.name} | not measured: {status.reason} | | |"))
+            continue
+        lacking = [verb for verb in gaps(status.backend) if verb in SURFACE]
+        served = f"{len(SURFACE) - len(lacking)} of {len(SURFACE)}"
+        untraced = len(status.backend.untraceable)
+        rows.append(f"| {status.name} | {served} | {untraced or 'none'} | {worst.get(status.name, 'not run')} |")
+    return rows
+
+
+def conformance() -> dict[str, str]:
+    """Failing tests of the public suite, the worst of the seeds, by backend; in brackets what the library has alone."""
+    path = RESULTS / "conformance.json"
+    if not path.exists():
+        return {}
+    results = json.loads(path.read_text())
+    worst: dict[str, int] = {}
+    for run in results["runs"]:
+        worst[run["backend"]] = max(run["failed"], worst.get(run["backend"], 0))
+    alone = results["baselines"]
+    return {name: f"{count} ({alone[name]})" if name in alone else str(count) for name, count in worst.items()}
+
+
+def dispatch_rows() -> list[str]:
+    """What dispatch adds, from its results file."""
+    path = RESULTS / "dispatch.json"
+    if not path.exists():
+        return []
+    rows = []
+    for row in json.loads(path.read_text())["rows"]:
+        added = row["added_ns"]
+        rows.append(
+            f"| {row['library']} `{row['call']}` | {row['native_ns']:.0f} | {added['xarrayops']:+.0f} "
+            f"| {added['array_namespace']:+.0f} | {added['autoray']:+.0f} |"
+        )
+    return rows
+
+
+def section(text: str, name: str, rows: list[str]) -> str:
+    """The text with the rows of a marked table replaced."""
+    pattern = re.compile(rf"(<!-- {name} -->\n\|[^\n]*\n\|[-|: ]*\n)(.*?)(<!-- end -->)", re.DOTALL)
+    assert pattern.search(text), f"README.md has no table {name}"
+    return pattern.sub(lambda m: m[1] + "".join(f"{row}\n" for row in rows) + m[3], text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the README is not current")
+    check = parser.parse_args().check
+    text = README.read_text()
+    old = {m[1]: m[0] for m in re.finditer(r"^\| (\w+) \|.*$", text, re.MULTILINE)}
+    new = section(section(text, "support", support_rows(old)), "dispatch", dispatch_rows())
+    if new != text and not check:
+        README.write_text(new)
+    print("README.md is current" if new == text else "README.md was not current")
+    return 1 if check and new != text else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

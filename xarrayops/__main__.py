@@ -1,0 +1,8 @@
+"""``python -m xarrayops``: the doctor."""
+
+import sys
+
+from xarrayops._doctor import main
+
+if __name__ == "__main__":
+    sys.exit(main())

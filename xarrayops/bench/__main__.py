@@ -1,0 +1,115 @@
+"""``python -m xarrayops.bench``: the command line of the benchmark."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from xarrayops import _doctor, registry
+from xarrayops.bench import report, results
+from xarrayops.bench.progress import Watcher
+from xarrayops.bench.runner import BUDGET_S, TIMEOUT_S, Plan, run, select
+from xarrayops.bench.workloads import WORKLOADS
+from xarrayops.bench.workloads._contract import SIZES
+
+DTYPES = ("float32", "float64")
+_WIDTH_OF_FILES = 160
+_INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
+    return seconds
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m xarrayops.bench",
+        description="The same work on every library that is here: time, throughput, memory, error, part of the roof. "
+        "No time without a checked answer; no empty cell without a reason.",
+        epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense.",
+    )
+    parser.add_argument("--all", action="store_true", help="every workload on every backend")
+    parser.add_argument("--backends", type=_names, default=(), metavar="A,B", help="only these backends")
+    parser.add_argument("--workloads", type=_names, default=(), metavar="X,Y", help="only these workloads")
+    parser.add_argument("--dtype", type=_names, default=("float32",), metavar="D,E", help=", ".join(DTYPES))
+    parser.add_argument("--size", choices=SIZES, default="default", help="how large the inputs are")
+    parser.add_argument("--budget", type=_seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
+    )
+    parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help="%(default)s")
+    parser.add_argument("--list", action="store_true", help="list workloads and backends, and end")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status tells whether anything was measured."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.list:
+        _list(Console())
+        return 0
+    if not (options.all or options.backends or options.workloads):
+        parser.error("say --all, or choose by --backends or --workloads; --list shows them")
+    try:
+        backends = select(registry.names(), options.backends, "backend")
+        workloads = select([workload.name for workload in WORKLOADS], options.workloads, "workload")
+        dtypes = select(DTYPES, options.dtype, "dtype")
+        options.out.mkdir(parents=True, exist_ok=True)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    plan = Plan(
+        backends=tuple(backends),
+        workloads=tuple(workload for workload in WORKLOADS if workload.name in workloads),
+        dtypes=tuple(dtypes),
+        size=options.size,
+        budget_s=options.budget,
+        timeout_s=options.timeout,
+    )
+    given = sys.argv[1:] if arguments is None else arguments
+    return measure(plan, options.out, f"python -m xarrayops.bench {shlex.join(given)}")
+
+
+def measure(plan: Plan, out: Path, command: str) -> int:
+    """Run a plan, print the tables, write ``results.jsonl`` and ``report.md``; 1 if nothing was measured."""
+    try:
+        with Watcher(out, Console(stderr=True)) as watcher:
+            rows = run(plan, watcher)
+    except KeyboardInterrupt:
+        print(f"Interrupted; {out / 'results.jsonl'} has the rounds that were done, if any.", file=sys.stderr)
+        return _INTERRUPTED
+    results.write(rows, out / "results.jsonl")
+    (out / "report.md").write_text(report.markdown(rows, plan.workloads, command), encoding="utf-8")
+    console = Console(highlight=False)
+    report.show(rows, console if console.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES))
+    console.print(Text(f"{sum(row.measured for row in rows)} of {len(rows)} cells measured; see {out}/report.md"))
+    return 0 if any(row.measured for row in rows) else 1
+
+
+def _list(console: Console) -> None:
+    workloads = Table("workload", "what is timed", title="Workloads", title_justify="left")
+    for workload in WORKLOADS:
+        workloads.add_row(workload.name, Text(workload.timed))
+    backends = Table("backend", "here", "why not, and what helps", title="Backends", title_justify="left")
+    for found in _doctor.examine_all(registry.names()):
+        told = "" if found["available"] else f"{found['reason']}. {found['hint']}"
+        backends.add_row(found["name"], "yes" if found["available"] else "no", Text(told))
+    console.print(workloads, backends)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

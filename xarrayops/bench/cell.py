@@ -1,0 +1,74 @@
+"""One cell inside a worker: prepare, transfer, check, time, check again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+import xarrayops as xo
+from xarrayops.bench import memory
+from xarrayops.bench.oracle import WrongAnswer, check
+from xarrayops.bench.results import Status
+from xarrayops.bench.timing import timed, timed_round
+from xarrayops.bench.workloads._contract import MissingData, Workload
+
+_OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "can't allocate memory", "cannot allocate memory")
+
+
+class Cell:
+    """A workload on one device of one library, at one dtype and size, ready to be timed.
+
+    Making one converts the inputs and calls the function for the first time; ``first`` holds what that told, its times
+    in seconds. The answer of that call has been checked.
+    """
+
+    def __init__(self, workload: Workload, backend: str, device: str, dtype: str, size: str) -> None:
+        self.function, self.dtype = workload.function, dtype
+        self.case = workload.prepare(dtype, size)
+        start = perf_counter()
+        self.inputs = tuple(xo.convert(x, backend, device=device) for x in self.case.inputs)
+        xo.synchronize(*self.inputs)
+        transfer = perf_counter() - start
+        first_call, results = timed(self.function, self.inputs)
+        self.error = check(self.case, results, dtype)
+        del results
+        self.first: dict[str, Any] = {
+            "transfer_s": transfer,
+            "first_call_s": first_call,
+            "operations": self.case.operations,
+            "nbytes": self.case.nbytes,
+            "tolerance": self.case.tolerance,
+        }
+
+    def round(self, seconds: float) -> dict[str, Any]:
+        """Timed calls for so many seconds; the result of the last one is checked before any time is given away."""
+        samples, results = timed_round(self.function, self.inputs, seconds)
+        self.error = max(self.error, check(self.case, results, self.dtype))
+        return {"samples": samples, "error": self.error}
+
+    def peak_bytes(self) -> int | None:
+        """The host memory that one call adds at its peak; nothing may be timed in this process afterwards."""
+        return memory.peak_bytes(lambda: timed(self.function, self.inputs))
+
+
+def guarded(action: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """What the action gives, with status "ok"; or the reason code, the reason and the fix for what it raised."""
+    try:
+        return {"status": "ok", **action()}
+    except WrongAnswer as error:
+        return _failure("wrong-answer", str(error), "The time of a wrong answer is not shown; report it as a bug.")
+    except MissingData as error:
+        return _failure("not-installed", str(error), error.fix)
+    except (NotImplementedError, xo.XArrayOpsError) as error:
+        reason, _, instead = str(error).partition("Instead: ")
+        return _failure("unsupported", reason, instead or "Another --dtype, or another backend.")
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        if isinstance(error, MemoryError) or any(sign in text.lower() for sign in _OUT_OF_MEMORY):
+            return _failure("out-of-memory", text, "A smaller --size, or a machine with more memory.")
+        return _failure("crashed", f"raised {text}", "Report it as a bug, with the versions of this row.")
+
+
+def _failure(status: Status, reason: str, fix: str) -> dict[str, Any]:
+    return {"status": status, "reason": " ".join(reason.split()), "fix": fix}

@@ -1,0 +1,111 @@
+"""A worker process as the parent holds it: ask with a time limit; a silent death becomes an answer too."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from typing import Any
+
+from xarrayops import _machine
+
+ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+"""Workers live side by side, so none may take an accelerator's whole memory in advance."""
+_END = None
+
+
+class Worker:
+    """One backend's process. It starts at once; its first answer is the greeting."""
+
+    def __init__(self, backend: str, module: str) -> None:
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close
+        self._oom_kills = _machine.oom_kills()
+        self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "xarrayops.bench.worker", backend, module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            text=True,
+            encoding="utf-8",
+            env={**ENVIRONMENT, **os.environ},
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._answers.put(line)
+        self._answers.put(_END)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self.process.poll() is None
+
+    def ask(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer to a command; past so many seconds the process is ended and the answer is "timeout"."""
+        assert self.process.stdin is not None
+        with suppress(OSError):  # if it is dead, the answer will tell
+            self.process.stdin.write(json.dumps(command) + "\n")
+            self.process.stdin.flush()
+        return self.answer(seconds)
+
+    def answer(self, seconds: float) -> dict[str, Any]:
+        """The next answer; "timeout" or "crashed", and the process ended, if there is none."""
+        try:
+            line = self._answers.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            self.close()
+            return {"status": "timeout", "reason": f"no answer within {seconds:.0f} s", "fix": "A longer --timeout."}
+        if line is _END:
+            return self._death()
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _death(self) -> dict[str, Any]:
+        """Why the process died, as far as the system tells."""
+        status = self.process.wait()
+        self._stderr.seek(0)
+        last = (self._stderr.read().decode(errors="replace").strip().splitlines() or [""])[-1]
+        self.close()
+        if status < 0:
+            name = signal.Signals(-status).name
+            kills = _machine.oom_kills()
+            if name == "SIGKILL" and kills is not None and self._oom_kills is not None and kills > self._oom_kills:
+                reason = "the process was killed while the system ran out of memory"
+                return {"status": "out-of-memory", "reason": reason, "fix": "A smaller --size, or more memory."}
+            reason = f"the process died by {name}"
+        else:
+            reason = f"the process ended with exit status {status}"
+        return {
+            "status": "crashed",
+            "reason": f"{reason}: {last}" if last else reason,
+            "fix": "Report it as a bug, with the versions of this row.",
+        }
+
+    def dismiss(self) -> None:
+        """Let the process end by itself: there will be no more commands."""
+        assert self.process.stdin is not None
+        with suppress(OSError):
+            self.process.stdin.close()
+
+    def close(self, *, grace_s: float = 0.0) -> None:
+        """End the process, which has so many seconds to do it by itself."""
+        assert self.process.stdout is not None
+        self.dismiss()
+        try:
+            self.process.wait(grace_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join()
+        self.process.stdout.close()
+        self._stderr.close()

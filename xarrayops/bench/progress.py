@@ -1,0 +1,59 @@
+"""Progress on stderr, and the rows on disk while the run goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from xarrayops.bench import results
+from xarrayops.bench.results import Row
+from xarrayops.bench.runner import Step
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Watcher:
+    """Draws a bar with the cells that have a result and the time left, and keeps ``results.jsonl`` current."""
+
+    def __init__(self, out: Path, console: Console) -> None:
+        self.out, self._told = out, ""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("cells {task.fields[cells]}, at most {task.fields[left]:.0f} s left"),
+        )
+        self._progress = Progress(*columns, console=console, transient=True)
+        self._task = self._progress.add_task("", total=None, cells="0", left=0.0)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def step(self, step: Step) -> None:
+        """Move the bar; where there is no terminal, a line tells what begins."""
+        cells = f"{step.cells_done}/{step.cells}"
+        if not self._progress.console.is_terminal and step.phase != self._told:
+            self._told = step.phase
+            self._progress.console.print(f"{step.phase} (cells {cells}, at most {step.seconds_left:.0f} s left)")
+        self._progress.update(
+            self._task,
+            description=step.phase,
+            completed=step.rounds_done,
+            total=step.rounds or None,
+            cells=cells,
+            left=step.seconds_left,
+        )
+
+    def rows(self, rows: list[Row]) -> None:
+        """Write the rows."""
+        results.write(rows, self.out / "results.jsonl")

@@ -1,0 +1,87 @@
+"""The verbs around an array: whose it is, where it lives, whether it is computed; and shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._compare import check_array
+from xarrayops.testing._samples import sample
+from xarrayops.testing._table import exercises
+from xarrayops.testing._variant import Variant
+
+X = sample("float32")
+
+
+class AroundSuite:
+    """The verbs around an array."""
+
+    @exercises("array_namespace", "backend")
+    def test_namespace(self, variant: Variant) -> None:
+        """The namespace is the standard's, with our functions and native dtypes."""
+        x = variant.array(X)
+        namespace = xo.array_namespace(x)
+        assert namespace is xo.backend(x).namespace is xo.backend(variant.library).namespace
+        assert namespace.__array_api_version__ == "2025.12"
+        check_array(variant, namespace.add(x, x), X + X, dtype="float32")
+        assert namespace.zeros((2,), dtype=namespace.float32).dtype == x.dtype
+        assert {"linalg", "fft", "pi", "e", "inf", "nan", "newaxis"} <= vars(namespace).keys()
+
+    @exercises("backend", "backends")
+    def test_backend(self, variant: Variant) -> None:
+        """A backend has a name, versions and devices; the list of all knows it, if an entry point does."""
+        backend = xo.backend(variant.array(X))
+        assert backend is variant.backend
+        assert all(isinstance(v, str) for v in backend.versions.values())
+        assert any(d.native == variant.device for d in backend.devices())
+        if isinstance(variant.library, str):
+            assert backend.name in {status.name for status in xo.backends() if status.available}
+
+    @exercises("device", "to_device")
+    def test_device(self, variant: Variant) -> None:
+        """``to_device(x, device(x)) is x``; the names of devices are accepted."""
+        x = variant.array(X)
+        device = xo.device(x)
+        assert xo.to_device(x, device) is x
+        for known in variant.backend.devices():
+            moved = xo.to_device(x, known.name)
+            assert xo.device(moved) == known.native
+            assert np.array_equal(variant.values(xo.to_device(moved, device)), X)
+
+    @exercises("is_lazy", "compute")
+    def test_compute(self, variant: Variant) -> None:
+        """Computed values are not lazy, and arrays that are not lazy are returned themselves."""
+        x, y = variant.array(X), variant.array(X)
+        first, number, second = xo.compute(x, 1.5, y)
+        assert number == 1.5
+        assert not xo.is_lazy(first)
+        assert (first is x) is (second is y) is (not xo.is_lazy(x))
+        assert np.array_equal(xo.convert(xo.compute(x), "numpy"), X)
+
+    @exercises("synchronize")
+    def test_synchronize(self, variant: Variant) -> None:
+        """Returns nothing, for any number of arrays."""
+        x = variant.array(X)
+        assert xo.synchronize(xo.add(x, x), x) is None  # type: ignore[func-returns-value]
+        assert xo.synchronize() is None  # type: ignore[func-returns-value]
+
+    @exercises("explain")
+    def test_explain(self, variant: Variant) -> None:
+        """The chosen candidate is of this library, and nothing is copied."""
+        x = variant.array(X)
+        explained = xo.explain("add", x, x)
+        assert explained.verb == "add"
+        assert explained.chosen is not None
+        assert explained.chosen.startswith(f"{variant.backend.name}:")
+        assert not any(c.copies for c in explained.candidates)
+        with pytest.raises(xo.Unsupported, match="did you mean"):
+            xo.explain("ad", x, x)
+
+    @exercises("broadcast_shapes")
+    def test_broadcast_shapes(self) -> None:
+        """Shapes alone need no library."""
+        for shapes in ([(3, 1), (4,)], [()], [(0, 1), (1, 5)], [(2, 3), (2, 3), (1,)]):
+            assert xo.broadcast_shapes(*shapes) == np.broadcast_shapes(*shapes)
+        with pytest.raises(ValueError, match="axis -1"):
+            xo.broadcast_shapes((3,), (4,))

@@ -1,0 +1,181 @@
+"""Functions that make arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._compare import check_array
+from xarrayops.testing._samples import ALL, NUMERIC, sample
+from xarrayops.testing._table import Native, Row, call, cases, check_row, exercises, row
+from xarrayops.testing._variant import Variant
+
+LIKE = sample("int8", (2,))
+X = sample("float32", (2, 3))
+
+
+def _arange(start: Any, stop: Any = None, step: Any = 1, **where: Any) -> Any:
+    return np.arange(0 if stop is None else start, start if stop is None else stop, step, dtype=where.get("dtype"))
+
+
+def _eye(n: int, m: int | None = None, *, k: int = 0, **where: Any) -> Any:
+    return np.eye(n, m, k=k)
+
+
+def shaped(verb: str, value: float) -> Row:
+    """zeros, ones, empty: by shape, dtype name, native dtype, and like an array."""
+    calls = [call((2, 3)), call(3), call(()), call((0, 2)), call((2,), like=LIKE), call((2,), dtype=Native("int32"))]
+    calls += [call((2, 2), dtype=d) for d in ALL]
+    options: dict[str, Any] = {"creation": True, "dtype": "real floating", "values": verb != "empty"}
+    return row(verb, lambda shape, **where: np.full(shape, value), *calls, **options)
+
+
+def shaped_like(verb: str, *args: Any) -> Row:
+    """zeros_like and its kin: by dtype, of edge shapes."""
+    calls = [call(X, *args), call(X, *args, dtype="int64"), call(sample("float64", ()), *args)]
+    calls += [call(sample("float32", (0, 2)), *args), call(X, *args, dtype=Native("float64"))]
+    calls += [call(sample(d, (2, 3)), *args) for d in ALL]
+    oracle = getattr(np, verb)
+    return row(verb, lambda x, *a, dtype=None: oracle(x, *a), *calls, dtype="first", values=verb != "empty_like")
+
+
+ROWS = [
+    row("arange", _arange, call(5), call(1, 6, 2), call(3, 0, -1), call(0, like=LIKE), creation=True, dtype="integral"),
+    row(
+        "arange",
+        _arange,
+        call(1.5),
+        call(0.0, 1.0, 0.25),
+        call(3, dtype="float32"),
+        call(3, dtype=Native("int8")),
+        creation=True,
+        dtype="real floating",
+    ),
+    shaped("empty", 0),
+    shaped_like("empty_like"),
+    row(
+        "eye",
+        _eye,
+        call(3),
+        call(2, 4, k=1),
+        call(3, 2, k=-1, dtype="float32"),
+        call(0),
+        call(2, like=LIKE),
+        *(call(2, dtype=d) for d in NUMERIC),
+        creation=True,
+        dtype="real floating",
+    ),
+    row(
+        "full",
+        lambda shape, value, **where: np.full(shape, value),
+        call((2, 3), 2.5),
+        call((), 0.5, like=LIKE),
+        *(call((2,), 1, dtype=d) for d in ALL),
+        creation=True,
+        dtype="real floating",
+    ),
+    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), 7), call(3, -1), creation=True, dtype="integral"),
+    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), True), creation=True, dtype="bool"),
+    row("full", lambda s, v, **w: np.full(s, v), call((2,), 1 + 2j), creation=True, dtype="complex floating"),
+    shaped_like("full_like", 1),
+    row(
+        "linspace",
+        lambda start, stop, num, endpoint=True, **where: np.linspace(start, stop, num, endpoint=endpoint),
+        call(0.0, 1.0, 5),
+        call(-2, 3, 6, endpoint=False),
+        call(0, 1, 1),
+        call(0, 1, 0),
+        call(0.0, 4.0, 5, dtype="float32"),
+        call(0.0, 4.0, 5, dtype="float64"),
+        call(0, 1, 3, like=LIKE),
+        creation=True,
+        dtype="real floating",
+    ),
+    row(
+        "meshgrid",
+        lambda *arrays, indexing="xy": np.meshgrid(*arrays, indexing=indexing),
+        call(sample("float32", (3,)), sample("float32", (2,), seed=1)),
+        call(sample("int64", (3,)), sample("int64", (2,), seed=1), indexing="ij"),
+        call(sample("float64", (2,))),
+        call(*(sample("int8", (n,)) for n in (2, 3, 4)), indexing="ij"),
+    ),
+    shaped("ones", 1),
+    shaped_like("ones_like"),
+    shaped("zeros", 0),
+    shaped_like("zeros_like"),
+    row(
+        "asarray",
+        lambda obj, **where: np.asarray(obj),
+        call([1.5, 2.0]),
+        call([[1.0, 2.0], [3.0, 4.0]]),
+        call(2.5),
+        call([], dtype="float64"),
+        call([1, 2], dtype="float32"),
+        call([1.0], like=LIKE),
+        *(call([0, 1], dtype=d) for d in ALL),
+        creation=True,
+        dtype="real floating",
+    ),
+    row("asarray", lambda obj, **w: np.asarray(obj), call([1, 2]), call(3), creation=True, dtype="integral"),
+    row("asarray", lambda obj, **w: np.asarray(obj), call([True, False]), call(True), creation=True, dtype="bool"),
+    row("asarray", lambda obj, **w: np.asarray(obj), call([1j, 2]), call(1j), creation=True, dtype="complex floating"),
+    row(
+        "from_dlpack",
+        lambda x, **options: x,
+        call(X, like=X),
+        call(sample("int8", ()), like=X, copy=True),
+        dtype="first",
+    ),
+    row("asarray", lambda x, **options: x, call(X), call(X, copy=True), call(X, dtype="float64"), dtype="first"),
+]
+
+
+class CreationSuite:
+    """Functions that make arrays."""
+
+    @cases(ROWS)
+    def test_creation(self, variant: Variant, row: Row) -> None:
+        """Class, dtype, device, shape and values are the oracle's; without a dtype, the library's default."""
+        check_row(variant, row)
+
+    @exercises("asarray")
+    def test_asarray_copies_as_told(self, variant: Variant) -> None:
+        """By default the array itself or its memory; under ``copy=True`` other memory."""
+        x = variant.array(X)
+        assert xo.asarray(x) is x or xo.shares_memory(xo.asarray(x), x)
+        assert not xo.shares_memory(xo.asarray(x, copy=True), x)
+
+    @exercises("asarray")
+    def test_asarray_of_a_numpy_array(self, variant: Variant) -> None:
+        """An array of another library becomes one of this library where that is asked for, and only then."""
+        like = variant.array(X)
+        check_array(variant, xo.asarray(X, like=like), X, dtype="float32")
+        assert xo.array_namespace(xo.asarray(X)) is xo.backend("numpy").namespace
+
+    @exercises("from_dlpack")
+    def test_from_dlpack(self, variant: Variant) -> None:
+        """Whatever speaks DLPack, our own arrays among them."""
+        x = variant.array(X)
+        check_array(variant, xo.from_dlpack(X.copy(), like=x), X, dtype="float32")
+        check_array(variant, xo.from_dlpack(x, like=x), X, dtype="float32")
+        check_array(variant, xo.from_dlpack(x, like=x, copy=True), X, dtype="float32")
+
+    def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:
+        """Two answers to one question are an error."""
+        with pytest.raises(TypeError, match="not both"):
+            xo.zeros(2, like=variant.array(X), backend="numpy")
+
+    def test_unknown_device_and_dtype(self, variant: Variant) -> None:
+        """The message says what there is."""
+        x = variant.array(X)
+        with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7' .it has"):
+            xo.zeros(2, like=x, device="nowhere:7")
+        with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7' .it has"):
+            xo.to_device(x, "nowhere:7")
+        with pytest.raises(xo.Unsupported, match="no dtype 'float23'"):
+            xo.zeros(2, like=x, dtype="float23")
+        with pytest.raises(xo.Unsupported, match="no dtype 'float23'"):
+            xo.astype(x, "float23")

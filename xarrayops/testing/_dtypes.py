@@ -1,0 +1,174 @@
+"""dtypes: casts, promotion, limits, names."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._foreign import ForeignDtype
+from xarrayops.testing._samples import ALL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, sample, specials
+from xarrayops.testing._table import Call, Native, Row, call, cases, check_row, exercises, row
+from xarrayops.testing._variant import Variant
+
+TARGETS = ("float32", "int64", "bool", "uint8", "complex64")
+KINDS = {
+    "bool": ("bool",),
+    "signed integer": SIGNED,
+    "unsigned integer": UNSIGNED,
+    "integral": INTEGERS,
+    "real floating": FLOATS,
+    "complex floating": COMPLEX,
+    "numeric": (*INTEGERS, *FLOATS, *COMPLEX),
+}
+PROMOTIONS = {
+    ("int8", "int16"): "int16",
+    ("uint8", "int8"): "int16",
+    ("uint32", "int64"): "int64",
+    ("uint16", "uint8"): "uint16",
+    ("float32", "float64"): "float64",
+    ("float32", "complex64"): "complex64",
+    ("float64", "complex64"): "complex128",
+    ("bool", "bool"): "bool",
+}
+
+
+def _casts() -> list[Call]:
+    """Every dtype to some of each kind; complex goes to complex only."""
+    pairs = [(a, b) for a, b in product(ALL, TARGETS) if a not in COMPLEX or b == "complex64"]
+    return [call(sample(a, low=0, high=5), b) for a, b in pairs]
+
+
+ROWS = [
+    row(
+        "astype",
+        lambda x, dtype, **options: x.astype(dtype),
+        call(sample("float32", low=0), "int32"),
+        call(sample("float64"), Native("float32")),
+        call(sample("float32"), "float32"),
+        call(sample("float32"), "float64", copy=False),
+        call(sample("int64", ()), "float64"),
+        call(sample("float32", (0, 2)), "int8"),
+        call(specials("float64"), "float32"),
+        *_casts(),
+        dtype=None,
+    ),
+]
+
+
+class DtypeSuite:
+    """Functions of dtypes."""
+
+    @cases(ROWS)
+    def test_astype(self, variant: Variant, row: Row) -> None:
+        """Values are NumPy's."""
+        check_row(variant, row)
+
+    def test_astype_gives_the_dtype(self, variant: Variant) -> None:
+        """The result bears the dtype that was asked for."""
+        x = variant.array(sample("float32", low=0))
+        for name in sorted(variant.dtypes):
+            assert variant.backend.functions["dtype_name"](xo.astype(x, name).dtype) == name
+
+    def test_astype_copies_as_told(self, variant: Variant) -> None:
+        """The same dtype with ``copy=False`` is x itself or its memory; with ``copy=True`` other memory."""
+        x = variant.array(sample("float32"))
+        same = xo.astype(x, "float32", copy=False)
+        assert same is x or xo.shares_memory(same, x)
+        assert not xo.shares_memory(xo.astype(x, "float32"), x)
+
+    def test_names_and_native_dtypes_correspond(self, variant: Variant) -> None:
+        """``dtype_name(as_dtype(name)) == name``, and an array made with it bears it."""
+        functions = variant.backend.functions
+        for name in sorted(variant.dtypes & {*ALL}):
+            native = functions["as_dtype"](name)
+            assert functions["dtype_name"](native) == name
+            assert variant.array(np.zeros(2, dtype=name)).dtype == native
+        with pytest.raises(ValueError, match=r"\w"):
+            functions["as_dtype"]("float23")
+
+    @exercises("can_cast")
+    def test_can_cast(self, variant: Variant) -> None:
+        """As promotion allows."""
+        dtype = variant.backend.native_dtype
+        for one, other in product(
+            ("int8", "int32", "uint8", "float32", "complex64"), ("int16", "float64", "complex64")
+        ):
+            kinds = np.dtype(one).kind in "iu", np.dtype(other).kind in "iu"
+            if kinds[0] is kinds[1]:
+                assert xo.can_cast(dtype(one), dtype(other)) is np.can_cast(one, other), (one, other)
+        x = variant.array(sample("float64"))
+        assert xo.can_cast(x, dtype("float64")) is True
+        assert xo.can_cast(x, "float32") is False
+
+    @exercises("finfo")
+    def test_finfo(self, variant: Variant) -> None:
+        """Limits as Python numbers, of a dtype and of an array."""
+        for name in sorted(variant.dtypes & {*FLOATS}):
+            want = np.finfo(name)
+            for asked in (variant.backend.native_dtype(name), variant.array(sample(name))):
+                got = xo.finfo(asked)
+                assert (got.bits, got.dtype) == (want.bits, variant.backend.native_dtype(name))
+                for limit in ("eps", "max", "min", "smallest_normal"):
+                    assert isinstance(getattr(got, limit), float)
+                    assert getattr(got, limit) == float(getattr(want, limit)), limit
+
+    @exercises("iinfo")
+    def test_iinfo(self, variant: Variant) -> None:
+        """Limits as Python integers, of a dtype and of an array."""
+        for name in sorted(variant.dtypes & {*INTEGERS}):
+            want = np.iinfo(name)
+            for asked in (variant.backend.native_dtype(name), variant.array(sample(name))):
+                got = xo.iinfo(asked)
+                assert (got.bits, got.max, got.min) == (want.bits, want.max, want.min)
+
+    @exercises("isdtype")
+    def test_isdtype(self, variant: Variant) -> None:
+        """Kinds, dtypes, names and tuples of them."""
+        dtype = variant.backend.native_dtype
+        for name in sorted(variant.dtypes & {*ALL}):
+            for kind, members in KINDS.items():
+                assert xo.isdtype(dtype(name), kind) is (name in members), (name, kind)
+        assert xo.isdtype(dtype("float32"), dtype("float32"))
+        assert xo.isdtype(dtype("float32"), "float32")
+        assert xo.isdtype(dtype("float32"), ("integral", dtype("float32")))
+        assert not xo.isdtype(dtype("int8"), ("bool", "real floating"))
+
+    @exercises("result_type")
+    def test_result_type(self, variant: Variant) -> None:
+        """Of arrays, dtypes, names and Python scalars."""
+        dtype = variant.backend.native_dtype
+        for (one, other), want in PROMOTIONS.items():
+            if {one, other, want} <= variant.dtypes:
+                assert xo.result_type(dtype(one), dtype(other)) == dtype(want), (one, other)
+                arrays = variant.array(sample(one)), variant.array(sample(other, ()))
+                assert xo.result_type(*arrays) == dtype(want), (one, other)
+                assert xo.result_type(arrays[0], other) == dtype(want), (one, other)
+        x = variant.array(sample("float32"))
+        assert xo.result_type(x, 1.0) == dtype("float32")
+        assert xo.result_type(x, 1) == dtype("float32")
+        assert xo.result_type(dtype("int8"), 1) == dtype("int8")
+
+    def test_foreign_dtype_is_refused(self, variant: Variant) -> None:
+        """A native dtype of another library is never guessed at."""
+        x = variant.array(sample("float32"))
+        with pytest.raises(xo.MixedBackends, match="belongs to xarrayops_foreign"):
+            xo.astype(x, ForeignDtype("float64"))
+        with pytest.raises(xo.MixedBackends, match="belongs to xarrayops_foreign"):
+            xo.zeros(2, like=x, dtype=ForeignDtype("float64"))
+
+    def test_the_namespace_tells_the_truth(self, variant: Variant) -> None:
+        """Each dtype and device that ``__array_namespace_info__`` lists can be used; defaults are among them."""
+        namespace = variant.backend.namespace
+        info: Any = namespace.__array_namespace_info__()
+        for name, native in info.dtypes(device=variant.device).items():
+            x = namespace.zeros((2,), dtype=native, device=variant.device)
+            assert (x.dtype, variant.backend.functions["device"](x)) == (native, variant.device), name
+        assert variant.device in info.devices()
+        assert {*variant.defaults.values()} <= variant.dtypes
+        assert {"boolean indexing", "data-dependent shapes", "max dimensions"} <= set(info.capabilities())
+        zeros = namespace.zeros((2,), device=variant.device)
+        assert variant.backend.functions["dtype_name"](zeros.dtype) == variant.defaults["real floating"]

@@ -1,0 +1,109 @@
+"""convert and shares_memory: every value arrives, and nothing is shared or copied behind one's back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._compare import check_array
+from xarrayops.testing._samples import ALL, hostile, sample
+from xarrayops.testing._table import exercises
+from xarrayops.testing._variant import Variant
+
+
+def _native(a: Any) -> Any:
+    return np.asarray(a).astype(a.dtype.newbyteorder("="))
+
+
+class ExchangeSuite:
+    """Between NumPy and the library, and back."""
+
+    @exercises("convert")
+    @pytest.mark.parametrize("dtype", ALL)
+    def test_every_dtype_goes_there_and_back(self, variant: Variant, dtype: str) -> None:
+        """``convert(convert(x, to), "numpy") == x``."""
+        if dtype not in variant.dtypes:
+            pytest.skip(f"{variant} has no {dtype} by its own account")
+        host = sample(dtype, (2, 3))
+        for copy in (None, True):
+            there = xo.convert(host, variant.library, device=variant.device_name, copy=copy)
+            check_array(variant, there, host, dtype=dtype)
+            back = xo.convert(there, "numpy", copy=copy)
+            assert back.dtype == host.dtype
+            assert np.array_equal(back, host)
+
+    @exercises("convert", "shares_memory")
+    @pytest.mark.parametrize("what", hostile())
+    def test_hostile_memory(self, variant: Variant, what: str) -> None:
+        """Whatever the memory is like, the values arrive or ``copy=False`` raises; `explain` says which, before."""
+        host = hostile()[what]
+        want = _native(host)
+        for copy in (None, True, False):
+            asked: dict[str, Any] = {"device": variant.device_name, "copy": copy}
+            plan = xo.explain("convert", host, variant.library, **asked)
+            if plan.action == "refuse":
+                assert copy is False, plan
+                with pytest.raises(xo.ExchangeError, match="Instead"):
+                    xo.convert(host, variant.library, **asked)
+                continue
+            there = xo.convert(host, variant.library, **asked)
+            if there is not host:
+                check_array(variant, there, want, dtype=want.dtype.name)
+            if there is not host and want.size and not xo.is_lazy(there):
+                assert xo.shares_memory(host, there) is (plan.action == "zero-copy"), plan
+            assert bool(plan.nbytes) is (plan.action == "copy" and want.size > 0), plan
+
+    @exercises("convert", "shares_memory")
+    def test_home_is_where_it_stays(self, variant: Variant) -> None:
+        """To its own library an array is itself; ``copy=True`` gives other memory."""
+        x = variant.array(sample("float32"))
+        for to in (variant.library, x, variant.backend.namespace):
+            assert xo.convert(x, to) is x
+            assert xo.convert(x, to, copy=False) is x
+        other = xo.convert(x, variant.library, copy=True)
+        assert not xo.shares_memory(x, other)
+        check_array(variant, other, sample("float32"), dtype="float32")
+
+    @exercises("convert", "shares_memory")
+    def test_out_to_numpy(self, variant: Variant) -> None:
+        """NumPy receives the values of views too; what shares memory is never writable unless it was."""
+        x = variant.array(sample("float32", (4, 6)))
+        for index in (..., (slice(None, None, 2), slice(1, None, 3)), (0, 0), (slice(0, 0), ...), (..., 2)):
+            view, want = x[index], sample("float32", (4, 6))[index]
+            out = xo.convert(view, "numpy")
+            assert np.array_equal(out, want)
+            plan = xo.explain("convert", view, "numpy")
+            if want.size and variant.backend.name != "numpy" and not xo.is_lazy(x):
+                assert xo.shares_memory(out, view) is (plan.action == "zero-copy"), plan
+            copy = xo.convert(view, "numpy", copy=True)
+            assert copy.flags.writeable
+            assert not xo.shares_memory(copy, view)
+            assert np.array_equal(copy, want)
+
+    @exercises("shares_memory")
+    def test_shares_memory_tells_the_truth(self, variant: Variant) -> None:
+        """Apart from itself an array shares with its views, and not with copies, nor with what lies between them."""
+        x = variant.array(sample("float32", (4, 6)))
+        lazy = variant.backend.functions["memory"](x) is None
+        assert xo.shares_memory(x, x) is not lazy
+        assert not xo.shares_memory(x, variant.array(sample("float32", (4, 6))))
+        assert not xo.shares_memory(x, sample("float32", (4, 6)))
+
+    def test_shares_memory_after_zero_copy(self, variant: Variant) -> None:
+        """After a conversion without a copy, one memory serves both."""
+        x = variant.make(sample("float64", (8,)))
+        plan = xo.explain("convert", x, "numpy")
+        host = xo.convert(x, "numpy")
+        if plan.action == "zero-copy":
+            assert xo.shares_memory(host, x)
+        else:
+            assert plan.action == "copy"
+            assert plan.reason
+
+    def test_unknown_target(self, variant: Variant) -> None:
+        """The message says what is known."""
+        with pytest.raises(xo.BackendNotFound, match="numpy"):
+            xo.convert(variant.array(sample("float32")), "no_such_library")

@@ -1,0 +1,42 @@
+"""Python's numbers, which belong to every library and decide no dtype."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops._surface import SURFACE
+from xarrayops.testing import _elementwise
+from xarrayops.testing._compare import check_array
+from xarrayops.testing._samples import sample
+from xarrayops.testing._variant import Variant
+
+
+class ScalarSuite:
+    """Python's numbers beside arrays. Values of each function with a scalar on either side are in its table's row."""
+
+    def test_every_binary_function_takes_scalars(self) -> None:
+        """The tables hold a call with a scalar on the left and one on the right, where the standard allows them."""
+        for row in _elementwise.ROWS:
+            sides = {i for c in row.calls for i, a in enumerate(c.args[:2]) if not isinstance(a, np.ndarray)}
+            assert sides == {0, 1} or row.verb not in BINARY, row.verb
+
+    def test_scalars_are_weak(self, variant: Variant) -> None:
+        """An array keeps its dtype beside a Python number of its kind or a lesser one."""
+        for dtype, number in (("float32", 2), ("float32", 0.5), ("int8", 1), ("complex64", 0.5), ("bool", True)):
+            x = variant.array(sample(dtype))
+            function = xo.logical_and if dtype == "bool" else xo.multiply
+            want = sample(dtype) & True if dtype == "bool" else sample(dtype) * np.asarray(number).astype(dtype)
+            check_array(variant, function(x, number), want, dtype=dtype)
+            check_array(variant, function(number, x), want, dtype=dtype)
+
+    def test_scalars_are_weak_beside_0d_arrays(self, variant: Variant) -> None:
+        """A 0-d array is an array: it promotes, and a scalar beside it does not."""
+        zero_d = variant.array(sample("float32", ()))
+        check_array(variant, xo.add(zero_d, 1.5), sample("float32", ()) + np.float32(1.5), dtype="float32")
+        wide = xo.add(variant.array(sample("float32")), variant.array(sample("float64", ())))
+        check_array(variant, wide, sample("float32") + sample("float64", ()), dtype="float64")
+
+
+BINARY = {row.verb for row in _elementwise.ROWS if SURFACE[row.verb] == "(x1, x2, /)"}
+"""The elementwise functions of two arrays, one of which may be a Python number."""

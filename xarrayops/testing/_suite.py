@@ -1,0 +1,86 @@
+"""The whole suite, and the account of what it exercises."""
+
+from __future__ import annotations
+
+from xarrayops._surface import SURFACE
+from xarrayops.plugin import gap_of
+from xarrayops.testing._around import AroundSuite
+from xarrayops.testing._creation import CreationSuite
+from xarrayops.testing._dtypes import DtypeSuite
+from xarrayops.testing._elementwise import ElementwiseSuite
+from xarrayops.testing._exchange import ExchangeSuite
+from xarrayops.testing._fft import FftSuite
+from xarrayops.testing._indexing import AtSuite, IndexingSuite
+from xarrayops.testing._linalg import LinalgSuite
+from xarrayops.testing._manipulation import ManipulationSuite
+from xarrayops.testing._mixed import MixedSuite
+from xarrayops.testing._reductions import ReductionSuite
+from xarrayops.testing._scalars import ScalarSuite
+from xarrayops.testing._table import Call, Row, able, prepare
+from xarrayops.testing._variant import Variant
+
+BEYOND = (
+    *("array_namespace", "at", "backend", "backends", "compute", "convert", "device", "einsum", "explain", "is_lazy"),
+    *("shares_memory", "synchronize", "to_device"),
+)
+"""The verbs that xarrayops has beyond the standard."""
+
+
+def exercised(suite: type) -> frozenset[str]:
+    """The verbs that the tests of a suite exercise."""
+    return frozenset().union(*(getattr(getattr(suite, name), "verbs", ()) for name in dir(suite)))
+
+
+def rows(suite: type) -> list[Row]:
+    """The rows of all tables of a suite."""
+    return [row for name in dir(suite) for row in getattr(getattr(suite, name), "rows", ())]
+
+
+class ContractSuite(
+    ElementwiseSuite,
+    ReductionSuite,
+    ManipulationSuite,
+    IndexingSuite,
+    AtSuite,
+    LinalgSuite,
+    FftSuite,
+    CreationSuite,
+    DtypeSuite,
+    ScalarSuite,
+    MixedSuite,
+    ExchangeSuite,
+    AroundSuite,
+):
+    """Every theme. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
+
+    def test_every_verb_is_exercised(self) -> None:
+        """No function of the surface is left out, and no test names one that does not exist."""
+        asked, done = {*SURFACE, *BEYOND}, exercised(type(self))
+        assert not asked - done, f"not exercised: {sorted(asked - done)}"
+        assert not done - asked, f"exercised, but unknown: {sorted(done - asked)}"
+
+    def test_untraceable_functions_are_untraceable(self, variant: Variant) -> None:
+        """Each name in ``UNTRACEABLE`` fails in some call; what has come to work is no gap any more."""
+        for verb, gap in variant.untraceable.items():
+            calls = [(r, c) for r in rows(type(self)) if verb in (r.verb, r.hook) for c in able(variant, r)]
+            assert gap.why, f"{verb}: UNTRACEABLE gives no reason"
+            assert gap.instead, f"{verb}: UNTRACEABLE gives no way out"
+            assert calls, f"{verb}: UNTRACEABLE names what no row exercises"
+            assert any(_fails(variant, row, case) for row, case in calls), (
+                f"{verb} works under {variant}: delete it from UNTRACEABLE in {variant.backend.module.__name__}"
+            )
+
+    def test_gaps_name_a_way_out(self, variant: Variant) -> None:
+        """A function that is bound to ``unsupported(...)`` says why, and what to do instead."""
+        for verb, function in variant.backend.functions.items():
+            gap = gap_of(function)
+            assert gap is None or (gap.why and gap.instead), verb
+
+
+def _fails(variant: Variant, row: Row, case: Call) -> bool:
+    native, where = prepare(variant, row, case)
+    try:
+        variant.run(row.public, *native.args, **native.kwargs, **where)
+    except Exception:
+        return True
+    return False
