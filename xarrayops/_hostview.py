@@ -27,7 +27,7 @@ class _Outline:
 def view_bits(memory: Memory, owner: Any, *, readonly: bool) -> NDArray[Any]:
     """A NumPy array of raw items over the memory; view it as a dtype of that size to read them.
 
-    DLPack would refuse bfloat16 and float8, and what older producers flag read-only. Making the view touches no element:
+    DLPack would refuse bfloat16, float8 and what older producers flag read-only. Making the view touches no element:
     even device memory may be outlined, to compare addresses.
     """
     import numpy as np

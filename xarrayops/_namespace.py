@@ -8,7 +8,7 @@ from typing import Any
 
 from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Call
+from xarrayops.plugin import Call, unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
@@ -77,12 +77,9 @@ def build_namespace(module: ModuleType) -> ModuleType:
 
 
 def _absent(module: ModuleType, verb: str) -> Callable[..., Any]:
-    library = module.NAMESPACE.__name__
-
-    def absent(*args: Any, **kwargs: Any) -> Any:
-        raise Unsupported(f'{library} has no {verb}. Instead: a library that has it, as by xo.convert(x, "numpy")')
-
-    return absent
+    """A gap as a backend file would declare it, so that it shows wherever gaps do."""
+    instead = 'a library that has it, as by xo.convert(x, "numpy")'
+    return unsupported(f"{module.NAMESPACE.__name__} has no {verb}", instead=instead)
 
 
 def _first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:

@@ -18,6 +18,8 @@ Data that it may define:
     A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
 ``IMMUTABLE``
     True where the library never writes an array's memory, and so may be surprised by one who does.
+``SHARED_ENVIRONMENT``
+    A mapping of environment variables by which a process leaves room on its device for others, as the benchmark needs.
 ``KNOWN_BAD``
     A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
 

@@ -81,6 +81,11 @@ class Backend:
         return bool(getattr(self.module, "IMMUTABLE", False))
 
     @property
+    def shared_environment(self) -> dict[str, str]:
+        """Environment variables, to be set before the first array, by which several processes share a device."""
+        return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
     def known_bad(self) -> tuple[KnownBad, ...]:
         """Faults of some of the library's versions, as the backend file lists them."""
         return tuple(getattr(self.module, "KNOWN_BAD", ()))

@@ -5,7 +5,6 @@ import sys
 from types import ModuleType
 
 import array_api_strict
-import numpy as np
 import pytest
 
 from xarrayops import plugin, registry
@@ -13,7 +12,7 @@ from xarrayops import plugin, registry
 
 @pytest.fixture
 def entries(monkeypatch):
-    """Replace the installed entry points: ``entries(root=("module", distribution), ...)``; the registry forgets all."""
+    """Replace the installed entry points by made-up claims; until the test ends the registry forgets what it loaded."""
     import importlib.metadata
 
     for name in ("_by_class", "_by_module", "_by_namespace"):
@@ -93,12 +92,6 @@ def run():
         return done.stdout.strip()
 
     return run
-
-
-@pytest.fixture
-def strict():
-    """An array of array_api_strict, which has no entry point: the generic road."""
-    return lambda values, **options: array_api_strict.asarray(np.asarray(values).tolist(), **options)
 
 
 @pytest.fixture

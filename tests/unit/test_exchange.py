@@ -173,6 +173,35 @@ class TestTargets:
         assert type(xo.convert(np.ones(2), xps, copy=True)) is type(xps.ones(1))
 
 
+class TestImmutable:
+    """JAX never writes its memory: NumPy sees it read-only, and who has no read-only flag gets a copy."""
+
+    @pytest.fixture
+    def x(self):
+        jax = pytest.importorskip("jax")
+        return jax.numpy.arange(4, dtype="int32")
+
+    def test_numpy_gets_a_read_only_view(self, x):
+        view = xo.convert(x, "numpy")
+        assert view.tolist() == [0, 1, 2, 3]
+        assert xo.shares_memory(view, x)
+        assert not view.flags.writeable
+        assert xo.convert(x, "numpy", copy=True).flags.writeable
+
+    def test_others_get_a_copy(self, x):
+        assert not xo.shares_memory(xo.convert(x, xps), x)
+        with pytest.raises(xo.ExchangeError, match=r"read-only memory\. Instead: copy=None"):
+            xo.convert(x, xps, copy=False)
+
+    def test_writable_memory_that_jax_may_alias(self, x):
+        """NumPy's memory is aliased when it is aligned, and explain says that it can still be written."""
+        aligned = xo.backend("numpy").functions["from_numpy"](np.arange(64, dtype=np.int32), None)
+        plan = xo.explain("convert", aligned, "jax")
+        assert (plan.action, plan.reason) == ("zero-copy", "aliases memory that you can still write")
+        assert xo.shares_memory(xo.convert(aligned, "jax"), aligned)
+        assert "64-byte" in xo.explain("convert", aligned[1:], "jax").reason
+
+
 class TestLowPrecision:
     """NumPy holds bfloat16 and float8 through ml_dtypes, and PyTorch shares them bit for bit."""
 

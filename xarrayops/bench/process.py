@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import signal
 import subprocess
@@ -15,8 +14,6 @@ from typing import Any
 
 from xarrayops import _machine
 
-ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-"""Workers live side by side, so none may take an accelerator's whole memory in advance."""
 _END = None
 
 
@@ -34,7 +31,6 @@ class Worker:
             stderr=self._stderr,
             text=True,
             encoding="utf-8",
-            env={**ENVIRONMENT, **os.environ},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

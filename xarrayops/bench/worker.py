@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from time import perf_counter
@@ -19,6 +20,7 @@ from xarrayops import registry
 from xarrayops.bench import roofs
 from xarrayops.bench.cell import Cell, guarded
 from xarrayops.bench.workloads._contract import Workload
+from xarrayops.errors import BackendNotFound, InvalidBackend
 
 _cells: dict[tuple[str, ...], Cell] = {}
 
@@ -26,6 +28,9 @@ _cells: dict[tuple[str, ...], Cell] = {}
 def greeting(backend: str) -> dict[str, Any]:
     """Whether the backend can be used here, its versions, and the first device of each kind."""
     start = perf_counter()
+    with suppress(BackendNotFound, InvalidBackend):  # the status will tell
+        for name, value in registry.backend_by_name(backend).shared_environment.items():
+            os.environ.setdefault(name, value)
     status = registry.status(backend)
     found: dict[str, Any] = {"import_s": perf_counter() - start, "versions": {}, "devices": []}
     if status.backend is not None:

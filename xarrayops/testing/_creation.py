@@ -42,8 +42,11 @@ def shaped_like(verb: str, *args: Any) -> Row:
     return row(verb, lambda x, *a, dtype=None: oracle(x, *a), *calls, dtype="first", values=verb != "empty_like")
 
 
+INTEGERS: dict[str, Any] = {"creation": True, "dtype": "integral", "label": "integers"}
+BOOLEANS: dict[str, Any] = {"creation": True, "dtype": "bool", "label": "booleans"}
+COMPLEX: dict[str, Any] = {"creation": True, "dtype": "complex floating", "label": "complex"}
 ROWS = [
-    row("arange", _arange, call(5), call(1, 6, 2), call(3, 0, -1), call(0, like=LIKE), creation=True, dtype="integral"),
+    row("arange", _arange, call(5), call(1, 6, 2), call(3, 0, -1), call(0, like=LIKE), **INTEGERS),
     row(
         "arange",
         _arange,
@@ -77,9 +80,9 @@ ROWS = [
         creation=True,
         dtype="real floating",
     ),
-    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), 7), call(3, -1), creation=True, dtype="integral"),
-    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), True), creation=True, dtype="bool"),
-    row("full", lambda s, v, **w: np.full(s, v), call((2,), 1 + 2j), creation=True, dtype="complex floating"),
+    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), 7), call(3, -1), **INTEGERS),
+    row("full", lambda s, v, **w: np.full(s, v), call((2, 3), True), **BOOLEANS),
+    row("full", lambda s, v, **w: np.full(s, v), call((2,), 1 + 2j), **COMPLEX),
     shaped_like("full_like", 1),
     row(
         "linspace",
@@ -119,9 +122,9 @@ ROWS = [
         creation=True,
         dtype="real floating",
     ),
-    row("asarray", lambda obj, **w: np.asarray(obj), call([1, 2]), call(3), creation=True, dtype="integral"),
-    row("asarray", lambda obj, **w: np.asarray(obj), call([True, False]), call(True), creation=True, dtype="bool"),
-    row("asarray", lambda obj, **w: np.asarray(obj), call([1j, 2]), call(1j), creation=True, dtype="complex floating"),
+    row("asarray", lambda obj, **w: np.asarray(obj), call([1, 2]), call(3), **INTEGERS),
+    row("asarray", lambda obj, **w: np.asarray(obj), call([True, False]), call(True), **BOOLEANS),
+    row("asarray", lambda obj, **w: np.asarray(obj), call([1j, 2]), call(1j), **COMPLEX),
     row(
         "from_dlpack",
         lambda x, **options: x,
@@ -129,7 +132,15 @@ ROWS = [
         call(sample("int8", ()), like=X, copy=True),
         dtype="first",
     ),
-    row("asarray", lambda x, **options: x, call(X), call(X, copy=True), call(X, dtype="float64"), dtype="first"),
+    row(
+        "asarray",
+        lambda x, **options: x,
+        call(X),
+        call(X, copy=True),
+        call(X, dtype="float64"),
+        dtype="first",
+        label="arrays",
+    ),
 ]
 
 
@@ -162,6 +173,14 @@ class CreationSuite:
         check_array(variant, xo.from_dlpack(X.copy(), like=x), X, dtype="float32")
         check_array(variant, xo.from_dlpack(x, like=x), X, dtype="float32")
         check_array(variant, xo.from_dlpack(x, like=x, copy=True), X, dtype="float32")
+
+    @exercises("zeros")
+    def test_the_default_of_a_with_block(self, variant: Variant) -> None:
+        """Inside ``xo.use`` creation functions need not be told; arrays of any library stay where they are."""
+        if isinstance(variant.library, str):
+            with xo.use(variant.library, device=variant.device_name):
+                check_array(variant, xo.zeros((2,)), np.zeros(2), dtype=variant.defaults["real floating"])
+                check_array(variant, xo.asarray([1.0], dtype="float32"), [1.0], dtype="float32")
 
     def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:
         """Two answers to one question are an error."""

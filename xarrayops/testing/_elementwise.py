@@ -171,7 +171,7 @@ ROWS = [
     ),
     binary("not_equal", np.not_equal, ALL, dtype="bool", low=0, high=2),
     binary("pow", np.power, INEXACT, low=0.5, ulps=64),
-    binary("pow", np.power, INTEGERS, low=1, high=3),
+    binary("pow", np.power, INTEGERS, low=1, high=3, label="integers"),
     binary("remainder", np.remainder, REAL, low2=1, special=False, ulps=64),
     binary("subtract", np.subtract, NUMERIC),
     row(

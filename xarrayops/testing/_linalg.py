@@ -118,14 +118,23 @@ ORDERS: tuple[Any, ...] = (1, 0, 3, np.inf, -np.inf)
 LOW_RANK = np.outer(np.arange(1.0, 4.0), np.arange(1.0, 5.0))
 EIGEN = ("eigenvalues", "eigenvectors")
 ROWS = [
-    product("matmul", np.matmul, call(A, B), call(A, V), call(V, B), call(V, V), call(A[:, :0], B)),
-    product("matmul", np.matmul, call(sample("float32", (3, 2)), sample("float64", (2, 0))), dtypes=()),
+    product(
+        "matmul",
+        np.matmul,
+        call(A, B),
+        call(A, V),
+        call(V, B),
+        call(V, V),
+        call(A[:, :0], B),
+        call(sample("float32", (3, 2)), sample("float64", (2, 0))),
+    ),
     product("tensordot", _tensordot, call(A, B, axes=1), call(A, A, axes=((0, 2), (0, 2))), call(V, V, axes=0)),
     product("vecdot", _vecdot, call(A, V), call(A, sample("float32", (3, 1)), axis=-2), call(V, V), shape=(2, 3)),
     product(
         "einsum",
         lambda *operands: _einsum("ij,jk->ik", *operands),
         function=lambda *operands: xo.einsum("ij,jk->ik", *operands),
+        label="matmul",
     ),
     row(
         "einsum",
