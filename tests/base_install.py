@@ -16,10 +16,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = """
+import pytest
 from xarrayops.testing import ContractSuite, Variant
 
+@pytest.fixture(scope="module")
+def variant():
+    return Variant("numpy")
+
 class TestNumPy(ContractSuite):
-    variant = Variant("numpy")
+    pass
 """
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import xarrayops as xo
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import gap_of
-from xarrayops.registry import Backend
+from xarrayops.registry import Backend, entry_points
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -35,13 +35,15 @@ def support_rows(old: dict[str, str]) -> list[str]:
     worst = conformance()
     rows = []
     for status in xo.backends():
+        if not entry_points()[status.name].value.startswith("xarrayops_backends."):
+            continue
         if status.backend is None:
             rows.append(old.get(status.name, f"| {status.name} | not measured: {status.reason} | | |"))
             continue
         lacking = [verb for verb in gaps(status.backend) if verb in SURFACE]
         served = f"{len(SURFACE) - len(lacking)} of {len(SURFACE)}"
-        untraced = len(status.backend.untraceable)
-        rows.append(f"| {status.name} | {served} | {untraced or 'none'} | {worst.get(status.name, 'not run')} |")
+        untraced = ", ".join(f"`{verb}`" for verb in status.backend.untraceable) or "none"
+        rows.append(f"| {status.name} | {served} | {untraced} | {worst.get(status.name, 'not run')} |")
     return rows
 
 

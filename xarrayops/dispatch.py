@@ -174,7 +174,7 @@ def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
                 f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is no array of a library "
                 f"that we know. Make it one: xo.asarray({name})."
             )
-        found[name] = backend
+        found[name] = registry.refined(backend, x)
     if len(set(found.values())) > 1:
         raise MixedBackends(_mixture(verb, arrays, found))
     return next(iter(found.values()))

@@ -17,7 +17,7 @@ from xarrayops import _generic
 from xarrayops._namespace import build_namespace, lookup
 from xarrayops._surface import SURFACE
 from xarrayops.errors import BackendNotFound, InvalidBackend, MixedBackends, Unsupported
-from xarrayops.plugin import HOOKS, Device, Gap, KnownBad, gap_of, unsupported
+from xarrayops.plugin import HOOKS, Array, Device, Gap, KnownBad, gap_of, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -344,8 +344,13 @@ def backend_of(x: Any) -> Backend:
         raise Unsupported(str(gap))
     if found is None:
         raise BackendNotFound(f"{describe_class(type(x))} is no array of a known library. Make it one: xo.asarray(x).")
-    refined = found.functions["refine"](x)
-    return found if refined is None else backend_by_name(refined)
+    return refined(found, x)
+
+
+def refined(backend: Backend, x: Array) -> Backend:
+    """The backend of this very array, where its class does not tell: an XLA tensor's."""
+    name = backend.functions["refine"](x)
+    return backend if name is None else backend_by_name(name)
 
 
 def describe_class(cls: type) -> str:

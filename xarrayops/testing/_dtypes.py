@@ -113,8 +113,9 @@ class DtypeSuite:
                 got = xo.finfo(asked)
                 assert (got.bits, got.dtype) == (want.bits, variant.backend.native_dtype(name))
                 for limit in ("eps", "max", "min", "smallest_normal"):
-                    assert isinstance(getattr(got, limit), float)
-                    assert getattr(got, limit) == float(getattr(want, limit)), limit
+                    value = getattr(got, limit)
+                    assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, no Python float"
+                    assert value == float(getattr(want, limit)), f"{limit} of {name}"
 
     @exercises("iinfo")
     def test_iinfo(self, variant: Variant) -> None:

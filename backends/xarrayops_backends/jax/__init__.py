@@ -41,7 +41,7 @@ from xarrayops_backends.jax._devices import (
     to_device,
     versions,
 )
-from xarrayops_backends.jax._dtypes import as_dtype, astype, dtype_name, finfo, iinfo
+from xarrayops_backends.jax._dtypes import as_dtype, astype, can_cast, dtype_name, finfo, iinfo
 from xarrayops_backends.jax._exchange import (
     alias,
     alias_refusal,
@@ -59,6 +59,7 @@ from xarrayops_backends.jax._functions import (
     expand_dims,
     floor_divide,
     linalg_trace,
+    permute_dims,
     prod,
     remainder,
     searchsorted,

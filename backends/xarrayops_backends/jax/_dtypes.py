@@ -88,6 +88,11 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     return jnp.astype(x, target, copy=copy and x.dtype == target, device=device)
 
 
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """JAX takes no array whose dtype is asked about."""
+    return bool(jnp.can_cast(getattr(from_, "dtype", from_), to))
+
+
 def finfo(type: Any, /) -> SimpleNamespace:
     """The limits as Python numbers, which the standard asks for; JAX gives NumPy scalars, and warns about arrays."""
     info = jnp.finfo(getattr(type, "dtype", type))  # type: ignore[no-untyped-call]

@@ -48,6 +48,11 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, 
     return jnp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """JAX takes no negative axes."""
+    return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
+
+
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """An axis out of bounds is an IndexError; JAX raises ValueError."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)

@@ -110,6 +110,19 @@ for _name in ("linalg", "fft"):
     _fill(globals()[_name], getattr(_base, _name))
 
 
+def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+    """Written out because NumPy takes None for a value to prepend or append."""
+    ends = {name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None}
+    return _wrapped(_np.diff)(x, n=n, axis=axis, **ends)
+
+
+def finfo(type, /):
+    """Written out because NumPy's limits are no Python floats."""
+    info = _base.finfo(_unwrap(type))
+    limits = {name: float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal")}
+    return types.SimpleNamespace(bits=info.bits, dtype=info.dtype, **limits)
+
+
 def from_dlpack(x, /, *, device=None, copy=None):
     """Written out because its argument is an array of another library."""
     return Array(_base.from_dlpack(x, device=device, copy=copy))

@@ -66,7 +66,7 @@ def load_digits() -> Any:
     except ModuleNotFoundError as error:
         raise MissingData(
             f"the digits come with scikit-learn, which is not installed (no module {error.name})",
-            "pip install scikit-learn",
+            "pip install 'xarrayops[bench]'",
         ) from None
     return datasets.load_digits().data
 

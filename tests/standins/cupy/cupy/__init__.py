@@ -15,6 +15,7 @@ from cupy._functions import (  # noqa: F401
     asarray,
     asnumpy,
     copyto,
+    diff,
     from_dlpack,
     get_array_module,
     ufunc,

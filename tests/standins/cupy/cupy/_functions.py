@@ -21,7 +21,7 @@ _FUNCTIONS = """
 all allclose amax amin angle any append apply_along_axis arange argmax argmin argpartition argsort argwhere around
 array_equal array_split ascontiguousarray asfortranarray atleast_1d atleast_2d atleast_3d average bincount
 broadcast_arrays broadcast_shapes broadcast_to can_cast choose clip column_stack compress concat concatenate convolve
-copy corrcoef correlate count_nonzero cov cross cumprod cumsum delete diag diag_indices diagflat diagonal diff digitize
+copy corrcoef correlate count_nonzero cov cross cumprod cumsum delete diag diag_indices diagflat diagonal digitize
 dot dsplit dstack ediff1d einsum empty empty_like expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud
 full full_like gradient histogram hsplit hstack identity imag indices inner interp intersect1d isclose iscomplex
 iscomplexobj isdtype isin isneginf isposinf isreal isrealobj kron lexsort linspace logspace matrix_transpose max
@@ -165,6 +165,12 @@ def from_dlpack(array, *, device=None, copy=None):
     imported = wrap(np.from_dlpack(_memory.Capsule(_memory.retarget(capsule, (_memory.KDL_CPU, 0)))))
     imported._device = int(index)
     return imported
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    # https://docs.cupy.dev/en/stable/reference/generated/cupy.diff.html: None is the default, a value to NumPy
+    ends = {name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None}
+    return call(np.diff, a, n=n, axis=axis, **ends)
 
 
 UFUNCS = {name: ufunc(name) for name in _UFUNCS.split()}

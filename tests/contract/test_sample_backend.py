@@ -1,0 +1,23 @@
+"""The sample backend, a distribution of its own: its entry point is what brings it into the contract suite."""
+
+import pytest
+
+import xarrayops as xo
+
+
+def test_is_found_through_its_entry_point():
+    found = {status.name: status for status in xo.backends()}
+    assert "samplearray" in found, "make env installs it: pip install -e tests/sample_backend"
+    assert found["samplearray"].available
+    x = xo.ones((2, 3), backend="samplearray")
+    assert type(x).__module__ == "samplearray"
+    assert xo.backend(x).versions == {"samplearray": "1.0"}
+
+
+def test_its_gap_and_its_candidates_are_explained():
+    x = xo.ones(3, backend="samplearray")
+    assert xo.explain("matmul", x, x).chosen == "samplearray:vectors"
+    assert xo.explain("matmul", xo.reshape(x, (1, 3)), x).chosen == "samplearray:matmul"
+    assert "irfft" in str(xo.explain("fft.hfft", x))
+    with pytest.raises(xo.Unsupported, match="irfft"):
+        xo.fft.hfft(x)
