@@ -13,7 +13,8 @@ Data that a backend must define:
 Data that it may define:
 
 ``REFUSED_TYPES``
-    A mapping from subclasses of ``ARRAY_TYPES`` that are no arrays for our purposes to the `Gap` that says why.
+    A mapping from ``"root.ClassName"`` of a subclass of ``ARRAY_TYPES`` that is no array for our purposes to the `Gap`
+    that says why. The name, and not the class: nothing is imported to test a type.
 ``UNTRACEABLE``
     A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
 ``IMMUTABLE``

@@ -200,8 +200,9 @@ def _served_by_entry_point(cls: type) -> Backend | None:
 
 def refused_class(cls: type, backend: Backend) -> Gap | None:
     """Why a subclass of the library's arrays is none that we serve (``np.matrix``); None if we do."""
-    refused: dict[type, Gap] = getattr(backend.module, "REFUSED_TYPES", {})
-    return next((gap for base, gap in refused.items() if issubclass(cls, base)), None)
+    refused: dict[str, Gap] = getattr(backend.module, "REFUSED_TYPES", {})
+    names = (f"{base.__module__.partition('.')[0]}.{base.__qualname__}" for base in cls.__mro__)
+    return next((refused[name] for name in names if name in refused), None)
 
 
 def refusal(x: Any) -> Gap | None:

@@ -19,8 +19,8 @@ from xarrayops.plugin import Array, Device, Gap, Memory
 NAMESPACE = np
 ARRAY_TYPES = (np.ndarray, np.generic)
 REFUSED_TYPES = {
-    np.matrix: Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
-    np.ma.MaskedArray: Gap("a masked array carries a mask that no standard function heeds", "x.filled(value)"),
+    "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
+    "numpy.MaskedArray": Gap("a masked array carries a mask that no standard function heeds", "x.filled(value)"),
 }
 _OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
 _LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
