@@ -1,9 +1,17 @@
-# Every target sets up what it needs; PYTHON is the only thing that must be there.
+# Every target sets up what it needs; PYTHON is the only thing that must be there. With WHEELS=<folder> all of it is
+# installed from the wheels in that folder and nothing is fetched. make gpu needs wheels of hatchling and of what
+# xarrayops[bench,contract] requires, save for what $(PYTHON) has.
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
+GPU_OUT ?= benchmarks/results/gpu-$(shell date -u +%Y-%m-%d)
 
-.PHONY: help env bench test lint types check conformance peers generate xla gpu clean
+ifdef WHEELS
+export PIP_NO_INDEX := 1
+export PIP_FIND_LINKS := $(abspath $(WHEELS))
+endif
+
+.PHONY: help env bench test base lint types check conformance peers generate xla gpu clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -17,15 +25,19 @@ bench: env       ## compare the same workloads on every backend that this machin
 test: env        ## run the tests on every backend that this machine has
 	$(RUN) -m pytest -q
 
-lint: env        ## style, and whether the generated files are current
+base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone
+	$(RUN) tests/base_install.py
+
+lint: env        ## style, and whether generated files and the README's tables are current
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) tools/generate.py --check
+	$(RUN) tools/readme.py --check
 
 types: env       ## the strict type checker, by package
 	cd backends && ../$(RUN) -m mypy --config-file ../pyproject.toml
 
-check: test lint types  ## all that CI runs
+check: test base lint types  ## all that CI runs
 
 conformance: env ## the public conformance suite on every backend: make conformance SUITE=<checkout>
 	@test -n "$(SUITE)" || { echo "usage: make conformance SUITE=<checkout of data-apis/array-api-tests>"; exit 2; }
@@ -41,13 +53,13 @@ generate: env    ## write the generated modules and the README's tables anew
 
 xla:             ## PyTorch/XLA on its CPU device, in an environment of its own (7 GB)
 	@$(PYTHON) tools/environment.py .venv-xla xla
-	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract --backend torch_xla
+	# the suite alone: beside XLA this environment has no library that the other contract tests need
+	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract/test_contract.py -k torch_xla
 
-gpu:             ## tests and benchmark on the accelerator that $(PYTHON)'s libraries see
-	$(PYTHON) -m venv --system-site-packages .venv-gpu
-	.venv-gpu/bin/python -m pip install --quiet --no-deps --no-build-isolation .
+gpu:             ## benchmark and contract tests on the accelerator that $(PYTHON)'s libraries see
+	@$(PYTHON) tools/environment.py .venv-gpu gpu
+	.venv-gpu/bin/python -m xarrayops.bench --all --out $(GPU_OUT)
 	.venv-gpu/bin/python -m pytest -q tests/contract
-	.venv-gpu/bin/python -m xarrayops.bench --all
 
 clean:           ## remove environments and caches
 	rm -rf .venv .venv-xla .venv-gpu dist bench-results .pytest_cache .mypy_cache .ruff_cache

@@ -1,16 +1,18 @@
 """Make a virtual environment with everything that a make target needs, or reuse the one that is there.
 
-    python tools/environment.py FOLDER {cpu,xla,base}
+    python tools/environment.py FOLDER {cpu,xla,gpu}
 
 cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. xla: PyTorch/XLA in an
-environment of its own. base: xarrayops from a wheel, with NumPy alone. A stamp in the folder tells a later run that
-nothing has changed.
+environment of its own. gpu: xarrayops as it is now, beside the libraries that the Python running this has. A stamp in
+the folder tells a later run that nothing has changed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import platform
+import site
 import subprocess
 import sys
 import venv
@@ -23,6 +25,8 @@ PyTorch's CPU build is in no package index that pip is set up for, and the defau
 on without PyTorch. To have it, point PIP_EXTRA_INDEX_URL at the index of CPU builds that https://pytorch.org names, or
 install the build of your choice into {folder}, and run make again.
 """
+WITHOUT_TORCH = " without PyTorch"
+"""Ends a stamp as long as PyTorch could not be had, so that later runs try again."""
 
 
 def pip(folder: Path, *arguments: str) -> bool:
@@ -31,11 +35,13 @@ def pip(folder: Path, *arguments: str) -> bool:
     return subprocess.run([*command, *arguments], cwd=ROOT, check=False).returncode == 0
 
 
-def install_torch(folder: Path) -> None:
-    """The CPU build: by its local version where the default build is a CUDA one."""
+def get_torch(folder: Path) -> bool:
+    """Whether PyTorch is there or could be had: the CPU build, named where the default build is a CUDA one."""
     wanted = f"{TORCH}+cpu" if platform.system() == "Linux" and platform.machine() == "x86_64" else TORCH
-    if not pip(folder, wanted):
-        print(NO_TORCH.format(folder=folder), file=sys.stderr)
+    if has_torch(folder) or pip(folder, wanted):
+        return True
+    print(NO_TORCH.format(folder=folder), file=sys.stderr)
+    return False
 
 
 def has_torch(folder: Path) -> bool:
@@ -48,15 +54,23 @@ def has_torch(folder: Path) -> bool:
     return subprocess.run(probe, check=False).returncode == 0
 
 
-def install(folder: Path, kind: str) -> bool:
+def create(folder: Path, kind: str) -> None:
+    """An environment with pip; for gpu it sees what this Python sees, also if this Python is an environment itself."""
+    if kind != "gpu":
+        venv.create(folder, with_pip=True)
+        return
+    venv.create(folder, with_pip=importlib.util.find_spec("pip") is None, system_site_packages=True)
+    (own,) = folder.glob("lib/python*/site-packages")
+    (own / "parent.pth").write_text("".join(f"import site; site.addsitedir({p!r})\n" for p in site.getsitepackages()))
+
+
+def install(folder: Path, kind: str, *, torch: bool) -> bool:
     """Install what the kind of environment holds."""
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
-    if kind == "base":
-        return pip(folder, ".")
-    if not has_torch(folder):
-        install_torch(folder)
-    libraries = "jax,dask,sparse,lowp,fast" + (",torch" if has_torch(folder) else "")
+    if kind == "gpu":
+        return pip(folder, ".[bench,contract]", "tests/sample_backend")
+    libraries = "jax,dask,sparse,lowp,fast" + (",torch" if torch else "")
     return pip(folder, "-e", f".[{libraries},test,dev]", "-e", "tests/sample_backend")
 
 
@@ -65,13 +79,19 @@ def main(folder: Path, kind: str) -> int:
     sources = [ROOT / "pyproject.toml", ROOT / "tests" / "sample_backend" / "pyproject.toml", Path(__file__)]
     wanted = hashlib.sha256(b"".join(p.read_bytes() for p in sources) + sys.version.encode()).hexdigest()
     stamp = folder / f"{kind}.stamp"
-    if stamp.exists() and stamp.read_text() == wanted:
+    found = stamp.read_text() if stamp.exists() else ""
+    if found == wanted:
         return 0
-    print(f"Setting up {folder} (once; a few minutes) ...", file=sys.stderr)
-    venv.create(folder, with_pip=True)
-    if not install(folder, kind):
+    if found != wanted + WITHOUT_TORCH:
+        print(f"Setting up {folder} (once; a few minutes) ...", file=sys.stderr)
+        create(folder, kind)
+    torch = kind != "cpu" or get_torch(folder)
+    if found == wanted + WITHOUT_TORCH and not torch:
+        return 0
+    if not install(folder, kind, torch=torch):
         return 1
-    stamp.write_text(wanted)
+    if kind != "gpu":  # which holds a copy of the sources
+        stamp.write_text(wanted if torch else wanted + WITHOUT_TORCH)
     return 0
 
 

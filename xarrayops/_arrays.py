@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from xarrayops import registry
-from xarrayops.dispatch import common_backend, native_device, serving
+from xarrayops.dispatch import (
+    PLAIN,
+    common_backend,
+    creator,
+    hold,
+    hold_function,
+    home,
+    native_device,
+    resolved,
+    serving,
+)
 from xarrayops.plugin import Array
 from xarrayops.registry import SCALARS, Backend, BackendStatus
 
@@ -35,7 +46,20 @@ def array_namespace(*arrays: Array) -> ModuleType:
     >>> xo.array_namespace(np.zeros(3), 1.0).__name__
     'numpy'
     """
-    return common_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
+    homes = [home(x) for x in arrays if type(x) not in PLAIN]
+    found = {_hold_namespace(*each) for each in homes if each is not None}
+    if None in homes or len(found) != 1:
+        return common_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
+    namespace: ModuleType = getattr(resolved, found.pop())
+    return namespace
+
+
+def _hold_namespace(cls: type, name: str | None) -> str:
+    backend = creator(cls, name)
+    return hold(f"namespace:{backend.name}", backend.namespace)
+
+
+vars(_hold_namespace)["_dynamo_marked_constant"] = True
 
 
 def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
@@ -105,22 +129,27 @@ def compute(*arrays: Array) -> Array | tuple[Array, ...]:
     array([0, 1, 2])
     """
     results: list[Array] = list(arrays)
-    for chosen, places in _by_backend("compute", arrays):
-        for place, value in zip(places, chosen.functions["compute"](*(arrays[i] for i in places)), strict=True):
+    for function, places in _by_library("compute", arrays):
+        values = function(*[arrays[i] for i in places])
+        for place, value in zip(places, values, strict=True):
             results[place] = value
     return results[0] if len(arrays) == 1 else tuple(results)
 
 
 def synchronize(*arrays: Array) -> None:
     """Wait until the values of the arrays are there: for the devices that hold them, and for no others."""
-    for chosen, places in _by_backend("synchronize", arrays):
-        chosen.functions["synchronize"](*(arrays[i] for i in places))
+    for function, places in _by_library("synchronize", arrays):
+        function(*[arrays[i] for i in places])
 
 
-def _by_backend(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Backend, list[int]]]:
-    """The places of the arrays, gathered by backend; scalars have none."""
-    groups: dict[Backend, list[int]] = {}
+def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
+    """What serves a verb in each library, with the places of the library's arrays; scalars have none."""
+    groups: dict[str, list[int]] = {}
     for i, x in enumerate(arrays):
         if type(x) not in SCALARS:
-            groups.setdefault(registry.backend_of(x), []).append(i)
-    return list(groups.items())
+            found = home(x)
+            if found is None:
+                registry.backend_of(x)  # admits the class of x, or raises
+                found = type(x), None
+            groups.setdefault(hold_function(verb, *found), []).append(i)
+    return [(getattr(resolved, name), places) for name, places in groups.items()]

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import cache
 from types import EllipsisType
 from typing import Any
 
-from xarrayops.dispatch import serving
+from xarrayops import registry
+from xarrayops.dispatch import PLAIN, common_backend, is_unmet, serving
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops.registry import SCALARS
+from xarrayops.registry import Backend
 
-_PLAIN = SCALARS | {slice, EllipsisType, type(None), list}
+_PLAIN = PLAIN | {slice, EllipsisType}
 """The classes of values and indices that belong to no library."""
+_UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
+"""Kinds of values. An array holds those of its own kind and of the kinds before it."""
+_KIND_OF_NUMBER = {bool: _BOOL, int: _INTEGER, float: _REAL, complex: _COMPLEX}
+_KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
+"""The kind of a dtype by how its name begins."""
 
 
 def at(x: Array, /) -> Target:
@@ -34,7 +43,8 @@ def at(x: Array, /) -> Target:
     MixedBackends
         The value or an index is an array of another library than x.
     Unsupported
-        ``copy=False`` on an array that its library does not write (JAX, Dask, read-only NumPy).
+        ``copy=False`` on an array that its library does not write (JAX, Dask, read-only NumPy); a value that x cannot
+        hold, such as a float where x has integers; an index of floats.
 
     Notes
     -----
@@ -73,9 +83,7 @@ class Places:
         self._index = index
 
     def _update(self, op: str, value: Any, copy: bool | None) -> Array:
-        parts = [self._x, value, *(self._index if type(self._index) is tuple else (self._index,))]
-        key = frozenset([type(part) for part in parts if type(part) not in _PLAIN])
-        return serving("update", key)(self._x, self._index, op, value, copy=copy)
+        return server(self._x, self._index, op, value)(self._x, self._index, op, value, copy=copy)
 
     def set(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
         """x with the places set to the value."""
@@ -96,3 +104,71 @@ class Places:
     def max(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
         """x with the places raised to at least the value."""
         return self._update("max", value, copy)
+
+
+def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
+    """What serves an update, once its arguments are found good: some libraries truncate values and indices silently."""
+    indices, values = _leaves(index), _leaves(value)
+    others = [type(leaf) for leaf in (*indices, *values) if type(leaf) not in _PLAIN and type(leaf) is not type(x)]
+    if others and _is_mixed((type(x), *others)):
+        common_backend("at", {"x": x, **dict(_places("index", index)), **dict(_places("value", value))})
+    if is_unmet(type(x)):
+        registry.admit(x)
+    for leaf in indices:
+        if _kind(leaf) > _INTEGER:
+            raise Unsupported(
+                f"xo.at(x)[index].{op}: an index holds integers or bools, not {_described(leaf)}. "
+                f'Instead: xo.astype(index, "int64")'
+            )
+    kind = _kind(x)
+    for leaf in values:
+        if _kind(leaf) > kind >= _BOOL:
+            raise Unsupported(
+                f"xo.at(x)[index].{op}: {_described(leaf)} does not fit into an array of {x.dtype}. "
+                f"Instead: xo.astype(x, dtype) before, or xo.astype(value, dtype)"
+            )
+    return serving("update", frozenset([type(x), *others]))
+
+
+def _leaves(part: Any) -> list[Any]:
+    """The members of nested lists and tuples."""
+    return [leaf for member in part for leaf in _leaves(member)] if type(part) in (list, tuple) else [part]
+
+
+def _places(place: str, part: Any) -> Iterator[tuple[str, Any]]:
+    """Those of them that may be arrays, each with its place, for an error to name it."""
+    if type(part) in (list, tuple):
+        for i, member in enumerate(part):
+            yield from _places(f"{place}[{i}]", member)
+    elif type(part) not in _PLAIN:
+        yield place, part
+
+
+def _described(leaf: Any) -> str:
+    return f"a Python {type(leaf).__name__}" if type(leaf) in _PLAIN else f"an array of {leaf.dtype}"
+
+
+def _kind(leaf: Any) -> int:
+    cls = type(leaf)
+    return _KIND_OF_NUMBER.get(cls, _UNKNOWN) if cls in _PLAIN else _kind_of(cls, getattr(leaf, "dtype", None))
+
+
+def _kind_of(cls: type, dtype: Any) -> int:
+    backend = registry.backend_of_class(cls)
+    return _UNKNOWN if backend is None else _kind_of_dtype(backend, dtype)
+
+
+@cache
+def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
+    name: str | None = backend.functions["dtype_name"](dtype)
+    return _UNKNOWN if name is None else next(kind for beginning, kind in _KINDS if name.startswith(beginning))
+
+
+def _is_mixed(classes: tuple[type, ...]) -> bool:
+    """Whether the classes are of several libraries, or one of them of none that is known yet."""
+    backends = {registry.backend_of_class(cls) for cls in classes}
+    return len(backends) > 1 or None in backends
+
+
+for _function in (_kind_of, _is_mixed):
+    vars(_function)["_dynamo_marked_constant"] = True

@@ -8,9 +8,9 @@ from typing import Any
 from xarrayops import _default, registry
 from xarrayops._exchange import convert
 from xarrayops.dispatch import common_backend, creation
-from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported
+from xarrayops.errors import BackendNotFound, ExchangeError, MixedBackends, Unsupported
 from xarrayops.plugin import Array
-from xarrayops.registry import SCALARS, Backend
+from xarrayops.registry import SCALARS
 
 
 def asarray(
@@ -40,30 +40,33 @@ def asarray(
         raise TypeError("xo.asarray takes like= or backend=, not both.")
     owner = _owner(type(obj))
     if like is None and owner is not None and backend in (None, owner):
-        function, dtype, device = creation("asarray", obj, None, dtype, device)
-        return function(obj, dtype=dtype, device=device, copy=copy)
-    source = None
-    if type(obj) not in SCALARS and not isinstance(obj, (list, tuple)):
+        like, backend = obj, None
+    elif isinstance(obj, (list, tuple)):
+        members = dict(_arrays_within(obj))
+        if members:
+            _check_members(members, like, backend)
+            like = next(iter(members.values())) if like is None and backend is None else like
+    elif type(obj) not in SCALARS:
         if registry.refusal(obj) is not None:
             raise Unsupported(f"xo.asarray: {registry.refusal(obj)}.")
-        source = registry.admit(obj)
-    if source is not None and _names_another(source, like, backend):
-        obj = convert(obj, backend if like is None else like, device=device, copy=copy)
-        copy = None
-    elif source is None:
-        if type(obj) not in SCALARS and not isinstance(obj, (list, tuple)) and not _is_buffer(obj):
-            raise BackendNotFound(
-                f"xo.asarray cannot make an array of a {registry.describe_class(type(obj))}. It takes numbers, nested "
-                f"lists and tuples of numbers, buffers and arrays."
-            )
-        members = {} if type(obj) in SCALARS else dict(_arrays_within(obj))
-        if members:
-            common_backend("asarray", members if like is None else {"like": like, **members})
-            like = next(iter(members.values())) if like is None and backend is None else like
-    if source is not None and like is None and backend is None:
-        like = obj
+        source = obj if registry.admit(obj) is not None else _as_buffer(obj)
+        if like is None and backend is None:
+            backend = _default.current()[0] if source is not obj else None
+            like = obj if source is obj else None
+        obj = convert(source, backend if like is None else like, device=device, copy=copy)
+        copy = None if copy else copy
     function, dtype, device = creation("asarray", like, backend, dtype, device)
     return function(obj, dtype=dtype, device=device, copy=copy)
+
+
+def _check_members(members: dict[str, Array], like: Array | None, backend: str | None) -> None:
+    """Arrays inside a sequence must be of one library, and of the one that was asked for."""
+    found = common_backend("asarray", members if like is None else {"like": like, **members})
+    if backend not in (None, found.name):
+        raise MixedBackends(
+            f"xo.asarray was asked for {backend} and given a sequence of {found.name} arrays ({', '.join(members)}). "
+            f"Convert them first: xo.convert(x, {backend!r})."
+        )
 
 
 def _owner(cls: type) -> str | None:
@@ -75,15 +78,25 @@ def _owner(cls: type) -> str | None:
 vars(_owner)["_dynamo_marked_constant"] = True
 
 
-def _names_another(source: Backend, like: Array | None, backend: str | None) -> bool:
-    return registry.backend_of(like) is not source if like is not None else backend not in (None, source.name)
+def _as_buffer(obj: Any) -> Array:
+    """A buffer as a NumPy array, which reads the items by their format; other libraries take the bytes for numbers."""
+    import numpy as np
+
+    if hasattr(obj, "__array_interface__") or _has_buffer(obj):
+        return np.asarray(obj)
+    if hasattr(obj, "__dlpack__"):
+        return np.from_dlpack(obj)
+    raise BackendNotFound(
+        f"xo.asarray cannot make an array of a {registry.describe_class(type(obj))}. "
+        f"It takes numbers, nested lists and tuples of numbers, buffers and arrays."
+    )
 
 
-def _is_buffer(obj: Any) -> bool:
+def _has_buffer(obj: Any) -> bool:
     try:
         memoryview(obj)
     except TypeError:
-        return hasattr(obj, "__dlpack__") or hasattr(obj, "__array_interface__")
+        return False
     return True
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
 ENVIRONMENT = (os.environ.get("XARRAYOPS_BACKEND") or "numpy", None)
 _open = 0
-_current: ContextVar[tuple[str, Any]] = ContextVar("xarrayops.use", default=ENVIRONMENT)
+_counting = Lock()
+_entered: ContextVar[tuple[tuple[str, Any], ...]] = ContextVar("xarrayops.use", default=())
+"""The blocks that this thread or task is in, the innermost last."""
 
 
 class use:  # noqa: N801 - reads as a statement: with xo.use("torch")
@@ -41,17 +44,21 @@ class use:  # noqa: N801 - reads as a statement: with xo.use("torch")
 
     def __init__(self, backend: str, /, *, device: Any = None) -> None:
         self._default = (backend, device)
-        self._tokens: list[Token[tuple[str, Any]]] = []
 
     def __enter__(self) -> None:
-        global _open
-        self._tokens.append(_current.set(self._default))
-        _open += 1
+        _entered.set((*_entered.get(), self._default))
+        _count(1)
 
     def __exit__(self, *exception: object) -> None:
-        global _open
-        _open -= 1
-        _current.reset(self._tokens.pop())
+        _count(-1)
+        _entered.set(_entered.get()[:-1])
+
+
+def _count(change: int) -> None:
+    """Count the blocks that are open in any thread; ``+=`` alone loses a count where two threads meet."""
+    global _open
+    with _counting:
+        _open += change
 
 
 def current() -> tuple[str, Any]:
@@ -59,4 +66,5 @@ def current() -> tuple[str, Any]:
 
     The plain count comes first because torch.compile traces no ContextVar: a program without ``use`` compiles.
     """
-    return _current.get() if _open else ENVIRONMENT
+    blocks = _entered.get() if _open else ()
+    return blocks[-1] if blocks else ENVIRONMENT

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import _default, registry
-from xarrayops.dispatch import common_backend
+from xarrayops.dispatch import Home, common_backend, creator, hold, home as array_home, is_unmet, resolved
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin import Array
 from xarrayops.registry import SCALARS, Backend
@@ -21,8 +21,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.can_cast.html>
     """
-    backend = _backend("can_cast", from_, to)
-    return bool(backend.functions["can_cast"](_native(backend, from_), _native(backend, to)))
+    return bool(_call("can_cast", from_, to))
 
 
 def finfo(type: DType | Array, /) -> Any:
@@ -30,8 +29,7 @@ def finfo(type: DType | Array, /) -> Any:
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.finfo.html>
     """
-    backend = _backend("finfo", type)
-    return backend.functions["finfo"](_native(backend, type))
+    return _call("finfo", type)
 
 
 def iinfo(type: DType | Array, /) -> Any:
@@ -39,8 +37,7 @@ def iinfo(type: DType | Array, /) -> Any:
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.iinfo.html>
     """
-    backend = _backend("iinfo", type)
-    return backend.functions["iinfo"](_native(backend, type))
+    return _call("iinfo", type)
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
@@ -48,14 +45,17 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isdtype.html>
     """
-    backend = _backend("isdtype", dtype)
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    return any(_is_of_kind(backend, _native(backend, dtype), one) for one in kinds)
+    return _is_of_kind(_home("isdtype", dtype), dtype, kind if isinstance(kind, tuple) else (kind,))
 
 
-def _is_of_kind(backend: Backend, dtype: Any, kind: Any) -> bool:
-    is_dtype = not isinstance(kind, str) or (kind != "bool" and kind in vars(backend.namespace))
-    return bool(backend.functions["isdtype"](dtype, backend.native_dtype(kind) if is_dtype else kind))
+def _is_of_kind(home: Home, dtype: Any, kinds: tuple[Any, ...]) -> bool:
+    backend = _backend(home)
+    native = backend.native_dtype(dtype)
+    for kind in kinds:
+        is_dtype = not isinstance(kind, str) or (kind != "bool" and kind in vars(backend.namespace))
+        if backend.functions["isdtype"](native, backend.native_dtype(kind) if is_dtype else kind):
+            return True
+    return False
 
 
 def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
@@ -63,23 +63,59 @@ def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.result_type.html>
     """
-    backend = _backend("result_type", *arrays_and_dtypes)
-    return backend.functions["result_type"](*(_native(backend, item) for item in arrays_and_dtypes))
+    return _call("result_type", *arrays_and_dtypes)
 
 
-def _backend(verb: str, *items: Any) -> Backend:
-    """The one library of some arrays and dtypes; the default where only names are given."""
-    arrays = {f"arguments[{i}]": item for i, item in enumerate(items) if registry.admit(item) is not None}
+def _call(verb: str, *items: Any) -> Any:
+    """Call what serves a verb, with every dtype native."""
+    home = _home(verb, *items)
+    function = getattr(resolved, _hold_function(verb, home))
+    return function(*[item if type(item) in SCALARS or _is_array(item) else _native(home, item) for item in items])
+
+
+def _home(verb: str, *items: Any) -> Home:
+    """Where some arrays and dtypes are served: by the class of an array or of a dtype; by default if only by names.
+
+    What it gives is a constant to torch.compile, which calls the functions below that are marked so while it traces.
+    """
+    arrays = {f"arguments[{i}]": item for i, item in enumerate(items) if _is_array(item)}
     if arrays:
-        return common_backend(verb, arrays)
+        homes = [array_home(x) for x in arrays.values()]
+        known = [each for each in homes if each is not None]
+        if len(known) < len(homes) or len({_hold_function(verb, each) for each in known}) > 1:
+            common_backend(verb, arrays)  # raises
+        return known[0]
     for item in items:
-        name = None if type(item) in SCALARS or isinstance(item, str) else registry.dtype_backend_name(item)
-        if name is not None:
-            return registry.backend_by_dtype_owner(name)
+        if type(item) not in SCALARS and not isinstance(item, str) and _is_dtype(item):
+            return item if isinstance(item, type) else type(item), None
     if not any(isinstance(item, str) for item in items):
         raise BackendNotFound(f"xo.{verb} needs an array, a dtype or a dtype's name; it was given {items!r}.")
-    return registry.backend_by_name(_default.current()[0])
+    return type(None), _default.current()[0]
 
 
-def _native(backend: Backend, item: Any) -> Any:
-    return item if type(item) in SCALARS or registry.admit(item) is not None else backend.native_dtype(item)
+def _is_array(item: Any) -> bool:
+    cls = type(item)
+    return not is_unmet(cls) or (hasattr(cls, "__array_namespace__") and registry.admit(item) is not None)
+
+
+def _is_dtype(item: Any) -> bool:
+    return registry.dtype_backend_name(item) is not None
+
+
+def _backend(home: Home) -> Backend:
+    cls, name = home
+    owner = registry.dtype_backend_name(cls) if name is None and is_unmet(cls) else None
+    return creator(cls, name) if owner is None else registry.backend_by_dtype_owner(owner)
+
+
+def _hold_function(verb: str, home: Home) -> str:
+    backend = _backend(home)
+    return hold(f"{verb}:{backend.name}", backend.functions[verb])
+
+
+def _native(home: Home, dtype: Any) -> Any:
+    return _backend(home).native_dtype(dtype)
+
+
+for _function in (_is_of_kind, _is_dtype, _hold_function, _native):
+    vars(_function)["_dynamo_marked_constant"] = True

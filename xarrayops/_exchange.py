@@ -6,13 +6,13 @@ What a library can take in or must not give away is told by the hooks of its bac
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from xarrayops import registry
 from xarrayops._explanation import Candidate, Explanation
-from xarrayops._hostview import view_bits
-from xarrayops.errors import ExchangeError, XArrayOpsError
+from xarrayops.errors import BackendNotFound, ExchangeError, XArrayOpsError
 from xarrayops.plugin import Array, Memory
 from xarrayops.registry import Backend
 
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
 
     action: str
     reason: str
-    nbytes: int
+    nbytes: int | None
     source: Backend
     target: Backend
     device: Any
@@ -151,12 +151,13 @@ def _carry_out(plan: Plan, x: Array) -> Array:
     if source is target:
         if plan.action == "zero-copy":
             return x
-        moves = device is not None and device != source.functions["device"](x)
-        return source.functions["to_device"](x, device) if moves else source.functions["asarray"](x, copy=True)
+        moved = x if device is None else source.functions["to_device"](x, device)
+        return source.functions["asarray"](x, copy=True) if moved is x else moved
     if plan.action == "zero-copy":
-        return target.functions["alias"](x, plan.memory)
+        return target.functions["alias"](x, plan.memory, partial(source.functions["to_numpy"], x))
     if plan.visible and plan.memory is not None and plan.memory.device != "cpu":
-        return target.functions["asarray"](target.functions["alias"](x, plan.memory), copy=True)
+        seen = target.functions["alias"](x, plan.memory, partial(source.functions["to_numpy"], x))
+        return target.functions["asarray"](seen, copy=True)
     return target.functions["from_numpy"](source.functions["to_numpy"](x), device)
 
 
@@ -192,8 +193,21 @@ def shares_memory(a: Array, b: Array, /) -> bool:
     places = [registry.backend_of(x).functions["memory"](x) for x in (a, b)]
     if any(p is None for p in places) or len({(p.device, p.index) for p in places}) > 1:
         return False
-    first, second = (view_bits(p, None, readonly=True) for p in places)
+    first, second = (np.asarray(_Outline(p)) for p in places)
     return np.shares_memory(first, second)
+
+
+class _Outline:
+    """Addresses and strides for NumPy's exact overlap test, which reads no element: device memory is safe, too."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": memory.shape,
+            "strides": memory.strides,
+            "typestr": f"|V{memory.itemsize}",
+            "data": (memory.pointer, True),
+        }
 
 
 def _dtype_name(x: Array, source: Backend) -> str:
@@ -203,11 +217,18 @@ def _dtype_name(x: Array, source: Backend) -> str:
 def _target(to: str | ModuleType | Array) -> Backend:
     if isinstance(to, str):
         return registry.backend_by_name(to)
-    return registry.backend_by_namespace(to) if isinstance(to, ModuleType) else registry.backend_of(to)
+    if isinstance(to, ModuleType):
+        return registry.backend_by_namespace(to)
+    if registry.admit(to) is None:
+        kind = registry.describe_class(type(to))
+        raise BackendNotFound(f"xo.convert: to must be a backend's name, a namespace or an array; it is a {kind}.")
+    return registry.backend_of(to)
 
 
-def _nbytes(x: Array, memory: Memory | None) -> int:
-    return memory.nbytes if memory is not None else int(getattr(x, "nbytes", 0))
+def _nbytes(x: Array, memory: Memory | None) -> int | None:
+    """The bytes that a copy takes; None while a size is unknown, which Dask shows as NaN."""
+    nbytes = memory.nbytes if memory is not None else getattr(x, "nbytes", None)
+    return None if nbytes is None or nbytes != nbytes else int(nbytes)
 
 
 def _asked(x: Array, plan: Plan, copy: bool | None) -> str:

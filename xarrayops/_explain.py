@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops import _default, registry
+from xarrayops import _at, _creation, _default, _dtypes, registry
 from xarrayops._exchange import explain_convert
 from xarrayops._explanation import Candidate, Explanation
 from xarrayops._namespace import MAIN_NAMESPACE_ALIASES, candidates
 from xarrayops._surface import SURFACE
-from xarrayops.dispatch import array_arguments, common_backend, signature
+from xarrayops.dispatch import SHOWN, array_arguments, common_backend, creation, creator, signature
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Call, gap_of
-from xarrayops.registry import Backend
+from xarrayops.registry import SCALARS, Backend
 
+HOOK_OF = {"einsum": "einsum"} | {verb: hook for hook, verb in SHOWN.items()}
+"""The verbs beyond the standard that a hook serves."""
+OF_DTYPES = frozenset(("can_cast", "finfo", "iinfo", "isdtype", "result_type"))
 CREATION = frozenset(
     (
         *("arange", "asarray", "empty", "eye", "from_dlpack", "full", "linspace", "ones", "zeros"),
@@ -31,7 +34,8 @@ def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     verb : str
         The verb as users write it: "matmul", "linalg.det", "convert" …
     *args, **kwargs
-        The arguments that the verb would be called with.
+        The arguments that the verb would be called with. For "at" they are x, the index, the operation, the value, and
+        ``copy=``: ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``.
 
     Returns
     -------
@@ -40,7 +44,8 @@ def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     Raises
     ------
     Unsupported
-        No verb has that name. Errors of the call itself (mixed libraries, no array) are raised as it would raise them.
+        No verb has that name. Errors of the call itself (mixed libraries, no array, an unknown dtype or device) are
+        raised as it would raise them.
 
     Examples
     --------
@@ -56,38 +61,94 @@ def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
         return explain_convert(*args, **kwargs)
     if verb in MAIN_NAMESPACE_ALIASES:
         verb = verb.removeprefix("linalg.")
-    if verb not in SURFACE and verb != "einsum":
+    if verb not in SURFACE and verb not in HOOK_OF:
         from difflib import get_close_matches
 
-        near = get_close_matches(verb, [*SURFACE, "convert", "einsum"], n=1)
+        near = get_close_matches(verb, [*SURFACE, *HOOK_OF, "convert"], n=1)
         raise Unsupported(f"xo.explain knows no verb {verb!r}{f'; did you mean {near[0]!r}?' if near else '.'}")
-    backend = _serving(verb, args, kwargs)
-    listed = _kernels(backend, verb, Call(args, kwargs))
+    if verb == "broadcast_shapes":
+        return _without_library(verb, *args)
+    if verb in CREATION:
+        backend, call = _creation_call(verb, *args, **kwargs)
+        source = _source(verb, call.args[0])
+        if source is not None and (verb == "from_dlpack" or registry.backend_of(source) is not backend):
+            like = kwargs.get("like")
+            where = {option: kwargs.get(option) for option in ("device", "copy")}
+            return explain_convert(source, backend.name if like is None else like, **where)._replace(verb=verb)
+    elif verb in OF_DTYPES:
+        backend, call = _dtype_call(verb, *args, **kwargs)
+    else:
+        backend, call = _array_call(verb, args, kwargs)
+    listed = _kernels(backend, verb, call)
     chosen = next((c.name for c in listed if c.ok), None)
     summary = f"{backend.name} serves its own arrays" if chosen else f"{backend.name} cannot serve this call"
     return Explanation(verb, summary, tuple(listed), chosen)
 
 
-def _serving(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Backend:
-    """The backend of a call; of a creation function as ``like=``, ``backend=`` or the default say."""
-    like, name = (kwargs.pop(option, None) for option in ("like", "backend")) if verb in CREATION else (None, None)
-    signature(verb).bind(*args, **kwargs)
-    arguments = dict(array_arguments(verb, args, kwargs))
-    if verb not in CREATION or (arguments and like is None and name is None):
-        return common_backend(verb, arguments)
-    return registry.backend_by_name(name or _default.current()[0]) if like is None else registry.backend_of(like)
+def _without_library(verb: str, *shapes: tuple[int, ...]) -> Explanation:
+    _creation.broadcast_shapes(*shapes)
+    candidate = Candidate(f"xarrayops:{verb}", True, "shapes are Python numbers, which need no library")
+    return Explanation(verb, "no library is needed", (candidate,), candidate.name)
+
+
+def _source(verb: str, x: Any) -> Any:
+    """The array that asarray or from_dlpack would convert; None where the library takes x as it is."""
+    if verb not in ("asarray", "from_dlpack") or type(x) in SCALARS or isinstance(x, (list, tuple)):
+        return None
+    if registry.admit(x) is not None or registry.refusal(x) is not None:
+        return x
+    return _creation._as_buffer(x) if verb == "asarray" else None
+
+
+def _creation_call(
+    verb: str, /, *args: Any, like: Any = None, backend: str | None = None, **kwargs: Any
+) -> tuple[Backend, Call]:
+    """What a creation function hands to its library: that of ``like=``, of ``backend=`` or the default."""
+    bound = signature(verb).bind(*args, **kwargs)
+    if verb == "asarray" and like is None and backend is None:
+        found = dict(array_arguments(verb, args, kwargs))
+        if found:
+            common_backend(verb, found)
+            like = next(iter(found.values()))
+    _, dtype, device = creation(verb, like, backend, kwargs.get("dtype"), kwargs.get("device"))
+    bound.apply_defaults()
+    bound.arguments |= {n: v for n, v in (("dtype", dtype), ("device", device)) if n in bound.arguments}
+    name = backend or (_default.current()[0] if like is None else None)
+    return creator(type(like), name), Call(bound.args, bound.kwargs)
+
+
+def _dtype_call(verb: str, /, *args: Any, **kwargs: Any) -> tuple[Backend, Call]:
+    bound = signature(verb).bind(*args, **kwargs)
+    items = bound.args[:1] if verb == "isdtype" else bound.args
+    home = _dtypes._home(verb, *items)
+    for item in items:
+        if type(item) not in SCALARS and not _dtypes._is_array(item):
+            _dtypes._native(home, item)
+    return _dtypes._backend(home), Call(bound.args, bound.kwargs)
+
+
+def _array_call(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Backend, Call]:
+    """What a function hands to the library of its arrays: every argument, with native dtype and device."""
+    inner = HOOK_OF.get(verb, verb)
+    if verb == "at":
+        kwargs = {"copy": None} | kwargs
+    bound = signature(inner).bind(*args, **kwargs)
+    if verb == "at":
+        _at.server(*bound.args)
+    backend = common_backend(verb, dict(array_arguments(inner, args, kwargs)))
+    bound.apply_defaults()
+    for name, native in (("dtype", backend.native_dtype), ("device", backend.native_device)):
+        if bound.arguments.get(name) is not None:
+            bound.arguments[name] = native(bound.arguments[name])
+    return backend, Call(bound.args, bound.kwargs)
 
 
 def _kernels(backend: Backend, verb: str, call: Call) -> list[Candidate]:
-    kernels = candidates(backend.module, verb)
+    inner = HOOK_OF.get(verb, verb)
+    kernels = candidates(backend.module, inner)
     if kernels:
         reasons = [(name, can(call)) for name, _, can in kernels]
         return [Candidate(f"{backend.name}:{name}", reason is None, reason or "") for name, reason in reasons]
-    function = backend.functions[verb]
-    gap = gap_of(function)
-    if gap is not None:
-        return [Candidate(f"{backend.name}:{verb}", False, str(gap))]
-    own = getattr(function, "__module__", None) or ""
-    completed = own.startswith(backend.module.__name__)
-    reason = "the library's own function, completed by the backend" if completed else "the library's own function"
-    return [Candidate(f"{backend.name}:{verb}", True, reason)]
+    gap = gap_of(backend.functions[inner])
+    reason = backend.origins[inner] if gap is None else str(gap)
+    return [Candidate(f"{backend.name}:{verb}", gap is None, reason)]

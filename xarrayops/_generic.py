@@ -6,6 +6,7 @@ A backend that lacks a hook gets the one here, with its own namespace as ``xp``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -204,7 +205,7 @@ def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | N
     return "read-only memory" if memory.readonly or memory.immutable else None
 
 
-def alias(xp: ModuleType, x: Any, memory: Memory, /) -> Array:
+def alias(xp: ModuleType, x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """The standard's DLPack import."""
     return xp.from_dlpack(x)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Call, unsupported
+from xarrayops.plugin import HOOKS, Call, unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
@@ -34,18 +34,38 @@ def lookup(namespace: Any, verb: str) -> Callable[..., Any] | None:
 
 
 def implementation(module: ModuleType, verb: str) -> Callable[..., Any] | None:
-    """What serves a verb: its candidates, the backend's own function, or the library's."""
-    kernels = candidates(module, verb)
-    if kernels:
-        return _first_able(verb, kernels)
-    own = getattr(module, verb_attribute(verb), None)
-    return own if own is not None else lookup(module.NAMESPACE, verb)
+    """What serves a verb: what the backend offers, or else the library's function."""
+    offered = offer(module, verb)
+    return offered if offered is not None else lookup(module.NAMESPACE, verb)
+
+
+def offer(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """What the backend module itself offers for a verb or a hook: its candidates, its function, or nothing."""
+    kernels = candidates(module, name)
+    return _first_able(name, kernels) if kernels else getattr(module, verb_attribute(name), None)
+
+
+def origin(module: ModuleType, name: str) -> str:
+    """Where the function for a verb or a hook comes from, in the words of `explain`."""
+    offered = offer(module, name)
+    if offered is None and name in HOOKS:
+        return "xarrayops' generic function, written on the standard alone"
+    theirs = lookup(module.NAMESPACE, name)
+    if offered is not None and offered is not theirs:
+        return "the library's own function, completed by the backend"
+    wrapped = (getattr(theirs, "__module__", None) or "").startswith("array_api_compat.")
+    return "the library's own function, completed by array-api-compat" if wrapped else "the library's own function"
 
 
 def candidates(module: ModuleType, verb: str) -> list[Kernel]:
-    """The kernels that a backend lists for a verb, best first."""
-    kernels: list[Kernel] = getattr(module, f"{verb_attribute(verb).upper()}_CANDIDATES", [])
+    """The kernels that a backend lists for a verb or a hook, best first."""
+    kernels: list[Kernel] = getattr(module, candidates_attribute(verb), [])
     return kernels
+
+
+def candidates_attribute(verb: str) -> str:
+    """The name that a backend module gives to the kernels of a verb or a hook."""
+    return f"{verb_attribute(verb).upper()}_CANDIDATES"
 
 
 def build_namespace(module: ModuleType) -> ModuleType:

@@ -7,12 +7,19 @@ from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
-from xarrayops._namespace import implementation, verb_attribute
+from xarrayops._namespace import candidates_attribute, implementation, verb_attribute
 from xarrayops._surface import SURFACE
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import HOOKS
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
+OPTIONAL = {
+    "REFUSED_TYPES": (dict, "a dict of Gap by class name"),
+    "UNTRACEABLE": (dict, "a dict of Gap by function name"),
+    "IMMUTABLE": (bool, "True or False"),
+    "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
+    "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
+}
 
 
 def validate(module: ModuleType) -> None:
@@ -29,10 +36,11 @@ def validate(module: ModuleType) -> None:
             raise InvalidBackend(f"{where} must define {name}; see xarrayops.plugin.")
     contract = {verb_attribute(verb): signature for verb, signature in SURFACE.items()}
     contract |= {name: str(inspect.signature(hook)) for name, hook in HOOKS.items()}
+    _check_data(where, module, contract)
     package = f"{module.__name__}."
     for name, value in list(vars(module).items()):
         if name in contract:
-            _check_signature(where, name, value, contract[name])
+            _check_signature(where, name, value, f"{name}{contract[name]}")
         elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
             raise InvalidBackend(
                 f"{where} defines {name}, which is neither a function of the standard nor a hook of "
@@ -47,15 +55,50 @@ def validate(module: ModuleType) -> None:
             )
 
 
-def _check_signature(where: str, name: str, function: Any, expected: str) -> None:
-    message = f"{where}: {name} must accept {name}{expected}"
+def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> None:
+    """What a backend says in capitals; a constant of its own may bear any name that is not nearly one of ours."""
+    types = module.ARRAY_TYPES
+    if not (isinstance(types, tuple) and types and all(isinstance(cls, type) for cls in types)):
+        raise InvalidBackend(f"{where}: ARRAY_TYPES must be a tuple of classes, but it is {types!r}.")
+    verbs = {candidates_attribute(verb): verb for verb in contract}
+    known = (*REQUIRED, *OPTIONAL, *verbs)
+    for name, value in list(vars(module).items()):
+        if name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{contract[verbs[name]]}")
+        elif name in OPTIONAL:
+            cls, what = OPTIONAL[name]
+            if not isinstance(value, cls):
+                raise InvalidBackend(f"{where}: {name} must be {what}, but it is {value!r}.")
+        elif name.isupper() and not name.startswith("_") and name not in REQUIRED:
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            if close or name.endswith("_CANDIDATES"):
+                meant = f" (did you mean {close[0]}?)" if close else ""
+                raise InvalidBackend(
+                    f"{where} defines {name}, which xarrayops.plugin does not know{meant}. "
+                    f"Begin the name of a constant of your own with an underscore."
+                )
+
+
+def _check_candidates(where: str, name: str, kernels: Any, expected: str) -> None:
+    if not isinstance(kernels, (list, tuple)):
+        raise InvalidBackend(f"{where}: {name} must be a list of (name, function, can), but it is {kernels!r}.")
+    for i, kernel in enumerate(kernels):
+        if not (isinstance(kernel, tuple) and len(kernel) == 3 and isinstance(kernel[0], str)):
+            raise InvalidBackend(f"{where}: {name}[{i}] must be a tuple (name, function, can), but it is {kernel!r}.")
+        _check_signature(where, f"{name}[{i}][1]", kernel[1], expected)
+        _check_signature(where, f"{name}[{i}][2]", kernel[2], "can(call, /)")
+
+
+def _check_signature(where: str, what: str, function: Any, expected: str) -> None:
+    message = f"{where}: {what} must accept {expected}"
+    name, bracket, parameters = expected.partition("(")
     if not callable(function):
         raise InvalidBackend(f"{message}, but it is {function!r}.")
     try:
         found = inspect.signature(function)
     except (TypeError, ValueError):
         return
-    if not _accepts(found, _parse(expected)):
+    if not _accepts(found, _parse(bracket + parameters)):
         raise InvalidBackend(f"{message}, but it is {name}{found}.")
 
 

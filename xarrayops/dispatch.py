@@ -24,9 +24,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xarrayops import _default, registry
-from xarrayops._surface import SURFACE
+from xarrayops._surface import ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
-from xarrayops.plugin import HOOKS
+from xarrayops.plugin import HOOKS, Array
 from xarrayops.registry import SCALARS, Backend
 
 if TYPE_CHECKING:
@@ -34,16 +34,19 @@ if TYPE_CHECKING:
 
 Key = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
+Home = tuple[type, str | None]
 
-ARRAY_PARAMETERS = frozenset(
-    (
-        *("x", "x1", "x2", "condition", "indices", "repeats", "min", "max", "prepend", "append", "sorter", "rtol"),
-        *("arrays", "operands"),
-    )
-)
-"""The names of the parameters that take arrays; beside arrays they take Python scalars at most, and never a list."""
-SEQUENCES = frozenset({"arrays", "operands"})
-"""Those that take several."""
+PLAIN = SCALARS | {type(None)}
+"""The classes that tell no library: Python's numbers, and that of None."""
+FITTING: dict[str, frozenset[type]] = {
+    "array": frozenset(),
+    "arrays": frozenset(),
+    "operand": SCALARS,
+    "maybe": PLAIN,
+}
+"""Those of them that a parameter takes beside arrays, by its role."""
+HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
+"""The roles of the parameters of hooks; those of the standard's functions are in its table."""
 SHOWN = {"update": "at"}
 """The hooks that users know by another name."""
 
@@ -59,30 +62,40 @@ def table(verb: str) -> Table:
 def miss(verb: str, key: Key) -> str:
     """Find what serves a verb for some classes, and answer with its name in `resolved`.
 
-    None belongs to any library where the signature allows it, and nowhere else. Where no one backend serves, the name
-    leads to a function that raises with the arguments in hand, or that admits a class by its instance's
-    ``__array_namespace__``.
+    None and Python's numbers belong to any library where the table of the standard allows them, and nowhere else. Where
+    no one backend serves, the name leads to a function that raises with the arguments in hand, or that admits a class
+    by its instance's ``__array_namespace__``.
     """
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
-    arrays = [cls for cls in classes if cls not in SCALARS and cls is not type(None)]
+    arrays = [cls for cls in classes if cls not in PLAIN]
     backends = {registry.backend_of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
-    if backend is None or (type(None) in classes and _lacks_an_array(verb, key)):
-        return _hold(f"{verb}:late", partial(_late, verb))
+    if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
+        return hold(f"{verb}:late", partial(_late, verb))
     function = backend.functions[verb]
     if isinstance(key, tuple) and len(key) == 2:
         table(verb).setdefault(key[0], {})[key[1]] = function
     else:
         table(verb)[key] = function
-    return _hold(f"{verb}:{backend.name}", function)
+    return hold(f"{verb}:{backend.name}", function)
+
+
+def roles(verb: str) -> dict[str, str]:
+    """The parameters of a standard function or a hook that take arrays, each with its role."""
+    if verb in SURFACE:
+        return ROLES.get(verb, {})
+    return {name: HOOK_ROLES[name] for name in signature(verb).parameters if name in HOOK_ROLES}
 
 
 def _lacks_an_array(verb: str, key: Key) -> bool:
-    """Whether None stands in the key where an array must be: in a sequence, or before the optional arguments."""
-    if not isinstance(key, tuple):
-        return True
-    arrays = [p for name, p in signature(verb).parameters.items() if name in ARRAY_PARAMETERS]
-    return any(cls is type(None) and p.default is not None for cls, p in zip(key, arrays, strict=True))
+    """Whether None or a number stands in the key where an array must be."""
+    if isinstance(key, tuple):
+        return any(_is_misplaced(cls, role) for cls, role in zip(key, roles(verb).values(), strict=True))
+    return True
+
+
+def _is_misplaced(cls: type, role: str) -> bool:
+    return cls in PLAIN and cls not in FITTING[role]
 
 
 def serving(verb: str, key: type | frozenset[type]) -> Callable[..., Any]:
@@ -93,7 +106,8 @@ def serving(verb: str, key: type | frozenset[type]) -> Callable[..., Any]:
         return getattr(resolved, miss(verb, key))
 
 
-def _hold(name: str, function: Callable[..., Any]) -> str:
+def hold(name: str, function: Any) -> str:
+    """Keep something in `resolved`; the name under which it is found there."""
     name = name.replace(".", "_")  # Dynamo takes a dot for the way to an attribute of an attribute
     setattr(resolved, name, function)
     return name
@@ -124,20 +138,24 @@ def signature(verb: str) -> inspect.Signature:
 
 def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The arguments that may be arrays, each with the name that an error gives it; members of sequences one by one."""
+    taking = roles(verb)
     for name, value in signature(verb).bind(*args, **kwargs).arguments.items():
         members = [(f"{name}[{i}]", m) for i, m in enumerate(value)] if isinstance(value, (tuple, list)) else []
-        if name in SEQUENCES and (members or not value):
-            yield from ((place, _given(verb, place, member)) for place, member in members)
-        elif name in ARRAY_PARAMETERS:
-            if value is not None or signature(verb).parameters[name].default is not None:
-                yield name, _given(verb, name, value)
-        else:  # an index, say
+        role = taking.get(name)
+        if role is None:  # an index, say
             yield from ((place, m) for place, m in (*members, (name, value)) if _may_be_array(m))
+        elif role == "arrays" and (members or not value):
+            yield from ((place, _given(verb, place, member, role)) for place, member in members)
+        elif value is not None or role != "maybe":
+            yield name, _given(verb, name, value, role)
 
 
-def _given(verb: str, name: str, value: Any) -> Any:
-    if value is None:
-        raise BackendNotFound(f"xo.{SHOWN.get(verb, verb)}: argument {name} is None, but it must be an array.")
+def _given(verb: str, name: str, value: Any, role: str) -> Any:
+    if _is_misplaced(type(value), role):
+        fix = "" if value is None else f" Make it one: xo.asarray({value!r})."
+        raise BackendNotFound(
+            f"xo.{SHOWN.get(verb, verb)}: argument {name} is {value!r}, but it must be an array.{fix}"
+        )
     return value
 
 
@@ -159,7 +177,7 @@ def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
     BackendNotFound, Unsupported
         An argument is no array, or one that is not served; there is no array at all.
     """
-    arrays = {name: x for name, x in arguments.items() if type(x) not in SCALARS and x is not None}
+    arrays = {name: x for name, x in arguments.items() if type(x) not in PLAIN}
     if not arrays:
         given = ", ".join(f"{name}={x!r}" for name, x in arguments.items()) or "nothing"
         raise BackendNotFound(f"xo.{verb} needs an array to tell the library by; it was given {given}.")
@@ -189,6 +207,18 @@ def _mixture(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> st
     return f"xo.{verb} was given arrays of several libraries: {', '.join(parts)}. Convert so that one serves: {fixes}."
 
 
+def home(x: Array) -> Home | None:
+    """Where this very array is served, which may be refused or refined; None if it is not, or its class is not met yet.
+
+    A class and perhaps a name, as `hold_function` takes them: constants to torch.compile, which cannot trace the
+    registry and so not `registry.backend_of`.
+    """
+    cls = type(x)
+    if is_unmet(cls) or getattr(resolved, hold_function("refuse", cls, None))(x) is not None:
+        return None
+    return cls, getattr(resolved, hold_function("refine", cls, None))(x)
+
+
 def native_dtype(cls: type, dtype: Any) -> Any:
     """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
     backend = registry.backend_of_class(cls)
@@ -209,10 +239,10 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
     if like is not None:
         if name is not None:
             raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
-        if _is_unmet(type(like)):
+        if is_unmet(type(like)):
             registry.admit(like)
         if device is None:
-            device = getattr(resolved, _creator("device", type(like), None))(like)
+            device = getattr(resolved, hold_function("device", type(like), None))(like)
         else:
             device = _created(native_device.__name__, type(like), None, device)
     else:
@@ -223,10 +253,11 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
             device = _created(native_device.__name__, type(None), name, device)
     if dtype is not None:
         dtype = _created(native_dtype.__name__, type(like), name, dtype)
-    return getattr(resolved, _creator(verb, type(like), name)), dtype, device
+    return getattr(resolved, hold_function(verb, type(like), name)), dtype, device
 
 
-def _is_unmet(cls: type) -> bool:
+def is_unmet(cls: type) -> bool:
+    """Whether no backend serves a class, or none does until an instance is at hand."""
     return registry.backend_of_class(cls) is None
 
 
@@ -240,14 +271,15 @@ def creator(cls: type, name: str | None) -> Backend:
     return backend
 
 
-def _creator(verb: str, cls: type, name: str | None) -> str:
+def hold_function(verb: str, cls: type, name: str | None) -> str:
+    """The name in `resolved` of what serves a verb in the library of a class, or of a name."""
     backend = creator(cls, name)
-    return _hold(f"{verb}:{backend.name}", backend.functions[verb])
+    return hold(f"{verb}:{backend.name}", backend.functions[verb])
 
 
 def _created(convert: str, cls: type, name: str | None, value: Any) -> Any:
     return getattr(creator(cls, name), convert)(value)
 
 
-for _function in (miss, native_dtype, native_device, _is_unmet, _creator, _created):
+for _function in (miss, native_dtype, native_device, is_unmet, hold_function, _created):
     vars(_function)["_dynamo_marked_constant"] = True

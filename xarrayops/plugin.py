@@ -94,6 +94,17 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
 
+class FloatLimits(NamedTuple):
+    """What ``finfo`` answers: the standard wants Python's numbers and a native dtype, which few libraries give."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
 class Memory(NamedTuple):
     """The memory of one array, as another library may see it.
 
@@ -245,8 +256,12 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
-    def alias(x: Any, memory: Memory, /) -> Array:
-        """An array of this library over the memory of x, which another library owns. No byte moves."""
+    def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
+        """An array of this library over the memory of x, which another library owns. No byte moves.
+
+        ``host()`` is the owner's own NumPy view of that memory, where it is host memory: the owner waits for the
+        values, keeps the memory alive and flags it read-only as it must. Addresses alone would do none of that.
+        """
         raise NotImplementedError
 
     @staticmethod

@@ -10,11 +10,12 @@ from __future__ import annotations
 import sys
 from functools import cache, partial
 from importlib import import_module
+from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xarrayops import _generic
-from xarrayops._namespace import build_namespace, lookup
+from xarrayops._namespace import build_namespace, lookup, offer, origin
 from xarrayops._surface import SURFACE
 from xarrayops.errors import BackendNotFound, InvalidBackend, MixedBackends, Unsupported
 from xarrayops.plugin import HOOKS, Array, Device, Gap, KnownBad, gap_of, unsupported
@@ -41,6 +42,8 @@ class Backend:
         The backend module (see `xarrayops.plugin`).
     functions : dict
         What serves each verb and hook, by name.
+    origins : dict
+        Where each of them comes from, as `explain` says it.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -49,8 +52,8 @@ class Backend:
         self.namespace = build_namespace(module)
         self.functions: dict[str, Callable[..., Any]] = {verb: _require(self.namespace, verb) for verb in SURFACE}
         for hook in HOOKS:
-            own = getattr(module, hook, None)
-            self.functions[hook] = own if own is not None else partial(getattr(_generic, hook), self.namespace)
+            self.functions[hook] = offer(module, hook) or partial(getattr(_generic, hook), self.namespace)
+        self.origins = {verb: origin(module, verb) for verb in self.functions}
         for verb, function in self.functions.items():
             gap = gap_of(function)
             if gap is not None:
@@ -136,6 +139,8 @@ def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:
 _by_class: dict[type, Backend] = {}
 _by_module: dict[str, Backend] = {}
 _by_namespace: dict[str, Backend] = {}
+_building = RLock()
+"""Held while a backend is built, so that all threads get the same one. What is built already is found without it."""
 
 
 @cache
@@ -171,9 +176,11 @@ def load(entry: EntryPoint) -> Backend:
     if entry.value not in _by_module:
         from xarrayops._validation import validate  # it needs inspect, a quarter of the time of `import xarrayops`
 
-        module = import_module(entry.value)
-        validate(module)
-        _by_module[entry.value] = Backend(backend_name(entry), module)
+        module = import_module(entry.value)  # not under our lock: another thread may hold Python's lock on the module
+        with _building:
+            if entry.value not in _by_module:
+                validate(module)
+                _by_module[entry.value] = Backend(backend_name(entry), module)
     return _by_module[entry.value]
 
 
@@ -232,7 +239,9 @@ def generic_backend(namespace: ModuleType) -> Backend:
     if name not in _by_namespace:
         module = ModuleType(f"{name} (the generic road)")
         vars(module).update(NAMESPACE=namespace, ARRAY_TYPES=(type(namespace.empty((0,))),))
-        _by_namespace[name] = Backend(name, module)
+        with _building:
+            if name not in _by_namespace:
+                _by_namespace[name] = Backend(name, module)
         for cls in module.ARRAY_TYPES:
             _by_class.setdefault(cls, _by_namespace[name])
     return _by_namespace[name]

@@ -1,29 +1,43 @@
 """NumPy: the backend of the CPU, built on NumPy itself.
 
-Elementwise functions are NumPy's own ufuncs, bare: a wrapper would cost a third of such a call on a small array. So an
-array of Python objects is refused by every function but the ufuncs that have a loop for objects.
+Elementwise functions are NumPy's own ufuncs, bare: a wrapper would cost a third of such a call on a small array. So
+arrays of what is no number (objects, text, dates, records) are refused by every function but the elementwise ufuncs
+that have a loop for them.
 """
+# ruff: noqa: F401 - functions of dtypes are imported to be offered
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from functools import wraps
+from functools import reduce, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xarrayops._hostview import view_bits
+from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Device, Gap, Memory
+from xarrayops_backends._numpy_dtypes import (
+    NUMBERS,
+    OBJECTS,
+    as_dtype,
+    can_cast,
+    dtype_name,
+    finfo,
+    gap_of,
+    iinfo,
+    isdtype,
+    refuse_discarding,
+    result_type,
+)
 
-NAMESPACE = np
+NAMESPACE: Any = np
 ARRAY_TYPES = (np.ndarray, np.generic)
 REFUSED_TYPES = {
     "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
     "numpy.MaskedArray": Gap("a masked array carries a mask that no standard function heeds", "x.filled(value)"),
 }
-_OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
-_LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _ALIGNMENT_OF_KERNELS = 64
 
 
@@ -45,41 +59,10 @@ def devices() -> list[Device]:
     return [Device("cpu", "cpu", "cpu")]
 
 
-def as_dtype(name: str, /) -> Any:
-    """The NumPy dtype; bfloat16 and float8 come from ml_dtypes."""
-    if name in _LOW_PRECISION:
-        try:
-            import ml_dtypes
-        except ImportError:
-            raise ValueError(f"{name} needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
-        return np.dtype(getattr(ml_dtypes, name))
-    if name not in _NATIVE:
-        raise ValueError(f"the names are {', '.join((*_NATIVE, *_LOW_PRECISION))}")
-    return _NATIVE[name]
-
-
-def dtype_name(dtype: Any, /) -> str | None:
-    """The name of a numeric dtype, of either byte order."""
-    try:
-        native = np.dtype(dtype)
-    except TypeError:
-        return None
-    return native.name if native.name in _NATIVE or native.name in _LOW_PRECISION else None
-
-
-_NATIVE = {
-    name: np.dtype(name)
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "float64", "complex64", "complex128"),
-    )
-}
-
-
 def as_device(device: Any, /) -> str:
     """Only the CPU."""
     if device not in ("cpu", "cpu:0"):
-        raise ValueError("NumPy arrays live on the cpu")
+        raise ValueError("these arrays live on the cpu alone")
     return "cpu"
 
 
@@ -99,8 +82,14 @@ def is_lazy(x: Array, /) -> bool:
 
 
 def refuse(x: Array, /) -> Gap | None:
-    """Python objects have no numeric dtype."""
-    return _OBJECTS if x.dtype.hasobject else None
+    """Python objects have no numeric dtype; text, dates and records each verb refuses, and so does exchange."""
+    return OBJECTS if x.dtype.hasobject else None
+
+
+def _require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
+    gap = gap_of(dtype)
+    if gap is not None:
+        raise Unsupported(f"xo.{verb}: {gap}")
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
@@ -140,7 +129,7 @@ def memory(x: Array, /) -> Memory | None:
 
 def export_refusal(x: Array, /) -> str | None:
     """Any array of numbers may leave."""
-    return str(_OBJECTS) if x.dtype.hasobject else None
+    return str(OBJECTS) if x.dtype.hasobject else None
 
 
 def import_refusal(dtype: str, /) -> str | None:
@@ -157,10 +146,9 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     return None if memory.device == "cpu" else f"NumPy cannot see memory of device {memory.device}"
 
 
-def alias(x: Any, memory: Memory, /) -> Array:
-    """A view by address; of memory that its library never writes, a read-only one."""
-    bits = view_bits(memory, x, readonly=memory.readonly or memory.immutable)
-    return bits.view(as_dtype(memory.dtype))
+def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
+    """The owner's own view; of memory that its library never writes, a read-only one."""
+    return host()
 
 
 def to_numpy(x: Array, /) -> Array:
@@ -179,51 +167,59 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     return copy
 
 
-def _reduction(ufunc: np.ufunc) -> Callable[..., Array]:
+def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
     """A reduction straight on the ufunc: NumPy's wrapper around it takes twice the time of a small array's sum."""
 
-    def reduce(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
-        if x.dtype.hasobject:
-            raise Unsupported(str(_OBJECTS))
+    def reduced(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+        if x.dtype.kind not in NUMBERS:
+            _require_numbers(verb, x.dtype)
         return ufunc.reduce(x, axis, keepdims=keepdims)
 
-    return reduce
+    return reduced
 
 
-def _accumulation(ufunc: np.ufunc) -> Callable[..., Array]:
-    def reduce(
+def _accumulation(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
+    def reduced(
         x: Array, /, *, axis: int | tuple[int, ...] | None = None, dtype: Any = None, keepdims: bool = False
     ) -> Array:
-        if x.dtype.hasobject:
-            raise Unsupported(str(_OBJECTS))
+        if x.dtype.kind not in NUMBERS:
+            _require_numbers(verb, x.dtype)
         return ufunc.reduce(x, axis, dtype, keepdims=keepdims)
 
-    return reduce
+    return reduced
 
 
-sum = _accumulation(np.add)
-prod = _accumulation(np.multiply)
-max = _reduction(np.maximum)
-min = _reduction(np.minimum)
-all = _reduction(np.logical_and)
-any = _reduction(np.logical_or)
+sum = _accumulation("sum", np.add)
+prod = _accumulation("prod", np.multiply)
+max = _reduction("max", np.maximum)
+min = _reduction("min", np.minimum)
+all = _reduction("all", np.logical_and)
+any = _reduction("any", np.logical_or)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
     """NumPy's asarray, which would make an array of objects, or of text or dates, of what is no number."""
+    if dtype is not None and isinstance(obj, ARRAY_TYPES):
+        refuse_discarding(obj.dtype, dtype)
     result = np.asarray(obj, dtype=dtype, device=device, copy=copy)
-    if result.dtype.hasobject:
-        raise Unsupported(str(_OBJECTS))
-    if result.dtype.kind in "SUMm":
-        raise Unsupported(f"xo.asarray: values of dtype {result.dtype} are no numbers. Instead: np.asarray, for NumPy")
+    _require_numbers("asarray", result.dtype)
     return result
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """NumPy drops imaginary parts with no more than a warning."""
+    refuse_discarding(x.dtype, dtype)
+    if np.dtype(dtype).kind not in NUMBERS:
+        _require_numbers("astype", np.dtype(dtype))
+    return np.astype(x, dtype, copy=copy, device=device)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Two matrices of floats go to BLAS by ``dot``, which gets there in half the time of the generalised ufunc."""
     kind = x1.dtype.kind
-    if kind == "O" or x2.dtype.kind == "O":
-        raise Unsupported(str(_OBJECTS))
+    if kind not in NUMBERS or x2.dtype.kind not in NUMBERS:
+        _require_numbers("matmul", x1.dtype)
+        _require_numbers("matmul", x2.dtype)
     return x1.dot(x2) if kind in "fc" and x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
 
 
@@ -237,15 +233,23 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The result keeps the dtype of x; Python integers beyond it are no bounds at all."""
-    if x.dtype.kind in "iu":
-        limits = np.iinfo(x.dtype)
-        min = None if type(min) is int and min <= limits.min else min
-        max = None if type(max) is int and max >= limits.max else max
-    if min is None and max is None:
-        return x.copy()
-    bounds = (b.astype(x.dtype) if hasattr(b, "dtype") else b for b in (min, max))
-    return np.clip(x, *bounds)
+    """The result keeps the dtype of x, in which the bounds are taken: fractions are dropped, limits are not passed."""
+    return x.copy() if min is None and max is None else np.clip(x, _bound(x, min), _bound(x, max))
+
+
+def _bound(x: Array, value: Any) -> Any:
+    """A bound in the dtype of x; the nearest limit where an integer dtype does not reach that far."""
+    has_dtype = hasattr(value, "dtype")
+    if value is None or (has_dtype and value.dtype == x.dtype):
+        return value
+    if x.dtype.kind not in "iu":
+        return astype(value, x.dtype, copy=False) if has_dtype else value
+    limits = np.iinfo(x.dtype)
+    if not has_dtype:
+        return limits.min if value <= limits.min else limits.max if value >= limits.max else int(value)
+    low, high = (x.dtype.type(limit) for limit in (limits.min, limits.max))
+    with np.errstate(invalid="ignore"):  # the cast of what lies outside
+        return np.where(value <= limits.min, low, np.where(value >= limits.max, high, value.astype(x.dtype)))
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
@@ -268,30 +272,9 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
     return np.diff(x, n=n, axis=axis, **ends)
 
 
-class _FloatLimits(NamedTuple):
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: Any
-
-
 class _Eig(NamedTuple):
     eigenvalues: Array
     eigenvectors: Array
-
-
-def finfo(type: Any, /) -> Any:
-    """NumPy takes no array here, and gives limits that are no Python floats."""
-    info = np.finfo(type.dtype if isinstance(type, ARRAY_TYPES) else type)
-    limits = {name: float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal")}
-    return _FloatLimits(bits=info.bits, dtype=info.dtype, **limits)
-
-
-def iinfo(type: Any, /) -> Any:
-    """NumPy takes no array whose dtype it should describe."""
-    return np.iinfo(type.dtype if isinstance(type, ARRAY_TYPES) else type)
 
 
 def linalg_eig(x: Array, /) -> tuple[Array, Array]:
@@ -316,35 +299,35 @@ def fft_rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = 
     return np.fft.rfftfreq(n, d=d).astype(dtype or np.float64, copy=False)
 
 
-def _refusing(function: Callable[..., Array]) -> Callable[..., Array]:
-    """The function, refusing arrays of objects, which NumPy would sort, compare or join by Python's rules."""
+def _refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
+    """The function, refusing arrays of no numbers, which NumPy would sort, compare or join by Python's rules."""
 
     @wraps(function)
-    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Array:
-        for member in x if isinstance(x, (list, tuple)) else (x,):
-            if isinstance(member, np.ndarray) and member.dtype.hasobject:
-                raise Unsupported(str(_OBJECTS))
-        return function(x, *args, **kwargs)
+    def checked(*args: Any, **kwargs: Any) -> Array:
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(x, ARRAY_TYPES):
+                if x.dtype.kind not in NUMBERS:
+                    _require_numbers(verb, x.dtype)
+            elif isinstance(x, (list, tuple)):
+                for member in x:
+                    if isinstance(member, ARRAY_TYPES):
+                        _require_numbers(verb, member.dtype)
+        return function(*args, **kwargs)
 
     return checked
 
 
-for _name in (
-    *("argmax", "argmin", "argsort", "astype", "broadcast_to", "clip", "concat", "count_nonzero", "cumulative_prod"),
-    *(
-        "cumulative_sum",
-        "diff",
-        "empty_like",
-        "expand_dims",
-        "flip",
-        "full_like",
-        "isin",
-        "mean",
-        "moveaxis",
-        "nonzero",
-    ),
-    *("ones_like", "permute_dims", "repeat", "reshape", "roll", "searchsorted", "sort", "squeeze", "stack", "std"),
-    *("take", "take_along_axis", "tensordot", "tile", "tril", "triu", "unique_all", "unique_counts", "unique_inverse"),
-    *("unique_values", "unstack", "var", "where", "zeros_like"),
-):
-    globals()[_name] = _refusing(globals().get(_name, getattr(np, _name)))
+def _implementation(verb: str) -> Callable[..., Array]:
+    own = globals().get(verb.replace(".", "_"))
+    return own if own is not None else reduce(getattr, verb.split("."), NAMESPACE)
+
+
+_BARE = (sum, prod, max, min, all, any, matmul, floor_divide)
+"""What looks for itself; and floor_divide, which stands in for an elementwise ufunc and must cost as little."""
+
+for _verb, _signature in {**SURFACE, "einsum": "(*operands)", "update": "(x)"}.items():
+    _function = _implementation(_verb)
+    _is_elementwise = isinstance(_function, np.ufunc) and _function.signature is None
+    _takes_arrays = re.match(r"\((x1?|condition|\*?arrays|\*operands)\b", _signature) and _verb != "from_dlpack"
+    if _takes_arrays and not _is_elementwise and _function not in _BARE:
+        globals()[_verb.replace(".", "_")] = _refusing(_verb, _function)

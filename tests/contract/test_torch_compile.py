@@ -28,6 +28,10 @@ EXPRESSIONS = (
     "xo.fft.fft(x)",
     'xo.einsum("ij,jk->ik", x, x)',
     "xo.at(x)[0].add(1.0, copy=True)",
+    'xo.multiply(x, xo.finfo(xo.result_type(x, "float64", 1.0)).eps)',
+    'xo.array_namespace(x, 1.0).add(x, xo.isdtype(x.dtype, "real floating"))',
+    "xo.add(x, xo.iinfo(torch.int8).max) if xo.can_cast(torch.float16, x.dtype) else x",
+    "xo.compute(x, x)[1]",
 )
 
 
@@ -73,6 +77,19 @@ def test_inductor(function: Any) -> None:
     torch.compiler.reset()
     x = torch.linspace(-1, 2, 24).reshape(4, 6)
     torch.testing.assert_close(torch.compile(function, fullgraph=True)(x), function(x))
+
+
+def test_the_default_is_not_traced() -> None:
+    """Within ``xo.use`` a compiled function raises instead of creating elsewhere; ``backend=`` is obeyed everywhere."""
+    told = torch.compile(lambda: xo.ones(2, backend="torch"), fullgraph=True, backend="eager")
+    untold = torch.compile(lambda: xo.ones(2), fullgraph=True, backend="eager")
+    torch.compiler.reset()
+    for _ in range(2):  # with a graph at hand, too
+        with xo.use("torch"):
+            assert torch.equal(told(), torch.ones(2))
+            with pytest.raises(RuntimeError, match="ContextVar"):
+                untold()
+        assert torch.equal(told(), torch.ones(2))
 
 
 def test_parameters_and_subclasses() -> None:

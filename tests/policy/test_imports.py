@@ -25,7 +25,7 @@ HOST_SIDE = {"numpy", "ml_dtypes"}
 LAYERS = (
     ("errors", "_surface"),
     ("plugin",),
-    ("_generic", "_hostview", "_namespace", "_validation", "registry"),
+    ("_generic", "_namespace", "_validation", "registry"),
     ("_default", "dispatch"),
     ("*",),  # the verbs: every module that no other layer names
     ("", "_machine"),  # the public surface: the package itself

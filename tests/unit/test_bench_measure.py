@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench import memory, timing
+from xarrayops.bench import cell, memory, roofs, timing, worker
 from xarrayops.bench.oracle import WrongAnswer, check, relative_error
 from xarrayops.bench.workloads import WORKLOADS, Case
 from xarrayops.bench.workloads._contract import SIZES
@@ -90,6 +91,59 @@ def test_peak_memory_is_that_of_the_call():
     if peak is None:
         pytest.skip("this system does not let a process reset its high-water mark")
     assert 0.9 * size < peak < 1.2 * size
+
+
+def test_transfer_is_the_median_of_several(monkeypatch):
+    clock = iter([0.0, 9.0, 0.0, 1.0, 0.0, 3.0, 0.0, 2.0, 0.0, 1.0])  # the first of five takes far longer
+    monkeypatch.setattr(cell, "perf_counter", lambda: next(clock))
+    seconds, (moved,) = cell.transferred((np.arange(3.0),), "numpy", "cpu")
+    assert (seconds, moved.tolist()) == (2.0, [0.0, 1.0, 2.0])
+
+
+def test_the_start_of_a_library_is_part_of_its_import(monkeypatch):
+    started = []
+    monkeypatch.setattr(worker, "warm_up", lambda *place: started.append(place) or time.sleep(0.05))
+    assert worker.greeting("numpy")["import_s"] > 0.05
+    assert started == [("numpy", "cpu")]
+    cell.warm_up("numpy", "cpu")
+
+
+def test_a_library_that_does_not_start_is_told_by_its_cells(monkeypatch):
+    monkeypatch.setattr(worker, "warm_up", lambda *place: np.ones(3) @ np.ones(2))
+    assert worker.greeting("numpy")["status"] == "ok"
+
+
+@pytest.fixture
+def small_probes(monkeypatch):
+    """Probes of the roofs that take no time."""
+    for name, value in {"_ORDER": (64, 64), "_COPY_BYTES": (1 << 12, 1 << 12), "_PROBE_S": 0.0}.items():
+        monkeypatch.setattr(roofs, name, value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.usefixtures("small_probes")
+def test_roofs_of_right_answers(dtype):
+    assert set(roofs.probe("numpy", "cpu", "cpu", dtype)) == {"memory", "compute"}
+    assert set(roofs.probe("numpy", "cpu", "not the host", dtype)) == {"memory", "compute"}
+
+
+def tf32(a, b):
+    return np.matmul(*((x.view("uint32") & np.uint32(0xFFFFE000)).view("float32") for x in (a, b)))
+
+
+@pytest.mark.parametrize(
+    ("verb", "function", "left"),
+    [
+        ("matmul", lambda a, b: np.zeros_like(a), "memory"),
+        ("matmul", lambda a, b: np.full_like(a, np.nan), "memory"),
+        ("matmul", tf32, "memory"),
+        ("add", lambda x, y: x, "compute"),
+    ],
+)
+@pytest.mark.usefixtures("small_probes")
+def test_no_roof_from_a_wrong_answer(monkeypatch, verb, function, left):
+    monkeypatch.setattr(xo, verb, function)
+    assert set(roofs.probe("numpy", "cpu", "not the host", "float32")) == {left}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -14,7 +14,8 @@ from rich.console import Console
 from xarrayops.bench import report, results
 from xarrayops.bench.__main__ import main, measure
 from xarrayops.bench.results import STATUSES, Row
-from xarrayops.bench.runner import Plan, run, select
+from xarrayops.bench.runner import Plan, _Cell, _filled, run, select
+from xarrayops.bench.workloads import WORKLOADS, Workload
 
 ODD = """
 import os, signal, sys, time
@@ -251,6 +252,25 @@ def test_fastest_needs_an_interval_of_its_own():
     close = [row("a", 1.0, 0.9, 1.1), row("b", 1.05, 1.0, 2.1), row("c", 3.0, 2.0, 4.0)]
     assert report.fastest(close) == {"a cpu": "fastest (tie)", "b cpu": "fastest (tie)"}
     assert report.fastest([row("a", 1.0, None, None), row("b", 2.0, 1.9, 2.1)]) == {}
+
+
+def test_what_is_beyond_a_roof_is_marked_and_explained():
+    fields = {"throughput": 1e9, "throughput_unit": "B/s", "roof": "memory"}
+    for fraction, told in ((1.02, "102%? memory"), (0.98, "98% memory")):
+        rows = [row("numpy", 1.0, 0.9, 1.1, roof_fraction=fraction, **fields)]
+        console = Console(width=160, file=StringIO())
+        report.show(rows, console)
+        text = report.markdown(rows, (Workload("w", "a thing", None, None, None, "B/s"),), "a test")
+        for shown in (console.file.getvalue(), text):
+            assert told in shown
+            assert ("no program can reach" in shown) == (fraction > 1)
+
+
+def test_one_roof_alone_binds_nothing():
+    first = {"operations": 1.0, "nbytes": 1.0, "first_call_s": 1.0, "transfer_s": 1.0, "tolerance": 0.0}
+    cell = _Cell(row("numpy", 1.0, 0.9, 1.1), WORKLOADS[0], "toy", first=first, rounds=[[1.0]])
+    assert _filled(cell, {"memory": 1.0}).roof is None
+    assert _filled(cell, {"memory": 1.0, "compute": 2.0}).roof == "memory"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

@@ -164,7 +164,7 @@ class TestTargets:
     def test_a_producer_that_refuses(self, monkeypatch):
         """What the library raises becomes an ExchangeError with the request and the way out."""
 
-        def refuse(x, memory):
+        def refuse(x, memory, host):
             raise RuntimeError("not today")
 
         monkeypatch.setitem(xo.backend(xps).functions, "alias", refuse)

@@ -1,6 +1,7 @@
 """explain: what would run, and why; nothing runs."""
 
 import inspect
+import re
 from operator import attrgetter
 
 import array_api_strict as xps
@@ -100,9 +101,88 @@ def test_creation_functions():
     assert xo.explain("zeros", (2, 3), like=S).chosen == "array_api_strict:zeros"
     assert xo.explain("asarray", S).chosen == "array_api_strict:asarray"
     assert xo.explain("asarray", [1, 2], dtype="int8").chosen == "numpy:asarray"
-    assert xo.explain("asarray", S, backend="numpy").chosen == "numpy:asarray"
+    assert xo.explain("zeros", (2, 3), backend="scipy", dtype="float32", device="cpu").chosen == "numpy:zeros"
     with xo.use("nunpy"), pytest.raises(xo.BackendNotFound, match="nunpy"):
         xo.explain("arange", 3)
+
+
+@pytest.mark.parametrize("verb", ["asarray", "from_dlpack"])
+def test_a_conversion_behind_a_creation_function(verb):
+    for where in ({"backend": "numpy"}, {"like": N}):
+        found = xo.explain(verb, S, **where)
+        assert (found.verb, found.chosen, found.action) == (verb, "array_api_strict->numpy", "zero-copy")
+        copied = xo.explain(verb, S, copy=True, **where)
+        assert (copied.action, copied.nbytes) == ("copy", 32)
+    assert xo.explain(verb, N, like=S).chosen == "numpy->array_api_strict"
+    with xo.use("numpy"):
+        assert xo.explain("from_dlpack", S).chosen == "array_api_strict->numpy"
+        assert xo.explain("asarray", S).chosen == "array_api_strict:asarray"
+
+
+def test_what_no_array_can_be_made_of():
+    with pytest.raises(xo.BackendNotFound, match="cannot make an array of a object"):
+        xo.explain("asarray", object())
+    with pytest.raises(xo.Unsupported, match="filled"):
+        xo.explain("asarray", np.ma.array([1.0]), backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("verb", "args", "options"),
+    [
+        ("zeros", (3,), {"dtype": "float31"}),
+        ("zeros", (3,), {"device": "mars"}),
+        ("asarray", (N,), {"dtype": "float31"}),
+        ("sum", (N,), {"dtype": "float31"}),
+        ("astype", (N, "float31"), {}),
+        ("zeros_like", (N,), {"device": "mars"}),
+        ("finfo", ("float31",), {}),
+        ("zeros", (3,), {"like": N, "backend": "numpy"}),
+        ("can_cast", (N, xps.float32), {}),
+        ("isdtype", (3, "bool"), {}),
+        ("broadcast_shapes", ((2,), (3,)), {}),
+    ],
+)
+def test_it_raises_what_the_call_raises(verb, args, options):
+    with pytest.raises(Exception, match=r".") as expected:
+        getattr(xo, verb)(*args, **options)
+    with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
+        xo.explain(verb, *args, **options)
+
+
+def test_functions_of_dtypes():
+    assert xo.explain("finfo", xps.float32).chosen == "array_api_strict:finfo"
+    assert xo.explain("finfo", N).chosen == "numpy:finfo"
+    assert xo.explain("isdtype", "float32", ("bool", "integral")).chosen == "numpy:isdtype"
+    assert xo.explain("result_type", S, xps.float32, 1.0).chosen == "array_api_strict:result_type"
+    assert xo.explain("can_cast", np.float32, "float64").chosen == "numpy:can_cast"
+
+
+def test_shapes_need_no_library():
+    found = xo.explain("broadcast_shapes", (2, 1), (3,))
+    assert (found.chosen, found.summary) == ("xarrayops:broadcast_shapes", "no library is needed")
+
+
+def test_at():
+    assert xo.explain("at", N, 0, "add", 1.0).chosen == "numpy:at"
+    assert xo.explain("at", S, (0, ...), "set", 1.0, copy=True).candidates[0].reason.startswith("xarrayops' generic")
+    with pytest.raises(xo.MixedBackends, match=r"xo\.at .* value is a array_api_strict"):
+        xo.explain("at", N, 0, "add", S)
+    with pytest.raises(xo.Unsupported, match="float does not fit"):
+        xo.explain("at", np.zeros(3, dtype="int8"), 0, "add", 1.5)
+    with pytest.raises(TypeError, match="index"):
+        xo.explain("at", N)
+
+
+def test_the_origin_of_a_function():
+    """The library's own, completed by the backend file or by array-api-compat, or the generic road's."""
+    assert xo.explain("einsum", "ij->", S).candidates[0].reason == (
+        "xarrayops' generic function, written on the standard alone"
+    )
+    assert xo.explain("einsum", "ij->", N).candidates[0].reason.endswith("completed by the backend")
+    torch = pytest.importorskip("torch")
+    x = torch.ones(2)
+    assert xo.explain("exp", x).candidates[0].reason == "the library's own function"
+    assert xo.explain("expand_dims", x, axis=0).candidates[0].reason.endswith("completed by array-api-compat")
 
 
 def test_the_list_of_creation_functions():
@@ -148,6 +228,31 @@ class TestKernels:
         )
         assert found.chosen == "made_up:large"
         assert xo.explain("square", xps.ones(2)).chosen == "made_up:small"
+
+    def test_kernels_of_a_hook_serve(self, served_by):
+        """What explain lists is what runs."""
+        kernels = [
+            (
+                "pairs",
+                lambda subscripts, /, *operands: "pairs",
+                lambda call: None if len(call.args) == 3 else "not two",
+            ),
+            ("any", lambda subscripts, /, *operands: "any", lambda call: None),
+        ]
+        made_up = served_by(EINSUM_CANDIDATES=kernels)
+        assert xo.explain("einsum", "i,i->", S, S).chosen == "made_up:pairs"
+        assert made_up.functions["einsum"]("i,i->", S, S) == "pairs"
+        assert xo.explain("einsum", "i->", S).candidates[0] == Candidate("made_up:pairs", False, "not two")
+        assert made_up.functions["einsum"]("i->", S) == "any"
+
+    def test_a_kernel_is_asked_about_the_call_that_it_would_get(self, served_by):
+        """With defaults filled in and dtypes native, as the public function hands them over."""
+        seen = []
+        made_up = served_by(SUM_CANDIDATES=[("mine", lambda x, /, **o: seen.append(o), lambda c: seen.append(c))])
+        xo.explain("sum", S, dtype="float32")
+        assert seen[0].args == (S,)
+        assert seen[0].kwargs == {"axis": None, "dtype": xps.float32, "keepdims": False}
+        assert "completed by the backend" in made_up.origins["sum"]
 
     def test_none_can(self, served_by):
         served_by(SQUARE_CANDIDATES=[("gpu", pytest.fail, lambda call: "no GPU here")])

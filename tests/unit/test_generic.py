@@ -19,7 +19,7 @@ def strict(array):
 
 
 def values(x):
-    return np.asarray(x._array)
+    return np.asarray(getattr(x, "_array", x))
 
 
 class TestEinsum:
@@ -143,6 +143,33 @@ class TestUpdate:
         assert values(x).tolist() == [5, 0, 0]
         assert xo.at(x)[0].set(7.0, copy=True) is not x
         assert values(x).tolist() == [5, 0, 0]
+
+    @pytest.mark.parametrize("make", [np.asarray, strict], ids=["numpy", "strict"])
+    def test_a_value_that_does_not_fit(self, make):
+        """NumPy would drop the fraction or the imaginary part; some libraries raise. Here all raise."""
+        whole, real, flags = make([1, 2]), make([1.0, 2.0]), make([True, False])
+        for x, value in [(whole, 2.5), (whole, [1, 2.5]), (whole, real), (real, 1j), (real, make([1j])), (flags, 1)]:
+            for op in ("set", "add"):
+                with pytest.raises(xo.Unsupported, match=r"does not fit into an array of .* Instead: xo\.astype"):
+                    getattr(xo.at(x)[0], op)(value)
+        assert values(xo.at(real)[0].set(3)).tolist() == [3.0, 2.0]
+
+    @pytest.mark.parametrize("make", [np.asarray, strict], ids=["numpy", "strict"])
+    def test_an_index_that_is_none(self, make):
+        for index in (1.0, [0.0], (make([0.0]),), [[0, 1.0]], 1j):
+            with pytest.raises(xo.Unsupported, match="an index holds integers or bools, not a"):
+                xo.at(make([1.0, 2.0]))[index].set(1.0)
+
+    def test_members_of_sequences_are_checked(self):
+        x, foreign = np.zeros(3), xps.asarray(0)
+        for index in ([foreign], ([0], [foreign]), [[0, foreign]]):
+            with pytest.raises(xo.MixedBackends, match=r"xo\.at .* index\[\d\].* is a array_api_strict array"):
+                xo.at(x)[index].set(1.0)
+        with pytest.raises(xo.MixedBackends, match=r"value\[0\]\[1\] is a array_api_strict array"):
+            xo.at(x)[0].set([[1.0, foreign]])
+        with pytest.raises(xo.BackendNotFound, match=r"xo\.at: argument index is a range"):
+            xo.at(x)[range(2)].set(1.0)
+        assert xo.at(x)[[np.int64(0), 1]].set([1.0, np.float64(2.0)]).tolist() == [1, 2, 0]
 
     def test_the_dtype_stays(self):
         x = xps.asarray([1, 2], dtype=xps.int8)

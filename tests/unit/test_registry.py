@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops import registry
+from xarrayops import _default, registry
 
 
 def test_two_distributions_that_claim_one_root(entries, claim):
@@ -89,7 +89,7 @@ class TestMissing:
         assert xo.backends()[0].reason == "cannot be imported: libcuda.so.1: no such file"
 
     def test_a_backend_against_the_contract(self, entries, claim, backend_module):
-        backend_module("bad_backend", ARRAY_TYPES=(), NAMESPACE=ModuleType("empty"))
+        backend_module("bad_backend", NAMESPACE=ModuleType("empty"))
         entries(claim("zebra", "bad_backend", "animals"))
         with pytest.raises(xo.InvalidBackend, match=r"bad_backend\.py has no abs"):
             xo.backend("zebra")
@@ -226,7 +226,8 @@ except xo.BackendNotFound:
 assert "numpy" not in sys.modules
 import numpy as np
 xo.sum(np.ones(3))
-print(*sorted(m for m in sys.modules if m.startswith("xarrayops_backends.") or m in ("torch", "jax", "dask")))
+loaded = (m for m in sys.modules if m.startswith("xarrayops_backends.") or m in ("torch", "jax", "dask"))
+print(*sorted(m for m in loaded if not m.startswith("xarrayops_backends._")))
 """
     assert run(code) == "xarrayops_backends.numpy"
 
@@ -257,3 +258,101 @@ def test_own_dtypes_and_foreign_ones():
     assert registry.dtype_backend_name(np.float32) == "numpy"
     assert registry.dtype_backend_name(xps.float32) == "array_api_strict"
     assert registry.dtype_backend_name(float) is None
+
+
+HAMMER = """
+import sys, threading
+import numpy as np
+sys.setswitchinterval(1e-6)
+import xarrayops as xo
+{setup}
+barrier, failures, served = threading.Barrier(16), [], []
+
+def first_use(i):
+    barrier.wait()
+    try:
+        served.append({call})
+    except Exception as error:
+        failures.append(repr(error))
+
+threads = [threading.Thread(target=first_use, args=(i,)) for i in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+served += [*xo.registry._by_class.values(), *xo.registry._by_module.values()]
+print(*failures, len({{b for b in served if isinstance(b, xo.registry.Backend)}}))
+"""
+RACES = {
+    "one backend, two classes": ("", "xo.add(np.ones(2) if i % 2 else np.float64(1), 1.0)"),
+    "by class and by name": ("", "xo.add(np.ones(2), xo.asarray(1.0, backend='numpy' if i % 2 else 'scipy'))"),
+    "the generic road": (
+        "import array_api_strict as xps\nclass Mine(type(xps.ones(2))): pass",
+        "xo.backend(xps if i % 2 else xps.ones(2))",
+    ),
+}
+
+
+@pytest.mark.parametrize("race", RACES)
+def test_threads_that_meet_a_library_first_get_one_backend(run, race):
+    """Two backends of one library would make every later call of both a mixture, for the life of the process."""
+    setup, call = RACES[race]
+    code = HAMMER.format(setup=setup, call=call)
+    assert [run(code) for _ in range(3)] == ["1"] * 3
+
+
+def test_one_block_in_many_threads(run):
+    """A `use` object has no state of a thread: each thread leaves the block as it entered it."""
+    code = """
+import sys, threading
+import numpy, torch, array_api_compat.torch
+sys.setswitchinterval(1e-6)
+import xarrayops as xo
+from xarrayops import _default
+block, barrier, failures = xo.use("torch"), threading.Barrier(8), []
+
+def work():
+    barrier.wait()
+    for _ in range(300):
+        with block, xo.use("numpy"):
+            if _default.current() != ("numpy", None):
+                failures.append("inner")
+            with block:
+                if _default.current() != ("torch", None):
+                    failures.append("again")
+        if _default.current() != _default.ENVIRONMENT:
+            failures.append("outside")
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(*failures, _default._open)
+"""
+    pytest.importorskip("torch")
+    assert run(code, XARRAYOPS_BACKEND="") == "0"
+
+
+def test_a_block_entered_in_one_thread_while_open_in_another():
+    import threading
+
+    block, inside, leave = xo.use("numpy", device="cpu"), threading.Event(), threading.Event()
+    seen = []
+
+    def other():
+        with block:
+            inside.set()
+            leave.wait(10)
+            seen.append(_default.current())
+        seen.append(_default.current())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert inside.wait(10)
+    with block:
+        assert _default.current() == ("numpy", "cpu")
+        leave.set()
+        thread.join(10)
+    assert seen == [("numpy", "cpu"), _default.ENVIRONMENT]
+    assert _default.current() == _default.ENVIRONMENT

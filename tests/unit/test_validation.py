@@ -1,6 +1,7 @@
 """A backend module that breaks the contract is refused when it loads, with the file, the name and the signature."""
 
 import inspect
+import re
 from operator import attrgetter
 from types import ModuleType
 
@@ -126,6 +127,70 @@ def test_a_wrong_signature(backend_module, name, expected, function):
 )
 def test_a_signature_may_be_wider(backend_module, name, function):
     validate(backend_module(**{name: function}))
+
+
+KERNEL = ("mine", lambda x, /: x, lambda call: None)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "said"),
+    [
+        ([KERNEL[:2]], r"SQUARE_CANDIDATES\[0\] must be a tuple \(name, function, can\), but it is \('mine',"),
+        ([KERNEL, (3, *KERNEL[1:])], r"SQUARE_CANDIDATES\[1\] must be a tuple"),
+        ([KERNEL[1]], r"must be a tuple"),
+        (KERNEL[1], r"SQUARE_CANDIDATES must be a list of \(name, function, can\)"),
+        ([("mine", 3, KERNEL[2])], r"SQUARE_CANDIDATES\[0\]\[1\] must accept square\(x, /\), but it is 3\."),
+        ([("mine", lambda: 0, KERNEL[2])], r"\[1\] must accept square\(x, /\), but it is square\(\)\."),
+        ([("mine", KERNEL[1], None)], r"SQUARE_CANDIDATES\[0\]\[2\] must accept can\(call, /\), but it is None\."),
+        ([("mine", KERNEL[1], lambda: None)], r"\[2\] must accept can\(call, /\), but it is can\(\)\."),
+    ],
+)
+def test_candidates(backend_module, kernels, said):
+    assert re.search(said, refusal(backend_module(SQUARE_CANDIDATES=kernels)))
+
+
+def test_candidates_of_hooks(backend_module):
+    def einsum(subscripts, /, *operands): ...
+
+    validate(backend_module(EINSUM_CANDIDATES=[("mine", einsum, lambda call: None)], SQUARE_CANDIDATES=(KERNEL,)))
+    message = refusal(backend_module(EINSUM_CANDIDATES=[KERNEL]))
+    assert "EINSUM_CANDIDATES[0][1] must accept einsum(subscripts" in message
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("UNTRACABLE", "UNTRACEABLE"),
+        ("IMUTABLE", "IMMUTABLE"),
+        ("KNOWNBAD", "KNOWN_BAD"),
+        ("ARRAY_TYPE", "ARRAY_TYPES"),
+        ("REFUSED_TYPE", "REFUSED_TYPES"),
+        ("MATMULL_CANDIDATES", "MATMUL_CANDIDATES"),
+        ("LINALG_CHOLESKI_CANDIDATES", "LINALG_CHOLESKY_CANDIDATES"),
+        ("EINSUM_CANDIDATE", "EINSUM_CANDIDATES"),
+    ],
+)
+def test_misspelt_data(backend_module, typo, meant):
+    message = refusal(backend_module(**{typo: ()}))
+    assert f"made_up_backend.py defines {typo}, which xarrayops.plugin does not know (did you mean {meant}?)" in message
+
+
+def test_constants_of_others_are_no_business_of_ours(backend_module):
+    validate(backend_module(SURFACE=SURFACE, HOOKS=plugin.HOOKS, ARRAYS=(), WIDE=1, BITS={}, EMPTY=(), _IMUTABLE=True))
+
+
+@pytest.mark.parametrize("types", [(), (3,), ("ndarray",), int, [int], (int, None)])
+def test_array_types_are_classes(backend_module, types):
+    message = refusal(backend_module(ARRAY_TYPES=types))
+    assert message == f"made_up_backend.py: ARRAY_TYPES must be a tuple of classes, but it is {types!r}."
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("IMMUTABLE", "yes"), ("UNTRACEABLE", ["nonzero"]), ("KNOWN_BAD", {}), ("REFUSED_TYPES", ())],
+)
+def test_data_of_a_wrong_kind(backend_module, name, value):
+    assert f"{name} must be " in refusal(backend_module(**{name: value}))
 
 
 def test_no_function(backend_module):

@@ -1,10 +1,13 @@
-"""One cell inside a worker: prepare, transfer, check, time, check again."""
+"""One cell inside a worker: prepare, transfer, check, time, check again; before the first, the library's start-up."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 import xarrayops as xo
 from xarrayops.bench import memory
@@ -12,7 +15,10 @@ from xarrayops.bench.oracle import WrongAnswer, check
 from xarrayops.bench.results import Status
 from xarrayops.bench.timing import timed, timed_round
 from xarrayops.bench.workloads._contract import MissingData, Workload
+from xarrayops.plugin import Array
 
+TRANSFERS = 5
+"""How many conversions of the inputs stand behind a transfer time."""
 _OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "can't allocate memory", "cannot allocate memory")
 
 
@@ -26,10 +32,7 @@ class Cell:
     def __init__(self, workload: Workload, backend: str, device: str, dtype: str, size: str) -> None:
         self.function, self.dtype = workload.function, dtype
         self.case = workload.prepare(dtype, size)
-        start = perf_counter()
-        self.inputs = tuple(xo.convert(x, backend, device=device) for x in self.case.inputs)
-        xo.synchronize(*self.inputs)
-        transfer = perf_counter() - start
+        transfer, self.inputs = transferred(self.case.inputs, backend, device)
         first_call, results = timed(self.function, self.inputs)
         self.error = check(self.case, results, dtype)
         del results
@@ -50,6 +53,29 @@ class Cell:
     def peak_bytes(self) -> int | None:
         """The host memory that one call adds at its peak; nothing may be timed in this process afterwards."""
         return memory.peak_bytes(lambda: timed(self.function, self.inputs))
+
+
+def transferred(arrays: tuple[Any, ...], backend: str, device: str) -> tuple[float, tuple[Array, ...]]:
+    """Seconds in which NumPy's arrays reach a device, the median of `TRANSFERS` times, and what arrived last."""
+    samples: list[float] = []
+    moved: tuple[Array, ...] = ()
+    for _ in range(TRANSFERS):
+        moved = ()  # a device need not hold the inputs twice
+        start = perf_counter()
+        moved = tuple(xo.convert(x, backend, device=device) for x in arrays)
+        xo.synchronize(*moved)
+        samples.append(perf_counter() - start)
+    return statistics.median(samples), moved
+
+
+def warm_up(backend: str, device: str) -> None:
+    """Let the library start on a device: contexts, threads and handles are no part of any workload's first call.
+
+    The shape is none of a workload's, so what is compiled for one of them is still compiled in its first call.
+    """
+    _, (x,) = transferred((np.ones((3, 3), dtype="float32"),), backend, device)
+    _, (total,) = timed(lambda x: xo.sum(xo.add(xo.matmul(x, x), x)), (x,))
+    xo.convert(total, "numpy")
 
 
 def guarded(action: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:

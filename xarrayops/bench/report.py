@@ -13,6 +13,7 @@ from rich.text import Text
 
 from xarrayops._doctor import device_text
 from xarrayops.bench import memory
+from xarrayops.bench.cell import TRANSFERS
 from xarrayops.bench.results import Row
 from xarrayops.bench.workloads import Workload
 
@@ -35,9 +36,10 @@ NOTES = (
     "interval: holds the true median with the confidence in results.jsonl, 95 % or more from six rounds on. Cells "
     "whose intervals overlap that of the fastest are a tie; without intervals none is called the fastest.",
     "of roof: part of what this device allows, by the best copy and matrix product that any library here reached on "
-    "it. More than 100 % means that those probes were disturbed, or that the data fit into a cache.",
+    "it, their answers checked. More than 100 % has a question mark: it shows that the roof is wrong.",
     f"peak memory: {memory.METHOD}. Empty on accelerators, and where the budget ended first.",
-    "first call: with compilation, without the import. transfer: the conversion of the inputs from NumPy.",
+    "first call: the workload's first at this shape, with compilation, without the library's import and start-up. "
+    f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
     "error: largest difference from the oracle, as a part of the oracle's largest value.",
 )
 
@@ -51,6 +53,25 @@ def disturbance(rows: Sequence[Row]) -> str | None:
         f"The machine was busy before the run (load {load:.1f} on {os.cpu_count()} CPUs): times are longer and vary "
         f"more than they would on an idle one, most of all where a library runs several threads."
     )
+
+
+def suspicion(rows: Sequence[Row]) -> str | None:
+    """A warning where a cell is beyond the roof of its device."""
+    if not any(_beyond_roof(row) for row in rows):
+        return None
+    return (
+        'A "?" marks more than 100 % of a roof, which no program can reach: the probes of that roof were disturbed, or '
+        "the data fit into a cache that the probes are too large for. Rely on no part of that roof."
+    )
+
+
+def _beyond_roof(row: Row) -> bool:
+    return row.roof_fraction is not None and row.roof_fraction > 1.0
+
+
+def warnings(rows: Sequence[Row]) -> list[str]:
+    """What must be known before a number is believed."""
+    return [warning for warning in (disturbance(rows), suspicion(rows)) if warning]
 
 
 def fastest(rows: Sequence[Row]) -> dict[str, str]:
@@ -84,7 +105,7 @@ def cells(row: Row, marks: dict[str, str]) -> tuple[str, ...]:
         seconds_text(row.median_s),
         "" if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
         rate_text(row.throughput, row.throughput_unit),
-        "" if row.roof_fraction is None else f"{row.roof_fraction:.0%} {row.roof}",
+        "" if row.roof_fraction is None else f"{row.roof_fraction:.0%}{'?' * _beyond_roof(row)} {row.roof}",
         bytes_text(row.peak_bytes),
         seconds_text(row.first_call_s),
         seconds_text(row.transfer_s),
@@ -129,8 +150,7 @@ def show(rows: Sequence[Row], console: Console) -> None:
     left_out = [COLUMNS[i] for i in range(len(COLUMNS)) if i not in kept]
     if drawn and left_out:
         console.print(Text(f"This terminal is too narrow for: {', '.join(left_out)}. The report has them."))
-    warning = disturbance(rows)
-    if warning:
+    for warning in warnings(rows):
         console.print(Text(f"WARNING: {warning}", style="bold yellow"))
 
 
@@ -155,8 +175,7 @@ def markdown(rows: Sequence[Row], workloads: Sequence[Workload], command: str) -
     lines = ["# xarrayops benchmark", ""]
     if rows:
         lines += [f"`{command}` on {rows[0].machine}.", ""]
-    warning = disturbance(rows)
-    if warning:
+    for warning in warnings(rows):
         lines += [f"**{warning}**", ""]
     for title, measured, marks in tables(rows):
         lines += [f"## {title}", "", f"Timed: {timed[measured[0].workload]}.", ""]

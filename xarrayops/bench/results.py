@@ -45,9 +45,11 @@ class Row:
     error, tolerance : float
         The largest error seen, and the largest that passes, as parts of the largest value in the float64 oracle.
     roof, roof_throughput, roof_fraction : str, float, float
-        What binds, "memory" or "compute"; the throughput that the device's roof allows; the part of it reached.
+        What binds, "memory" or "compute"; the throughput that the device's roof allows; the part of it reached,
+        which cannot be more than 1 where the roof is right.
     first_call_s, transfer_s, import_s : float
-        The first call, compilation included; the conversion of the inputs; the import of the library.
+        The first call, compilation included; the conversion of the inputs from NumPy, the median of several; the
+        import of the library with its start-up, a tiny call on each device.
     rounds, calls : int
         How many rounds, and timed calls in all, stand behind the median.
     versions : dict

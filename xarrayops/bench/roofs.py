@@ -1,9 +1,13 @@
-"""The two roofs of a device, found by running on it: how fast it copies, and how fast it multiplies matrices."""
+"""The two roofs of a device, found by running on it: how fast it copies, and how fast it multiplies matrices.
+
+No rate without a checked answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -12,6 +16,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops import _machine
+from xarrayops.bench.oracle import WrongAnswer
 from xarrayops.bench.timing import timed
 
 _LONG_ENOUGH_S = 0.01
@@ -24,30 +29,47 @@ def probe(backend: str, device: str, kind: str, dtype: str) -> dict[str, float]:
     """The best rates that this library reached on a device: "memory" in B/s and "compute" in FLOP/s.
 
     ``x + 1`` reads and writes each byte once; on the host, plain copies on all cores are tried too, into memory that is
-    mapped already. The product is of square matrices, doubled in order until a call takes 10 ms.
+    mapped already. The product is of square matrices, doubled in order until a call takes 10 ms. A rate whose answer is
+    wrong is left out.
     """
-    rates = {"memory": _copy_rate(backend, device, dtype), "compute": _product_rate(backend, device, dtype)}
+    probes: list[tuple[str, Callable[[], float]]] = [
+        ("memory", partial(copy_rate, backend, device, dtype)),
+        ("compute", partial(product_rate, backend, device, dtype)),
+    ]
     if kind == "cpu":
-        rates["memory"] = max(rates["memory"], host_copy_rate())
+        probes.append(("memory", host_copy_rate))
+    rates: dict[str, float] = {}
+    for roof, rate in probes:
+        with suppress(WrongAnswer):
+            rates[roof] = max(rate(), rates.get(roof, 0.0))
     return rates
 
 
-def _copy_rate(backend: str, device: str, dtype: str) -> float:
+def copy_rate(backend: str, device: str, dtype: str) -> float:
+    """Bytes read and written per second by ``x + 1``."""
     nbytes, largest = _COPY_BYTES
     while True:
-        x = _ones(nbytes // np.dtype(dtype).itemsize, backend, device, dtype)
-        seconds = _best(partial(_seconds, xo.add, x, 1.0))
+        x = _filled(nbytes // np.dtype(dtype).itemsize, 1.0, backend, device, dtype)
+        seconds, copied = _best(partial(timed, xo.add, (x, 1.0)))
         if seconds >= _LONG_ENOUGH_S or nbytes >= largest:
+            _demand(copied, 2.0, 0.0)
             return 2.0 * nbytes / seconds
         nbytes *= 2
 
 
-def _product_rate(backend: str, device: str, dtype: str) -> float:
+def product_rate(backend: str, device: str, dtype: str) -> float:
+    """Operations per second of a product in the full precision of the dtype.
+
+    One matrix is all ones. The entries of the other are a little more than one, by so little that half the bits of the
+    dtype lose it, and their sums are exact: an answer without it was computed in TF32 or less.
+    """
+    little = 2.0 ** -(np.finfo(dtype).nmant // 2)
     n, largest = _ORDER
     while True:
-        x = _ones((n, n), backend, device, dtype)
-        seconds = _best(partial(_seconds, xo.matmul, x, x))
+        matrices = [_filled((n, n), value, backend, device, dtype) for value in (1.0, 1.0 + little)]
+        seconds, product = _best(partial(timed, xo.matmul, tuple(matrices)))
         if seconds >= _LONG_ENOUGH_S or n >= largest:
+            _demand(product, n * (1.0 + little), n * little / 4)
             return 2.0 * n**3 / seconds
         n *= 2
 
@@ -60,27 +82,35 @@ def host_copy_rate() -> float:
     pairs = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
     with ThreadPoolExecutor(threads) as pool:
 
-        def copy() -> float:
+        def copy() -> tuple[float, tuple[Any, ...]]:
             start = perf_counter()
             list(pool.map(lambda pair: np.copyto(*pair), pairs))
-            return perf_counter() - start
+            return perf_counter() - start, (target,)
 
-        return 2.0 * source.nbytes / _best(copy)
-
-
-def _ones(shape: Any, backend: str, device: str, dtype: str) -> Any:
-    """From NumPy's memory: a lazy array of ones would be made anew in every call."""
-    return xo.convert(np.ones(shape, dtype=dtype), backend, device=device)
+        seconds, copied = _best(copy)
+    _demand(copied, 1.0, 0.0)
+    return 2.0 * source.nbytes / seconds
 
 
-def _seconds(function: Callable[..., Any], *arguments: Any) -> float:
-    return timed(function, arguments)[0]
+def _filled(shape: Any, value: float, backend: str, device: str, dtype: str) -> Any:
+    """From NumPy's memory: a lazy array of one value would be made anew in every call."""
+    return xo.convert(np.full(shape, value, dtype=dtype), backend, device=device)
 
 
-def _best(seconds_of_call: Callable[[], float]) -> float:
-    """The shortest of some calls: a roof is what the device can do, not what it usually does."""
-    seconds_of_call()
-    best, start = seconds_of_call(), perf_counter()
+def _demand(results: tuple[Any, ...], value: float, tolerance: float) -> None:
+    """Raise `WrongAnswer` unless every entry has this value; a NaN has not."""
+    got = xo.convert(results[0], "numpy")
+    if not value - tolerance <= float(got.min()) <= float(got.max()) <= value + tolerance:
+        raise WrongAnswer(f"entries from {got.min()} to {got.max()} instead of {value}")
+
+
+def _best(call: Callable[[], tuple[float, tuple[Any, ...]]]) -> tuple[float, tuple[Any, ...]]:
+    """The shortest of some calls, and the last results: a roof is what the device can do, not what it usually does."""
+    call()
+    best, results = call()
+    start = perf_counter()
     while perf_counter() - start < _PROBE_S:
-        best = min(best, seconds_of_call())
-    return best
+        results = ()
+        seconds, results = call()
+        best = min(best, seconds)
+    return best, results

@@ -21,7 +21,8 @@ ROUND_S = 0.15
 BUDGET_S = 90.0
 TIMEOUT_S = 30.0
 IMPORT_S = 60.0
-"""How long the libraries, imported side by side, may take."""
+"""How long the libraries, which start side by side, may take."""
+ROOFS = ("memory", "compute")
 _CALLS_TO_WEIGH = 5
 _WEIGHING_S = 0.1
 
@@ -119,7 +120,7 @@ class _Run:
             worker.close(grace_s=1.0)
 
     def greet(self) -> None:
-        """Wait for the libraries, which are imported side by side, and lay out the cells, workload by workload."""
+        """Wait for the libraries, which start side by side, and lay out the cells, workload by workload."""
         self.tell("importing the libraries")
         greetings = {name: self.greeting(name) for name in self.plan.backends}
         for name, greeting in greetings.items():
@@ -197,7 +198,7 @@ class _Run:
             rates = self.ask(cell.row.backend, command)
             if rates["status"] == "ok":
                 known = self.roofs.setdefault(cell.place, {})
-                known.update({roof: max(known.get(roof, 0.0), rates[roof]) for roof in ("memory", "compute")})
+                known.update({roof: max(known.get(roof, 0.0), rates[roof]) for roof in ROOFS if roof in rates})
         self.probing_s = monotonic() - start
 
     def refine(self) -> None:
@@ -288,8 +289,8 @@ def _filled(cell: _Cell, rates: dict[str, float] | None) -> Row:
         calls=sum(map(len, cell.rounds)),
         **{name: first[name] for name in ("first_call_s", "transfer_s", "tolerance")},
     )
-    if rates is None:
-        return row
+    if rates is None or any(roof not in rates for roof in ROOFS):
+        return row  # which of them binds cannot be told
     bounds = {"memory": first["nbytes"] / rates["memory"], "compute": first["operations"] / rates["compute"]}
     roof = max(bounds, key=lambda name: bounds[name])
     return replace(row, roof=roof, roof_throughput=amount / bounds[roof], roof_fraction=bounds[roof] / median)

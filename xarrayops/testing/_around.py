@@ -8,7 +8,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._compare import check_array
 from xarrayops.testing._samples import sample
-from xarrayops.testing._table import exercises
+from xarrayops.testing._table import called, exercises
 from xarrayops.testing._variant import Variant
 
 X = sample("float32")
@@ -21,7 +21,7 @@ class AroundSuite:
     def test_namespace(self, variant: Variant) -> None:
         """The namespace is the standard's, with our functions and native dtypes."""
         x = variant.array(X)
-        namespace = xo.array_namespace(x)
+        namespace = called(variant, "array_namespace", xo.array_namespace, x)
         assert namespace is xo.backend(x).namespace is xo.backend(variant.library).namespace
         assert namespace.__array_api_version__ == "2025.12"
         check_array(variant, namespace.add(x, x), X + X, dtype="float32")
@@ -31,7 +31,7 @@ class AroundSuite:
     @exercises("backend", "backends")
     def test_backend(self, variant: Variant) -> None:
         """A backend has a name, versions and devices; the list of all knows it, if an entry point does."""
-        backend = xo.backend(variant.array(X))
+        backend = called(variant, "backend", xo.backend, variant.array(X))
         assert backend is variant.backend
         assert all(isinstance(v, str) for v in backend.versions.values())
         assert any(d.native == variant.device for d in backend.devices())
@@ -43,7 +43,9 @@ class AroundSuite:
         """``to_device(x, device(x)) is x``; the names of devices are accepted."""
         x = variant.array(X)
         device = xo.device(x)
+        assert called(variant, "device", xo.device, x) in (device, None)
         assert xo.to_device(x, device) is x
+        assert np.array_equal(variant.values(called(variant, "to_device", xo.to_device, x, device)), X)
         for known in variant.backend.devices():
             moved = xo.to_device(x, known.name)
             assert xo.device(moved) == known.native
@@ -58,6 +60,10 @@ class AroundSuite:
         assert not xo.is_lazy(first)
         assert (first is x) is (second is y) is (not xo.is_lazy(x))
         assert np.array_equal(xo.convert(xo.compute(x), "numpy"), X)
+        assert called(variant, "is_lazy", xo.is_lazy, x) in (xo.is_lazy(x), variant.traced)
+        first, number, second = called(variant, "compute", xo.compute, x, 1.5, y)
+        assert number == 1.5
+        assert all(np.array_equal(variant.values(each), X) for each in (first, second))
 
     @exercises("synchronize")
     def test_synchronize(self, variant: Variant) -> None:
@@ -65,12 +71,13 @@ class AroundSuite:
         x = variant.array(X)
         assert xo.synchronize(xo.add(x, x), x) is None  # type: ignore[func-returns-value]
         assert xo.synchronize() is None  # type: ignore[func-returns-value]
+        assert called(variant, "synchronize", xo.synchronize, x, x) is None
 
     @exercises("explain")
     def test_explain(self, variant: Variant) -> None:
         """The chosen candidate is of this library, and nothing is copied."""
         x = variant.array(X)
-        explained = xo.explain("add", x, x)
+        explained = called(variant, "explain", xo.explain, "add", x, x)
         assert explained.verb == "add"
         assert explained.chosen is not None
         assert explained.chosen.startswith(f"{variant.backend.name}:")

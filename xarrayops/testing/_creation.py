@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops.plugin import Array
 from xarrayops.testing._compare import check_array
 from xarrayops.testing._samples import ALL, NUMERIC, sample
-from xarrayops.testing._table import Native, Row, call, cases, check_row, exercises, row
+from xarrayops.testing._table import Native, Row, call, called, cases, check_row, exercises, row
 from xarrayops.testing._variant import Variant
 
 LIKE = sample("int8", (2,))
@@ -174,13 +175,28 @@ class CreationSuite:
         check_array(variant, xo.from_dlpack(x, like=x), X, dtype="float32")
         check_array(variant, xo.from_dlpack(x, like=x, copy=True), X, dtype="float32")
 
-    @exercises("zeros")
+    @exercises("zeros", "use")
     def test_the_default_of_a_with_block(self, variant: Variant) -> None:
         """Inside ``xo.use`` creation functions need not be told; arrays of any library stay where they are."""
         if isinstance(variant.library, str):
             with xo.use(variant.library, device=variant.device_name):
-                check_array(variant, xo.zeros((2,)), np.zeros(2), dtype=variant.defaults["real floating"])
+                zeros = called(variant, "use", xo.zeros, (2,))
+                check_array(variant, zeros, np.zeros(2), dtype=variant.defaults["real floating"])
                 check_array(variant, xo.asarray([1.0], dtype="float32"), [1.0], dtype="float32")
+
+    @exercises("zeros", "use")
+    def test_a_with_block_within(self, variant: Variant) -> None:
+        """A function that is run as a whole may open such a block itself."""
+
+        def create(library: str, device: str | None) -> Array:
+            with xo.use(library, device=device):
+                return xo.zeros((2,))
+
+        if isinstance(variant.library, str):
+            zeros = called(variant, "use", create, variant.library, variant.device_name)
+            check_array(variant, zeros, np.zeros(2), dtype=variant.defaults["real floating"])
+            told = variant.run(lambda: xo.zeros((2,), **variant.creation))
+            check_array(variant, told, np.zeros(2), dtype=variant.defaults["real floating"])
 
     def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:
         """Two answers to one question are an error."""

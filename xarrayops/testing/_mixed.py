@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,10 +21,10 @@ SEVERAL = {
     r.verb: (r, c)
     for t in TABLES
     for r in t.ROWS
-    for c in r.calls
+    for c in reversed(r.calls)
     if r.function is None and "like" not in c.kwargs and len(c.arrays) > 1
 }
-"""A call with several arrays for each verb that takes them."""
+"""The first call with several arrays for each verb that takes them."""
 Use = Callable[[], Any]
 MASKED: np.ma.MaskedArray[Any, Any] = np.ma.masked_array([1.0, 2.0], mask=[True, False])
 
@@ -80,6 +81,22 @@ class MixedSuite:
         uses: list[Use] = [lambda: xo.concat([x, bad]), lambda: xo.sum(bad), lambda: xo.convert(bad, variant.library)]
         for use in uses:
             with pytest.raises((xo.Unsupported, xo.ExchangeError), match="Instead"):
+                use()
+
+    def test_numbers_where_arrays_must_be(self, variant: Variant) -> None:
+        """A Python number is an operand, and no array: the error names the argument, beside an array and alone."""
+        x = variant.array(sample("float32", (2, 2)))
+        uses: dict[str, Use] = {
+            "x": lambda: xo.sum(2.0),
+            "x1": lambda: xo.matmul(2.0, x),
+            "x2": lambda: xo.linalg.solve(x, 2.0),
+            "condition": lambda: xo.where(True, x, x),
+            "indices": lambda: xo.take(x, 1, axis=0),
+            "arrays[1]": lambda: xo.concat([x, 1.0]),
+            "operands[1]": lambda: xo.einsum("ij,->ij", x, 2.0),
+        }
+        for name, use in uses.items():
+            with pytest.raises(xo.BackendNotFound, match=rf"argument {re.escape(name)} is .*, but it must be an array"):
                 use()
 
     def test_nothing_to_tell_by(self) -> None:

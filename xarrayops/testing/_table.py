@@ -201,8 +201,15 @@ def quiet() -> Iterator[None]:
 
 
 def able(variant: Variant, row: Row) -> list[Call]:
-    """The calls whose dtypes a variant's library has."""
-    return [case for case in row.calls if case.dtypes <= variant.dtypes]
+    """The calls whose dtypes, and those of whose results, a variant's library has."""
+    calls = [case for case in row.calls if case.dtypes <= variant.dtypes]
+    return [case for case in calls if result_dtypes(variant, row, case) <= variant.dtypes]
+
+
+def result_dtypes(variant: Variant, row: Row, case: Call) -> set[str]:
+    """The dtypes of the results of a call, where the row's rule tells them."""
+    rules = row.dtype if isinstance(row.dtype, tuple) else (row.dtype,)
+    return {dtype for rule in rules if (dtype := expected_dtype(rule, case, variant.defaults)) is not None}
 
 
 def chosen(variant: Variant, row: Row) -> list[Call]:
@@ -227,6 +234,31 @@ def check_gap(variant: Variant, row: Row, case: Call, gap: Gap) -> None:
 
 class Untraceable(Exception):
     """The call failed, and the backend's data said that it would."""
+
+
+def called(variant: Variant, verb: str, function: Callable[..., Any], /, *args: Any) -> Any:
+    """Call a function outside the tables as the variant runs it; one that the data calls untraceable must fail there.
+
+    Its result is then that of a plain call.
+    """
+    if verb not in variant.untraceable:
+        return variant.run(function, *args)
+    assert fails(variant, function, *args), still_works(variant, verb)
+    return function(*args)
+
+
+def fails(variant: Variant, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> bool:
+    """Whether a call fails as the variant runs it."""
+    try:
+        variant.run(function, *args, **kwargs)
+    except Exception:
+        return True
+    return False
+
+
+def still_works(variant: Variant, verb: str) -> str:
+    """What is said of a verb that is called untraceable, and is not."""
+    return f"{verb} works under {variant}: delete it from UNTRACEABLE in {variant.backend.module.__name__}"
 
 
 def prepare(variant: Variant, row: Row, case: Call) -> tuple[Call, dict[str, Any]]:

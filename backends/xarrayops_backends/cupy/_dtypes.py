@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import cupy
 import numpy as np
+
+from xarrayops_backends._numpy_dtypes import finfo as finfo
 
 _DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-
-
-class _FloatInfo(NamedTuple):
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: Any
 
 
 def as_dtype(name: str, /) -> Any:
@@ -41,16 +33,3 @@ def dtype_name(dtype: Any, /) -> str | None:
         dtype = np.dtype(dtype)
     known = isinstance(dtype, np.dtype) and dtype.isnative and dtype.name in (*_DTYPES, "bfloat16")
     return str(dtype.name) if known else None
-
-
-def finfo(type: Any, /) -> Any:
-    """The attributes are Python floats, as the standard says; bfloat16 is ml_dtypes' own."""
-    dtype = type.dtype if isinstance(type, cupy.ndarray) else np.dtype(type)
-    if dtype.name == "bfloat16":
-        import ml_dtypes
-
-        info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call, unused-ignore]
-    else:
-        info = np.finfo(dtype)
-    eps, high, low, tiny = (float(value) for value in (info.eps, info.max, info.min, info.smallest_normal))
-    return _FloatInfo(int(info.bits), eps, high, low, tiny, info.dtype)

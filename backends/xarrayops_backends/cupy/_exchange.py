@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import cupy
@@ -44,7 +45,7 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     return None
 
 
-def alias(x: Any, memory: Memory, /) -> Array:
+def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """DLPack, on the device that holds the memory."""
     with cupy.cuda.Device(memory.index):
         return cupy.from_dlpack(x)

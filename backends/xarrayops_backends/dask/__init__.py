@@ -9,24 +9,23 @@ from __future__ import annotations
 import array_api_compat.dask.array
 import dask.array
 
+from xarrayops.plugin import Gap
+from xarrayops_backends._numpy_dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask._creation import (
     asarray,
     astype,
     broadcast_shapes,
-    can_cast,
     empty_like,
     eye,
-    finfo,
     from_dlpack,
     full_like,
-    iinfo,
     linspace,
     ones_like,
     tril,
     triu,
     zeros_like,
 )
-from xarrayops_backends.dask._elementwise import expm1
+from xarrayops_backends.dask._elementwise import clip, expm1
 from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
 from xarrayops_backends.dask._fft import (
     fft_fft,
@@ -40,17 +39,7 @@ from xarrayops_backends.dask._fft import (
     fft_rfft,
     fft_rfftn,
 )
-from xarrayops_backends.dask._hooks import (
-    as_device,
-    compute,
-    device,
-    devices,
-    einsum,
-    is_lazy,
-    synchronize,
-    to_device,
-    versions,
-)
+from xarrayops_backends.dask._hooks import compute, einsum, is_lazy, synchronize, versions
 from xarrayops_backends.dask._indexing import (
     argmax,
     argmin,
@@ -93,7 +82,8 @@ from xarrayops_backends.dask._linalg import (
 )
 from xarrayops_backends.dask._sets import unique_all, unique_counts, unique_inverse, unique_values
 from xarrayops_backends.dask._statistics import cumulative_prod, cumulative_sum, flip, std, var
-from xarrayops_backends.numpy import __array_namespace_info__, as_dtype, dtype_name, import_refusal
+from xarrayops_backends.numpy import __array_namespace_info__, as_device, device, devices, import_refusal, to_device
 
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
+UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}

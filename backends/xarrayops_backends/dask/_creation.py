@@ -1,4 +1,4 @@
-"""Creation and dtypes."""
+"""Creation and casts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops_backends import numpy as _numpy
+from xarrayops_backends._numpy_dtypes import refuse_discarding
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import compat, da
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
     """A sequence that holds Dask arrays is stacked: NumPy would compute them."""
+    if dtype is not None and hasattr(obj, "dtype"):
+        refuse_discarding(obj.dtype, dtype)
     if not isinstance(obj, (list, tuple)) or not _holds_lazy(obj):
         return compat.asarray(obj, dtype=dtype, device=device, copy=copy)
     _blocks.check_device(device)
@@ -42,6 +44,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """Dask's own casts a 0-d array's value to learn the dtype, and warns."""
     _blocks.check_device(device)
+    refuse_discarding(x.dtype, dtype)
     dtype = np.dtype(dtype)
     if dtype == x.dtype:
         return x.copy() if copy else x
@@ -139,22 +142,3 @@ def _triangle(x: Array, inside: Callable[[Array], Array]) -> Array:
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Dask has none."""
     return np.broadcast_shapes(*shapes)
-
-
-def can_cast(from_: Any, to: Any, /) -> bool:
-    """NumPy's takes no Dask array."""
-    return np.can_cast(_dtype_of(from_), to)
-
-
-def finfo(type: Any, /) -> Any:
-    """As for can_cast."""
-    return _numpy.finfo(_dtype_of(type))
-
-
-def iinfo(type: Any, /) -> Any:
-    """As for can_cast."""
-    return _numpy.iinfo(_dtype_of(type))
-
-
-def _dtype_of(x: Any) -> Any:
-    return x.dtype if isinstance(x, da.Array) else x

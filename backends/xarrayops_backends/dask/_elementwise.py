@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops_backends import numpy as _numpy
 from xarrayops_backends.dask._blocks import da
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """Chunk by chunk, so that bounds are taken as NumPy's backend takes them."""
+    if min is None and max is None:
+        return x.copy()
+    given = [bound for bound in (min, max) if bound is not None]
+    kernel = partial(_clipped, has_min=min is not None)
+    return da.core.elemwise(kernel, x, *given, dtype=x.dtype)
+
+
+def _clipped(x: Any, *bounds: Any, has_min: bool) -> Any:
+    return _numpy.clip(x, *bounds) if has_min else _numpy.clip(x, None, *bounds)
 
 
 def expm1(x: Array, /) -> Array:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from importlib import metadata
-from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array, Device
+from xarrayops.plugin import Array
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 
@@ -15,28 +14,6 @@ from xarrayops_backends.dask._blocks import da
 def versions() -> dict[str, str]:
     """Dask's version, and NumPy's, which does the work."""
     return {"dask": metadata.version("dask"), "numpy": np.__version__}
-
-
-def devices() -> list[Device]:
-    """The CPU."""
-    return [Device("cpu", "cpu", "cpu")]
-
-
-def as_device(device: Any, /) -> str:
-    """Only the CPU."""
-    if device not in ("cpu", "cpu:0"):
-        raise ValueError("Dask arrays live on the cpu")
-    return "cpu"
-
-
-def device(x: Array, /) -> str:
-    """Always the CPU: where the workers are, only the scheduler knows."""
-    return "cpu"
-
-
-def to_device(x: Array, device: Any, /) -> Array:
-    """x itself: there is one device."""
-    return x
 
 
 def is_lazy(x: Array, /) -> bool:

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops_backends._numpy_dtypes import refuse_discarding
 from xarrayops_backends.jax._devices import _is_at
-from xarrayops_backends.jax._dtypes import _available, _faithful, _refuse_discarding, _refuse_truncating
+from xarrayops_backends.jax._dtypes import _available, _faithful, _refuse_truncating
 
 _ARRAYS = (jax.Array, jax.core.Tracer)
 _SCALARS = (int, float, complex)
@@ -49,7 +50,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if dtype is None:
         _refuse_truncating(obj)
     elif hasattr(obj, "dtype"):
-        _refuse_discarding(obj.dtype, dtype)
+        refuse_discarding(obj.dtype, dtype)
     return jnp.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 

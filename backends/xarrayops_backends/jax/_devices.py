@@ -46,6 +46,8 @@ def devices() -> list[Device]:
 
 def as_device(device: Any, /) -> Any:
     """The device of a name; "gpu" is whichever kind there is. Shardings are places too."""
+    if isinstance(device, Sharding) and len(device.device_set) == 1:
+        (device,) = device.device_set
     if isinstance(device, (jax.Device, Sharding)):
         return device
     known = devices()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -13,6 +12,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops_backends._numpy_dtypes import finfo as finfo, refuse_discarding
 
 _NATIVE = {
     name: jnp.dtype(name)
@@ -74,16 +74,10 @@ def _refuse_truncating(data: Any) -> None:
                 _available(leaf.dtype)
 
 
-def _refuse_discarding(source: Any, target: Any) -> None:
-    """Refuse to drop imaginary parts, which JAX does with a warning that announces this error."""
-    if jnp.isdtype(source, "complex floating") and jnp.isdtype(target, ("integral", "real floating")):
-        raise ValueError(f"{source} does not cast to {target}: take the real or imag part first")
-
-
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """Refuse what JAX does with a warning: to truncate 64 bits, to drop imaginary parts."""
     target = jnp.dtype(_available(dtype))
-    _refuse_discarding(x.dtype, target)
+    refuse_discarding(x.dtype, target)
     # A cast makes a new array already; JAX would copy it once more.
     return jnp.astype(x, target, copy=copy and x.dtype == target, device=device)
 
@@ -91,13 +85,6 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 def can_cast(from_: Any, to: Any, /) -> bool:
     """JAX takes no array whose dtype is asked about."""
     return bool(jnp.can_cast(getattr(from_, "dtype", from_), to))
-
-
-def finfo(type: Any, /) -> SimpleNamespace:
-    """The limits as Python numbers, which the standard asks for; JAX gives NumPy scalars, and warns about arrays."""
-    info = jnp.finfo(getattr(type, "dtype", type))  # type: ignore[no-untyped-call]
-    limits = {name: float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal")}
-    return SimpleNamespace(bits=info.bits, dtype=info.dtype, **limits)
 
 
 def iinfo(type: Any, /) -> Any:

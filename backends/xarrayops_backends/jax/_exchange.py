@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -25,6 +26,9 @@ def memory(x: Array, /) -> Memory | None:
         pointer = x.unsafe_buffer_pointer()
     except Exception:  # a platform without addresses raises what its plug-in likes
         return None
+    layout = x.format.layout
+    if layout is None or layout.tiling or layout.major_to_minor != tuple(range(x.ndim)):
+        return None  # NumPy and DLPack see such an array through a copy alone
     itemsize = x.dtype.itemsize
     strides = [itemsize] * x.ndim
     for axis in range(x.ndim - 2, -1, -1):
@@ -74,7 +78,7 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     return None
 
 
-def alias(x: Any, memory: Memory, /) -> Array:
+def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """DLPack, which must not copy."""
     return jax.dlpack.from_dlpack(x, copy=False)
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops_backends.jax._dtypes import _faithful, iinfo
+from xarrayops_backends.jax._dtypes import _faithful, astype, iinfo
 
 cumulative_sum = _faithful(jnp.cumulative_sum)
 linalg_trace = _faithful(jnp.linalg.trace)
@@ -23,20 +23,45 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Keep the dtype of x, and bounds that it cannot hold: JAX promotes, and wraps 300 to 44 for uint8."""
-    clipped = jnp.clip(x, _bound(x, min), _bound(x, max))
-    if clipped.dtype == x.dtype:
-        return clipped
-    kind = "integral" if jnp.isdtype(x.dtype, "integral") else "real floating"
-    return clipped.astype(x.dtype) if jnp.isdtype(clipped.dtype, kind) else clipped
+    """The result keeps the dtype of x, in which the bounds are taken; JAX promotes, and wraps 300 to 44 for uint8."""
+    return jnp.clip(x, _bound(x, min), _bound(x, max))
 
 
 def _bound(x: Array, value: Any) -> Any:
-    """A Python integer brought into the range of x's dtype, which clips the same."""
-    if type(value) is not int or not jnp.isdtype(x.dtype, "integral"):
+    """A bound in the dtype of x; the nearest limit where an integer dtype does not reach that far."""
+    dtype = getattr(value, "dtype", None)
+    if value is None or (dtype is not None and dtype == x.dtype):
         return value
+    if not jnp.isdtype(x.dtype, "integral"):
+        return value if dtype is None else astype(value, x.dtype)
     limits = iinfo(x.dtype)
-    return sorted((int(limits.min), value, int(limits.max)))[1]
+    low, high = int(limits.min), int(limits.max)
+    if dtype is None:
+        return low if value <= low else high if value >= high else int(value)
+    if jnp.isdtype(dtype, "integral"):
+        own = iinfo(dtype)
+        value = jnp.clip(value, max(low, int(own.min)), min(high, int(own.max)))
+    return value.astype(x.dtype)  # XLA brings floats beyond the limits to the limits
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """A Python integer that the other's dtype cannot hold is no member; JAX wraps 300 to 44 for int8."""
+    for number, other in ((x1, x2), (x2, x1)):
+        if type(number) is int and jnp.isdtype(other.dtype, "integral"):
+            limits = iinfo(other.dtype)
+            if not limits.min <= number <= limits.max:
+                return jnp.full(getattr(x1, "shape", ()), invert)
+    return jnp.isin(x1, x2, invert=invert)
+
+
+def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """Heed ``copy``, which JAX ignores: the result lies elsewhere unless the shape stays."""
+    result = jnp.reshape(x, shape)
+    if result.shape == x.shape:
+        return x.copy() if copy else x
+    if copy is False:
+        raise ValueError(f"JAX copies an array of shape {x.shape} to give it shape {result.shape}. Instead: copy=None")
+    return result
 
 
 @_faithful

@@ -7,9 +7,13 @@ Left as PyTorch has them: floor_divide of infinities, where the standard allows 
 keeps finite quotients exact doubles the time), and the sign of a zero remainder (a mend costs 19 % and the gradient).
 """
 
+import sys
+
 import array_api_compat.torch
 import torch
 
+from xarrayops._namespace import implementation, verb_attribute
+from xarrayops._surface import SURFACE
 from xarrayops.plugin import Gap, KnownBad
 from xarrayops_backends.torch._creation import (
     arange as arange,
@@ -143,6 +147,7 @@ from xarrayops_backends.torch._statistics import (
     var as var,
 )
 from xarrayops_backends.torch._update import update as update
+from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED, refining as _refining
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = (torch.Tensor,)
@@ -152,7 +157,24 @@ UNTRACEABLE = {
         "Dynamo does not trace torch.from_dlpack, which takes over memory while the function runs",
         "take the array over before the compiled function and hand it in",
     ),
+    "use": Gap("Dynamo traces no ContextVar, which holds the default of xo.use", "pass backend= or like= to the call"),
+    **dict.fromkeys(
+        ("backend", "convert", "explain", "shares_memory"),
+        Gap("Dynamo traces neither entry points nor pointers", "call it before the compiled function"),
+    ),
 }
+if torch.__version__ < "2.10":
+    _COMPILE_LATER = "PyTorch 2.10 or later, or the call outside of the compiled function"
+    UNTRACEABLE |= {
+        **dict.fromkeys(
+            ("at", "broadcast_arrays", "concat", "einsum", "meshgrid", "stack"),
+            Gap("Dynamo (2.9) does not hash the types of arrays, by which a call is dispatched", _COMPILE_LATER),
+        ),
+        **dict.fromkeys(
+            ("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+            Gap("Dynamo (2.9) traces no result whose shape depends on the data", _COMPILE_LATER),
+        ),
+    }
 
 KNOWN_BAD = (
     KnownBad(
@@ -163,3 +185,9 @@ KNOWN_BAD = (
         "https://github.com/pytorch/pytorch/issues/188023",
     ),
 )
+
+if _XLA_INSTALLED:
+    for _verb in (*SURFACE, "einsum", "synchronize", "to_device", "update"):
+        _plain = implementation(sys.modules[__name__], _verb)
+        if _plain is not None:
+            globals()[verb_attribute(_verb)] = _refining(_verb, _plain)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _COMPLEX_OF
+from xarrayops_backends.torch._dtypes import _COMPLEX_OF, result_type
 from xarrayops_backends.torch._wide import WIDE, _by_bits
 
 
@@ -19,6 +19,8 @@ def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None
         if copy is False:
             raise ValueError("PyTorch has neither read-only memory nor negative strides, and copy=False")
         obj = obj.copy()
+    if isinstance(obj, (list, tuple)) and _holds_tensors(obj):
+        obj = _stacked(obj)
     if not isinstance(obj, torch.Tensor):
         return torch.asarray(obj, dtype=dtype, device=device, copy=copy)
     if copy:
@@ -27,6 +29,19 @@ def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None
     if copy is False and out is not obj:
         raise ValueError(f"{obj.dtype} on {obj.device} to {out.dtype} on {out.device} needs a copy, and copy=False")
     return out
+
+
+def _holds_tensors(obj: Any) -> bool:
+    return isinstance(obj, torch.Tensor) or (isinstance(obj, (list, tuple)) and any(map(_holds_tensors, obj)))
+
+
+def _stacked(obj: Any) -> Array:
+    """PyTorch makes no tensor of a sequence of tensors, and takes single elements off their graph."""
+    if not isinstance(obj, (list, tuple)):
+        return torch.as_tensor(obj)
+    members = [_stacked(member) for member in obj]
+    dtype = result_type(*members)
+    return torch.stack([member.to(dtype) for member in members])
 
 
 def arange(

@@ -46,13 +46,16 @@ def refine(x: Array, /) -> str | None:
 
 
 def as_device(device: Any, /) -> torch.device:
-    """A device that exists: PyTorch itself would only notice at the first allocation."""
+    """A device that exists, in one spelling: PyTorch holds "cuda" and "cuda:0" for different ones."""
     try:
         native = torch.device(device)
         if native.type == "cuda":
             exists = (native.index or 0) < torch.cuda.device_count()
+            native = torch.device("cuda", torch.cuda.current_device()) if exists and native.index is None else native
+        elif native.type == "cpu":
+            return torch.device("cpu")
         else:
-            exists = native.type == "cpu" or torch.empty(0, device=native).device.type == native.type
+            exists = torch.empty(0, device=native).device.type == native.type
     except (RuntimeError, TypeError, AssertionError, NotImplementedError, ImportError):
         exists = False
     if not exists:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, FloatLimits
 from xarrayops_backends.torch._wide import WIDE
 
 _NAMES = (
@@ -93,18 +93,6 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _FloatLimits:
-    """torch.finfo with the dtype itself where PyTorch gives its name."""
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: torch.dtype
-
-
-@dataclass(frozen=True, slots=True)
 class _IntegerLimits:
     """torch.iinfo with the dtype itself where PyTorch gives its name."""
 
@@ -114,12 +102,12 @@ class _IntegerLimits:
     dtype: torch.dtype
 
 
-def finfo(type: Any, /) -> _FloatLimits:
+def finfo(type: Any, /) -> FloatLimits:
     """Limits whose dtype is a dtype; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
     real = _REAL_OF.get(dtype, dtype)
     info = torch.finfo(real)
-    return _FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real)
+    return FloatLimits(info.bits, info.eps, info.max, info.min, info.smallest_normal, real)
 
 
 def iinfo(type: Any, /) -> _IntegerLimits:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from xarrayops._hostview import view_bits
 from xarrayops.plugin import Array, Memory
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
 
@@ -73,18 +74,23 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """PyTorch ends the process on a negative stride (pytorch#188023), and makes read-only memory writable."""
-    if any(stride < 0 for stride in getattr(x, "strides", None) or ()):
-        raise BufferError("PyTorch has no negative strides. Instead: take a contiguous copy first")
-    return _from_dlpack(x, device=device, copy=copy)
+    flags = getattr(x, "flags", None)
+    backward = any(stride < 0 for stride in getattr(x, "strides", None) or ())
+    if not backward and getattr(flags, "writeable", True):
+        return _from_dlpack(x, device=device, copy=copy)
+    if copy is False:
+        raise BufferError("PyTorch has neither read-only memory nor negative strides. Instead: copy=None")
+    return _from_dlpack(x.copy(), device=device)
 
 
-def alias(x: Any, memory: Memory, /) -> Array:
-    """DLPack; the bits by address for the dtypes that NumPy does not export."""
+def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
+    """DLPack; the owner's view of the bits for the dtypes that NumPy does not export."""
     dtype = as_dtype(memory.dtype)
     if dtype not in _BITS or memory.device != "cpu":
         return _from_dlpack(x)
-    bits = view_bits(memory, x, readonly=False)
-    return torch.from_numpy(bits.view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
+    with warnings.catch_warnings():  # copy=False asked for memory that its library takes for immutable
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+        return torch.from_numpy(host().view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
 
 
 def to_numpy(x: Array, /) -> Any:

@@ -23,7 +23,7 @@ def searchsorted(
     if not _may_end_in_nan(x1, sorter):
         return torch.searchsorted(x1, x2, side=side, sorter=sorter)
     unordered = torch.isnan(x1)
-    numbers = torch.sum(~unordered)
+    numbers = torch.sum(torch.logical_not(unordered))
     bounds = torch.where(unordered, torch.inf, x1)
     found = torch.minimum(torch.searchsorted(bounds, x2, side=side, sorter=sorter), numbers)
     return torch.where(torch.isnan(x2), numbers if side == "left" else x1.shape[-1], found)

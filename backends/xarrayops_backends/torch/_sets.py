@@ -39,14 +39,15 @@ def _counted(first: Array) -> Array:
 def _inverse(order: Array, first: Array, shape: tuple[int, ...]) -> Array:
     """The group of each element of the array before it was sorted."""
     inverse = torch.empty_like(order)
-    inverse[order] = torch.cumsum(first, 0) - 1
+    inverse[order] = torch.cumsum(first, 0, dtype=torch.int64) - 1
     return inverse.reshape(shape)
 
 
 def unique_all(x: Array, /) -> UniqueAllResult:
     """torch.unique gives no indices (pytorch#36748); a stable sort finds the first occurrence of each value."""
     ordered, order, first = _grouped(x)
-    return UniqueAllResult(ordered[first], order[first], _inverse(order, first, x.shape), _counted(first))
+    values = _by_bits(torch.masked_select, ordered, first)
+    return UniqueAllResult(values, order[first], _inverse(order, first, x.shape), _counted(first))
 
 
 def unique_counts(x: Array, /) -> UniqueCountsResult:

@@ -41,9 +41,9 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
     if backward or (op != "set" and len(arrays) > len(masks)):
         return _scattered(x, index, op, value, in_place)
     out = x if in_place else x.clone()
-    old = _kept(x[index], value) if in_place else x[index]
-    # Bits, for PyTorch writes no wide unsigned integers to indexed places.
-    _bits(out)[index] = _bits(_COMBINE[op](old, value))
+    # Bits, for PyTorch reads (before 2.10) and writes no wide unsigned integers at indexed places.
+    old = _by_bits(torch.Tensor.__getitem__, x, index)
+    _bits(out)[index] = _bits(_COMBINE[op](_kept(old, value) if in_place else old, value))
     return out
 
 
@@ -75,7 +75,7 @@ def _full_index(x: Array, index: Any) -> tuple[Any, ...]:
     """The index as a tuple without an ellipsis, sequences and foreign arrays of it as tensors beside x."""
     entries = list(index) if isinstance(index, tuple) else [index]
     entries = [
-        each if each is None or each is Ellipsis or isinstance(each, int | slice) else _index_array(each, x)
+        each if each is None or each is Ellipsis or isinstance(each, (int, slice)) else _index_array(each, x)
         for each in entries
     ]
     taken = sum(_consumed(each) for each in entries)

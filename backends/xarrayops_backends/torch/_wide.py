@@ -46,14 +46,19 @@ def _by_bits(function: Callable[..., Array], x: Array, *args: Any, **kwargs: Any
     return function(_bits(x), *args, **kwargs).view(x.dtype)
 
 
-def _divided(function: Callable[[Array, Array], Array], x1: Array, x2: Array) -> Array:
-    """The floored quotient or the remainder of two wide arrays of one dtype."""
+def _divided(
+    function: Callable[[Array, Array], Array],
+    x1: Array,
+    x2: Array,
+    floored: Callable[[Array, Array], Array] = torch.floor_divide,
+) -> Array:
+    """The floored quotient or the remainder of two wide arrays of one dtype, by ``floored`` quotients of int64."""
     if x1.dtype is not torch.uint64:
         return function(_value(x1), _value(x2)).to(x1.dtype)
     # Division of 64-bit words by signed steps: Warren, Hacker's Delight, chapter 9.
     dividend, divisor = x1.view(torch.int64), x2.view(torch.int64)
-    halved = (dividend >> 1) & ~_LOWEST
-    estimate = torch.where(divisor < 0, 0, torch.floor_divide(halved, torch.where(divisor < 0, 1, divisor)) << 1)
+    halved = torch.bitwise_right_shift(dividend, 1) & ~_LOWEST
+    estimate = torch.where(divisor < 0, 0, floored(halved, torch.where(divisor < 0, 1, divisor)) << 1)
     short = (((dividend - estimate * divisor) ^ _LOWEST) >= (divisor ^ _LOWEST)).to(torch.int64)
     quotient = estimate + short
     return (quotient if function is torch.floor_divide else dividend - quotient * divisor).view(torch.uint64)
@@ -61,7 +66,8 @@ def _divided(function: Callable[[Array, Array], Array], x1: Array, x2: Array) ->
 
 def _shifted_right(x1: Array, x2: Array) -> Array:
     """x1 >> x2 without the sign that an arithmetic shift of a stand-in would draw in."""
+    shift = torch.bitwise_right_shift  # and not >>, which PyTorch/XLA makes a division
     if x1.dtype is not torch.uint64:
-        return (_value(x1) >> _value(x2)).to(x1.dtype)
+        return shift(_value(x1), _value(x2)).to(x1.dtype)
     word, by = x1.view(torch.int64), x2.view(torch.int64)
-    return torch.where(by == 0, word, ((word >> 1) & ~_LOWEST) >> (by - 1).clamp(min=0)).view(torch.uint64)
+    return torch.where(by == 0, word, shift(shift(word, 1) & ~_LOWEST, (by - 1).clamp(min=0))).view(torch.uint64)

@@ -1,0 +1,78 @@
+"""Devices, dtypes, versions and waiting."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+import torch_xla
+import torch_xla.core.xla_model as xm
+
+from xarrayops.plugin import Array, Device
+from xarrayops_backends import torch as _torch
+from xarrayops_backends.torch._devices import _Info
+from xarrayops_backends.torch_xla._guard import COMPLEX128
+
+
+def versions() -> dict[str, str]:
+    """Both distributions, and the runtime's device."""
+    return {
+        "torch": torch.__version__,
+        "torch_xla": torch_xla.__version__,
+        "pjrt_device": os.environ.get("PJRT_DEVICE", "unset"),
+    }
+
+
+def devices() -> list[Device]:
+    """The XLA devices that this process can address; the kind is tpu on a TPU, else xla."""
+    kind = "tpu" if xm.xla_device_hw(torch_xla.device()) == "TPU" else "xla"
+    return [Device(kind, f"xla:{i}", torch.device("xla", i), kind) for i in range(len(xm.get_xla_supported_devices()))]
+
+
+def refine(x: Array, /) -> str | None:
+    """Already refined."""
+    return None
+
+
+def as_device(device: Any, /) -> torch.device:
+    """The device of a name: "xla", "xla:0" or "tpu"."""
+    found = torch.device(str(device).replace("tpu", "xla"))
+    if found.type != "xla" or (found.index or 0) >= len(devices()):
+        raise ValueError(f"there is {', '.join(d.name for d in devices())}")
+    return torch.device("xla", found.index or 0)
+
+
+def as_dtype(name: str, /) -> torch.dtype:
+    """The torch dtypes, without complex128."""
+    if name == "complex128":
+        raise ValueError(str(COMPLEX128))
+    return _torch.as_dtype(name)
+
+
+def synchronize(*arrays: Array) -> None:
+    """Run what was recorded and wait for it."""
+    torch_xla.sync()
+    xm.wait_device_ops()
+
+
+class _XlaInfo(_Info):
+    """The inspection API of the XLA devices."""
+
+    def default_device(self) -> torch.device:
+        """The first XLA device."""
+        return torch.device("xla", 0)
+
+    def devices(self) -> tuple[torch.device, ...]:
+        """The XLA devices."""
+        return tuple(each.native for each in devices())
+
+    def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, torch.dtype]:
+        """The standard's dtypes, without complex128."""
+        found = super().dtypes(device=self.default_device() if device is None else device, kind=kind)
+        return {name: dtype for name, dtype in found.items() if dtype is not torch.complex128}
+
+
+def __array_namespace_info__() -> _XlaInfo:  # noqa: N807
+    """The inspection API, told from the machine at hand."""
+    return _XlaInfo()

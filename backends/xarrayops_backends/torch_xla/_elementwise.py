@@ -1,0 +1,131 @@
+"""Elementwise functions that PyTorch/XLA gets wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch import _elementwise
+from xarrayops_backends.torch._dtypes import _pair
+from xarrayops_backends.torch._wide import WIDE, _divided
+
+_Binary = Callable[[Any, Any], Array]
+
+
+def _typed(function: _Binary) -> _Binary:
+    """function of two arrays of one dtype: XLA promotes wrongly, and takes a Python scalar for int64 or complex128."""
+
+    @wraps(function)
+    def typed(x1: Any, x2: Any, /) -> Array:
+        return function(*_pair(x1, x2))
+
+    return typed
+
+
+for _verb in (
+    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor"),
+    *("copysign", "equal", "greater", "greater_equal", "hypot", "less", "less_equal", "logaddexp"),
+    *("logical_and", "logical_or", "logical_xor", "nextafter", "not_equal", "pow", "subtract"),
+):
+    globals()[_verb] = _typed(getattr(_elementwise, _verb))
+
+_wide_product = _elementwise._wrapping(torch.multiply)
+
+
+@_typed
+def multiply(x1: Array, x2: Array, /) -> Array:
+    """XLA multiplies no wide unsigned integers."""
+    return _wide_product(x1, x2) if x1.dtype in WIDE else torch.multiply(x1, x2)
+
+
+@_typed
+def divide(x1: Array, x2: Array, /) -> Array:
+    """XLA gives quotients of complex numbers a real dtype (xla#4519)."""
+    return torch.multiply(x1, torch.reciprocal(x2)) if x1.is_complex() else torch.divide(x1, x2)
+
+
+def _floored(x1: Array, x2: Array) -> Array:
+    """The floored quotient of signed integers: XLA divides them in single precision, so it is mended until exact."""
+    rest, out = torch.remainder(x1, x2), torch.zeros_like(x1)
+    below = (rest != 0) & ((x1 < 0) != (x2 < 0))
+    whole = x1 - torch.where(below, rest - x2, rest)  # towards zero, so that it cannot overflow
+    for _ in range(5):  # each round adds 23 bits; the last takes back what rounding down a whole number has lost
+        out = out + torch.floor_divide(whole - out * x2, x2)
+    return out - below.to(x1.dtype)
+
+
+@_typed
+def floor_divide(x1: Array, x2: Array, /) -> Array:
+    """XLA divides integers in single precision."""
+    if x1.is_floating_point():
+        return torch.floor_divide(x1, x2)
+    if x1.dtype is torch.uint64:
+        return _divided(torch.floor_divide, x1, x2, _floored)
+    work = torch.int64 if x1.dtype in (torch.int64, torch.uint32) else torch.int32  # XLA fails in int8
+    return _floored(x1.to(work), x2.to(work)).to(x1.dtype)
+
+
+@_typed
+def remainder(x1: Array, x2: Array, /) -> Array:
+    """XLA's remainder is exact; but that of uint64 is made of quotients."""
+    return _divided(torch.remainder, x1, x2, _floored) if x1.dtype is torch.uint64 else _elementwise.remainder(x1, x2)
+
+
+def square(x: Array, /) -> Array:
+    """XLA multiplies no wide unsigned integers."""
+    return _wide_product(x, x) if x.dtype in WIDE else torch.square(x)
+
+
+def _choosing(native: _Binary) -> _Binary:
+    """maximum or minimum, where XLA keeps NaN in some positions only."""
+
+    def choose(x1: Any, x2: Any, /) -> Array:
+        out = native(x1, x2)
+        if not out.is_floating_point():
+            return out
+        return torch.where(torch.isnan(x1), x1, torch.where(torch.isnan(x2), x2, out))
+
+    return _typed(choose)
+
+
+maximum = _choosing(_elementwise.maximum)
+minimum = _choosing(_elementwise.minimum)
+
+
+def _integral(native: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A rounding function: XLA makes signed integers of wide unsigned ones."""
+    return lambda x, /: x.clone() if x.dtype in WIDE else native(x)
+
+
+ceil = _integral(torch.ceil)
+floor = _integral(torch.floor)
+round = _integral(_elementwise.round)
+trunc = _integral(torch.trunc)
+
+
+def abs(x: Array, /) -> Array:
+    """XLA gives moduli a complex dtype (xla#3070)."""
+    return torch.hypot(x.real, x.imag) if x.is_complex() else _elementwise.abs(x)
+
+
+def _parted(native: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A test that XLA makes of real numbers only."""
+    return lambda x, /: native(x.real) | native(x.imag) if x.is_complex() else native(x)
+
+
+isinf = _parted(torch.isinf)
+isnan = _parted(torch.isnan)
+
+
+def _logarithm(native: Callable[[Array], Array], base: float) -> Callable[[Array], Array]:
+    """A logarithm that XLA divides by its base's in single precision."""
+    return lambda x, /: torch.log(x) / math.log(base) if x.dtype is torch.float64 else native(x)
+
+
+log2 = _logarithm(torch.log2, 2.0)
+log10 = _logarithm(torch.log10, 10.0)

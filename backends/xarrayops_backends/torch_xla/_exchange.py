@@ -1,0 +1,37 @@
+"""Exchange: every value goes through the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch_xla
+
+from xarrayops.plugin import Array, Memory
+from xarrayops_backends import torch as _torch
+from xarrayops_backends.torch_xla._guard import COMPLEX128
+
+
+def memory(x: Array, /) -> Memory | None:
+    """None: XLA shows no addresses."""
+    return None
+
+
+def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+    """PyTorch/XLA's from_dlpack takes the CPU only, and the values would leave the device."""
+    return "PyTorch/XLA shares no memory; values go through the CPU"
+
+
+def import_refusal(dtype: str, /) -> str | None:
+    """complex128 would arrive without its imaginary parts."""
+    return str(COMPLEX128) if dtype == "complex128" else _torch.import_refusal(dtype)
+
+
+def export_refusal(x: Array, /) -> str | None:
+    """complex128 would arrive without its imaginary parts."""
+    return str(COMPLEX128) if x.dtype is torch.complex128 else _torch.export_refusal(x)
+
+
+def from_numpy(a: Any, device: Any, /) -> Array:
+    """A copy through the CPU."""
+    return _torch.from_numpy(a, torch.device("cpu")).to(device or torch_xla.device())

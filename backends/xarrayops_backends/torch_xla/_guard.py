@@ -1,0 +1,64 @@
+"""What no function on an XLA device may be given or give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map_only
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, Gap, gap_of
+
+COMPLEX128 = Gap(
+    "PyTorch/XLA (2.9) loses the imaginary parts of complex128 whenever values move to or from the device",
+    'complex64, as by x.to(torch.complex64), or the CPU: xo.convert(x, "torch", device="cpu") before the call',
+)
+
+
+def _refuse_complex128(value: Any) -> None:
+    if isinstance(value, torch.Tensor):
+        if value.dtype is torch.complex128:
+            raise Unsupported(str(COMPLEX128))
+    elif isinstance(value, (tuple, list)):
+        for member in value:
+            _refuse_complex128(member)
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """function, which raises rather than take or give complex128."""
+    if gap_of(function) is not None:
+        return function
+
+    @wraps(function)
+    def guard(*args: Any, **kwargs: Any) -> Any:
+        _refuse_complex128((*args, *kwargs.values()))
+        out = function(*args, **kwargs)
+        _refuse_complex128(out)
+        return out
+
+    return guard
+
+
+EMPTY = frozenset(
+    (
+        *("cumulative_prod", "cumulative_sum", "fft.fftshift", "fft.ifftshift", "linalg.inv", "linalg.matrix_rank"),
+        *("linalg.svdvals", "max", "min", "roll", "take_along_axis", "unique_all", "unique_counts", "unique_inverse"),
+    )
+)
+"""Functions in which XLA fails on an array without elements; where it is to be rolled, XLA ends the process."""
+
+
+def empty_on_cpu(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """function, but PyTorch's own for an array without elements: nothing moves to the CPU, where it is served."""
+
+    @wraps(function)
+    def served(x: Array, /, *args: Any, **kwargs: Any) -> Any:
+        if x.numel():
+            return function(x, *args, **kwargs)
+        args, kwargs = tree_map_only(torch.Tensor, torch.Tensor.cpu, (args, kwargs))
+        return tree_map_only(torch.Tensor, lambda out: out.to(x.device), plain(x.cpu(), *args, **kwargs))
+
+    return served

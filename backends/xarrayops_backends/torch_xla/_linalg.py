@@ -1,0 +1,108 @@
+"""Linear algebra that PyTorch/XLA gets wrong, or cannot do."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from array_api_compat.torch import linalg as aac_linalg
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, unsupported
+from xarrayops_backends.torch import _linalg
+from xarrayops_backends.torch._dtypes import _pair
+from xarrayops_backends.torch._statistics import sum as _sum
+from xarrayops_backends.torch._wide import WIDE
+from xarrayops_backends.torch_xla._elementwise import abs as _abs, multiply as _multiply
+
+_ON_CPU = 'the CPU: xo.convert(x, "torch", device="cpu") before the call'
+
+linalg_svd = unsupported(
+    "PyTorch/XLA (2.9) gives wrong shapes for stacks and single precision for float64, and takes no complex numbers",
+    instead=_ON_CPU,
+)
+linalg_pinv = unsupported(
+    "PyTorch/XLA (2.9) computes it by svd, in single precision and of real matrices only", instead=_ON_CPU
+)
+
+
+def linalg_eigh(x: Array, /) -> Any:
+    """XLA stops iterating at the error of single precision."""
+    if x.dtype is torch.float64:
+        raise Unsupported(f"PyTorch/XLA (2.9) computes eigenvectors in single precision. Instead: {_ON_CPU}")
+    return torch.linalg.eigh(x)
+
+
+def linalg_svdvals(x: Array, /) -> Array:
+    """XLA tells the shape of a stack wrong, and takes real matrices only; a complex one has one of twice the size."""
+    if x.is_complex():
+        rows = torch.cat((x.real, -x.imag), -1), torch.cat((x.imag, x.real), -1)
+        return linalg_svdvals(torch.cat(rows, -2))[..., ::2]
+    if x.ndim == 2:
+        return torch.linalg.svdvals(x)
+    count = math.prod(x.shape[:-2])
+    each = [torch.linalg.svdvals(matrix) for matrix in x.reshape(count, *x.shape[-2:])]
+    shape = (*x.shape[:-2], min(x.shape[-2:]))
+    return torch.stack(each).reshape(shape) if each else x.new_empty(shape)
+
+
+def linalg_inv(x: Array, /) -> Array:
+    """XLA's inverse of a complex matrix is wrong, its solution of linear equations right; and it asks for no square."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"inv takes square matrices, not an array of shape {tuple(x.shape)}")
+    if not x.is_complex():
+        return torch.linalg.inv(x)
+    return torch.linalg.solve(x, torch.eye(x.shape[-1], dtype=x.dtype, device=x.device).expand(x.shape))
+
+
+def linalg_slogdet(x: Array, /) -> Any:
+    """XLA takes the sign of a complex determinant for real."""
+    if not x.is_complex():
+        return torch.linalg.slogdet(x)
+    factors, pivots = torch.linalg.lu_factor(x)
+    diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
+    swapped = pivots != torch.arange(1, x.shape[-1] + 1, dtype=pivots.dtype, device=x.device)
+    sizes = _abs(diagonal)
+    turns = torch.where(sizes == 0, 0.0, diagonal * torch.where(sizes == 0, 1.0, sizes).reciprocal())
+    sign = torch.prod(turns, -1) * torch.where(swapped, -1.0, 1.0).prod(-1)
+    return torch.return_types.linalg_slogdet((sign, torch.log(sizes).sum(-1)))  # type: ignore[attr-defined]
+
+
+def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """XLA has norms of real numbers only."""
+    return aac_linalg.vector_norm(_abs(x) if x.is_complex() else x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """XLA has norms of real matrices only, and loses the stack in those by singular values."""
+    if ord not in (2, -2, "nuc"):
+        return torch.linalg.matrix_norm(_abs(x) if x.is_complex() else x, ord=ord, keepdim=keepdims)
+    values = linalg_svdvals(x)
+    out = values.sum(-1) if ord == "nuc" else values[..., 0 if ord == 2 else -1]
+    return out[..., None, None] if keepdims else out
+
+
+def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
+    """XLA loses the stack."""
+    values = linalg_svdvals(x)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * torch.finfo(values.dtype).eps
+    limit = values[..., :1] * (rtol[..., None] if isinstance(rtol, torch.Tensor) else rtol)
+    return torch.sum(values > limit, -1)
+
+
+def linalg_outer(x1: Array, x2: Array, /) -> Array:
+    """XLA multiplies no wide unsigned integers."""
+    x1, x2 = _pair(x1, x2)
+    if x1.dtype not in WIDE:
+        return _linalg.linalg_outer(x1, x2)
+    return _multiply(x1.unsqueeze(1), x2)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """XLA multiplies no wide unsigned integers."""
+    x1, x2 = _pair(x1, x2)
+    if x1.dtype not in WIDE or x1.shape[axis] != x2.shape[axis]:
+        return _linalg.vecdot(x1, x2, axis=axis)
+    return _sum(_multiply(x1, x2), axis=axis, dtype=x1.dtype)
