@@ -23,6 +23,7 @@ bench: env       ## compare the same workloads on every backend that this machin
 	$(RUN) -m xarrayops.bench --all
 
 test: env        ## run the tests on every backend that this machine has
+	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q
 
 base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone

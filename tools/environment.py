@@ -1,8 +1,9 @@
 """Make a virtual environment with everything that a make target needs, or reuse the one that is there.
 
-    python tools/environment.py FOLDER {cpu,xla,gpu}
+    python tools/environment.py FOLDER {cpu,test,xla,gpu}
 
-cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. xla: PyTorch/XLA in an
+cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. test: the sample backend
+besides, which a benchmark need not show. xla: PyTorch/XLA in an
 environment of its own. gpu: xarrayops as it is now, beside the libraries that the Python running this has. A stamp in
 the folder tells a later run that nothing has changed.
 """
@@ -68,21 +69,25 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     """Install what the kind of environment holds."""
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
+    if kind == "test":
+        return pip(folder, "-e", "tests/sample_backend")
     if kind == "gpu":
         return pip(folder, ".[bench,contract]", "tests/sample_backend")
     libraries = "jax,dask,sparse,lowp,fast" + (",torch" if torch else "")
-    return pip(folder, "-e", f".[{libraries},test,dev]", "-e", "tests/sample_backend")
+    return pip(folder, "-e", f".[{libraries},test,dev]")
 
 
 def main(folder: Path, kind: str) -> int:
     """Make or reuse the environment."""
+    if kind == "test" and main(folder, "cpu"):
+        return 1
     sources = [ROOT / "pyproject.toml", ROOT / "tests" / "sample_backend" / "pyproject.toml", Path(__file__)]
     wanted = hashlib.sha256(b"".join(p.read_bytes() for p in sources) + sys.version.encode()).hexdigest()
     stamp = folder / f"{kind}.stamp"
     found = stamp.read_text() if stamp.exists() else ""
     if found == wanted:
         return 0
-    if found != wanted + WITHOUT_TORCH:
+    if found != wanted + WITHOUT_TORCH and kind != "test":
         print(f"Setting up {folder} (once; a few minutes) ...", file=sys.stderr)
         create(folder, kind)
     torch = kind != "cpu" or get_torch(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xarrayops import _at, _creation, _default, _dtypes, registry
@@ -26,13 +27,13 @@ CREATION = frozenset(
 """The functions that take ``like=`` and ``backend=``."""
 
 
-def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
     """What a call would run, what was rejected and why, and what would be copied; nothing runs.
 
     Parameters
     ----------
-    verb : str
-        The verb as users write it: "matmul", "linalg.det", "convert" …
+    verb : str or function
+        The verb as users write it, "matmul", "linalg.det", "convert" …, or the function itself, ``xo.matmul``.
     *args, **kwargs
         The arguments that the verb would be called with. For "at" they are x, the index, the operation, the value, and
         ``copy=``: ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``.
@@ -57,6 +58,8 @@ def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
         candidate     can  why
     ->  numpy:matmul  yes  the library's own function, completed by the backend
     """
+    if not isinstance(verb, str):
+        verb = _name_of(verb)
     if verb == "convert":
         return explain_convert(*args, **kwargs)
     if verb in MAIN_NAMESPACE_ALIASES:
@@ -64,7 +67,8 @@ def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     if verb not in SURFACE and verb not in HOOK_OF:
         from difflib import get_close_matches
 
-        near = get_close_matches(verb, [*SURFACE, *HOOK_OF, "convert"], n=1)
+        extended = [name for name in SURFACE if name.endswith(f".{verb}")]
+        near = extended or get_close_matches(verb, [*SURFACE, *HOOK_OF, "convert"], n=1)
         raise Unsupported(f"xo.explain knows no verb {verb!r}{f'; did you mean {near[0]!r}?' if near else '.'}")
     if verb == "broadcast_shapes":
         return _without_library(verb, *args)
@@ -83,6 +87,13 @@ def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     chosen = next((c.name for c in listed if c.ok), None)
     summary = f"{backend.name} serves its own arrays" if chosen else f"{backend.name} cannot serve this call"
     return Explanation(verb, summary, tuple(listed), chosen)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """The name of one of our functions, as users write it."""
+    extension = getattr(function, "__module__", "").rpartition(".")[2]
+    name = getattr(function, "__name__", repr(function))
+    return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE else name
 
 
 def _without_library(verb: str, *shapes: tuple[int, ...]) -> Explanation:

@@ -7,7 +7,7 @@ import xarrayops as xo
 
 def test_is_found_through_its_entry_point():
     found = {status.name: status for status in xo.backends()}
-    assert "samplearray" in found, "make env installs it: pip install -e tests/sample_backend"
+    assert "samplearray" in found, "make test installs it: pip install -e tests/sample_backend"
     assert found["samplearray"].available
     x = xo.ones((2, 3), backend="samplearray")
     assert type(x).__module__ == "samplearray"

@@ -265,3 +265,11 @@ class TestKernels:
         found = xo.explain("square", S)
         assert found.chosen is None
         assert found.candidates == (Candidate("made_up:square", False, "it has no square. Instead: xo.multiply(x, x)"),)
+
+
+def test_takes_the_function_itself():
+    x = np.eye(2)
+    assert xo.explain(xo.matmul, x, x) == xo.explain("matmul", x, x)
+    assert xo.explain(xo.linalg.det, x).verb == "linalg.det"
+    with pytest.raises(xo.Unsupported, match=r"linalg\.eigh"):
+        xo.explain("eigh", x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _check_writable(folder: Path) -> None:
+    """Find out before the measuring whether its results can be kept."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(f"argument --out: cannot write in {folder}: {error.strerror}") from None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status tells whether anything was measured."""
     parser = _parser()
@@ -69,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         backends = select(registry.names(), options.backends, "backend")
         workloads = select([workload.name for workload in WORKLOADS], options.workloads, "workload")
         dtypes = select(DTYPES, options.dtype, "dtype")
-        options.out.mkdir(parents=True, exist_ok=True)
-    except (ValueError, OSError) as error:
+        _check_writable(options.out)
+    except ValueError as error:
         parser.error(str(error))
     plan = Plan(
         backends=tuple(backends),

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops_backends.torch._wide import WIDE
 
@@ -141,5 +142,5 @@ def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
 def astype(x: Array, dtype: torch.dtype, /, *, copy: bool = True, device: Any = None) -> Array:
     """A complex array is not silently stripped of its imaginary part, as the standard advises."""
     if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
-        raise TypeError(f"astype from {x.dtype} to {dtype} would drop the imaginary part; take real(x) first")
+        raise Unsupported(f"{x.dtype} to {dtype} would drop the imaginary part. Instead: xo.real(x) first")
     return x.to(device=x.device if device is None else device, dtype=dtype, copy=copy)

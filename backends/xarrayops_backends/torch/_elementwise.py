@@ -190,17 +190,16 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     if isinstance(min, Tensor) or isinstance(max, Tensor) or min != min or max != max:
         bounds = [None if bound is None else _fitting(bound, x) for bound in (min, max)]
         return torch.clamp(x, *bounds) if min is not None or max is not None else x.clone()
-    if isinstance(min, int) or isinstance(max, int):
-        min, max = (_held(bound, x.dtype) for bound in (min, max))
+    min, max = (_held(bound, x.dtype) for bound in (min, max))
     return x.clone() if min is None and max is None else torch.clamp(x, min, max)
 
 
 def _held(bound: Any, dtype: torch.dtype) -> Any:
-    """A Python integer, held within what an integer dtype can say; everything else as it is."""
-    if not isinstance(bound, int) or dtype.is_floating_point:
+    """A Python number as an integer dtype can say it: within its limits, without its fraction."""
+    if not isinstance(bound, (int, float)) or bound != bound or dtype.is_floating_point:
         return bound
     info = torch.iinfo(dtype)
-    return info.min if bound < info.min else info.max if bound > info.max else bound
+    return info.min if bound <= info.min else info.max if bound >= info.max else int(bound)
 
 
 def _fitting(bound: Any, x: Array) -> Array:
