@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import _default, registry
-from xarrayops.dispatch import Home, common_backend, creator, hold, home as array_home, is_unmet, resolved
+from xarrayops.dispatch import Home, common_backend, conforms, creator, hold, home as array_home, is_unmet, resolved
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin import Array
 from xarrayops.registry import SCALARS, Backend
@@ -95,7 +95,7 @@ def _home(verb: str, *items: Any) -> Home:
 
 def _is_array(item: Any) -> bool:
     cls = type(item)
-    return not is_unmet(cls) or (hasattr(cls, "__array_namespace__") and registry.admit(item) is not None)
+    return not is_unmet(cls) or (conforms(cls) and registry.admit(item) is not None)
 
 
 def _is_dtype(item: Any) -> bool:

@@ -261,6 +261,11 @@ def is_unmet(cls: type) -> bool:
     return registry.backend_of_class(cls) is None
 
 
+def conforms(cls: type) -> bool:
+    """Whether a class may be admitted on the generic road."""
+    return hasattr(cls, "__array_namespace__")
+
+
 def creator(cls: type, name: str | None) -> Backend:
     """The backend that creates: of an array's class, or of a name."""
     if name is not None:
@@ -281,5 +286,5 @@ def _created(convert: str, cls: type, name: str | None, value: Any) -> Any:
     return getattr(creator(cls, name), convert)(value)
 
 
-for _function in (miss, native_dtype, native_device, is_unmet, hold_function, _created):
+for _function in (miss, native_dtype, native_device, is_unmet, conforms, hold_function, _created):
     vars(_function)["_dynamo_marked_constant"] = True
