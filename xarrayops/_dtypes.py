@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import _default, registry
-from xarrayops.dispatch import Home, common_backend, conforms, creator, hold, home as array_home, is_unmet, resolved
+from xarrayops.dispatch import (
+    Home,
+    common_backend,
+    conforms,
+    creator,
+    hold_verb,
+    home as array_home,
+    is_unmet,
+    resolved,
+)
 from xarrayops.errors import BackendNotFound
 from xarrayops.plugin import Array
 from xarrayops.registry import SCALARS, Backend
@@ -109,8 +118,7 @@ def _backend(home: Home) -> Backend:
 
 
 def _hold_function(verb: str, home: Home) -> str:
-    backend = _backend(home)
-    return hold(f"{verb}:{backend.name}", backend.functions[verb])
+    return hold_verb(verb, _backend(home))
 
 
 def _native(home: Home, dtype: Any) -> Any:

@@ -153,12 +153,12 @@ def _carry_out(plan: Plan, x: Array) -> Array:
             return x
         moved = x if device is None else source.functions["to_device"](x, device)
         return source.functions["asarray"](x, copy=True) if moved is x else moved
+    host = partial(source.functions["to_numpy"], x)
     if plan.action == "zero-copy":
-        return target.functions["alias"](x, plan.memory, partial(source.functions["to_numpy"], x))
+        return target.functions["alias"](x, plan.memory, host)
     if plan.visible and plan.memory is not None and plan.memory.device != "cpu":
-        seen = target.functions["alias"](x, plan.memory, partial(source.functions["to_numpy"], x))
-        return target.functions["asarray"](seen, copy=True)
-    return target.functions["from_numpy"](source.functions["to_numpy"](x), device)
+        return target.functions["asarray"](target.functions["alias"](x, plan.memory, host), copy=True)
+    return target.functions["from_numpy"](host(), device)
 
 
 def explain_convert(

@@ -77,7 +77,7 @@ def miss(verb: str, key: Key) -> str:
         table(verb).setdefault(key[0], {})[key[1]] = function
     else:
         table(verb)[key] = function
-    return hold(f"{verb}:{backend.name}", function)
+    return hold_verb(verb, backend)
 
 
 def roles(verb: str) -> dict[str, str]:
@@ -111,6 +111,11 @@ def hold(name: str, function: Any) -> str:
     name = name.replace(".", "_")  # Dynamo takes a dot for the way to an attribute of an attribute
     setattr(resolved, name, function)
     return name
+
+
+def hold_verb(verb: str, backend: Backend) -> str:
+    """The name in `resolved` of what serves a verb in a backend."""
+    return hold(f"{verb}:{backend.name}", backend.functions[verb])
 
 
 def _late(verb: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -160,11 +165,7 @@ def _given(verb: str, name: str, value: Any, role: str) -> Any:
 
 
 def _may_be_array(value: Any) -> bool:
-    return (
-        hasattr(type(value), "__array_namespace__")
-        or registry.admit(value) is not None
-        or registry.refusal(value) is not None
-    )
+    return conforms(type(value)) or registry.admit(value) is not None or registry.refusal(value) is not None
 
 
 def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
@@ -278,8 +279,7 @@ def creator(cls: type, name: str | None) -> Backend:
 
 def hold_function(verb: str, cls: type, name: str | None) -> str:
     """The name in `resolved` of what serves a verb in the library of a class, or of a name."""
-    backend = creator(cls, name)
-    return hold(f"{verb}:{backend.name}", backend.functions[verb])
+    return hold_verb(verb, creator(cls, name))
 
 
 def _created(convert: str, cls: type, name: str | None, value: Any) -> Any:
