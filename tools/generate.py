@@ -10,6 +10,7 @@ import argparse
 import ast
 import sys
 from pathlib import Path
+from textwrap import fill
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tools" / "standard.pyi"
@@ -23,6 +24,8 @@ ROLES = {
     "device": "Device | None",
 }
 ARRAY_ROLES = ("array", "operand", "maybe")
+RESULTS = ("Eigen", "QR", "SVD", "Slogdet", "UniqueAll", "UniqueCounts", "UniqueInverse")
+"""The annotations of results with named fields; a module imports those that it uses."""
 ALIASES = {"linalg": ("matmul", "matrix_transpose", "tensordot", "vecdot")}
 HEADER = '''"""{title}
 
@@ -34,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from xarrayops._results import {results}
 from xarrayops.dispatch import {imports}
 from xarrayops.plugin import Array
 {alias}
@@ -55,7 +59,17 @@ ROLES = {
 ROLES_FOOTER = '''}
 """The parameters that take arrays: an "array", several "arrays", an "operand" (or a number), "maybe" (or None, too)."""
 '''
+DIR = """
+
+def __dir__() -> list[str]:
+    return __all__
+"""
 NORM = 'Norm = Literal["backward", "ortho", "forward"]\n'
+NAMES = """Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects."""
+CREATED = f"""``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and
+``device=`` a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else
+NumPy. {NAMES}"""
+STAYS = f"The result is of the library of x, and on the device of x unless ``device=`` says otherwise. {NAMES}"
 TITLES = {
     "standard": "The functions of the Python array API standard 2025.12, dispatching on their array arguments.",
     "linalg": "The linear algebra extension of the array API standard 2025.12, dispatching on its array arguments.",
@@ -160,10 +174,16 @@ class Function:
                 lines += [convert] if required else [f"if {option} is not None:", f"    {convert}"]
         return lines
 
+    def docstring(self, page: str) -> list[str]:
+        """The lines: what it does, where that happens if it creates something, the page of the standard."""
+        place = fill(CREATED if self.creates else STAYS, 116) if "device" in self.roles else ""
+        paragraphs = "\n\n".join(part for part in (self.doc, place, f"<{page}>") if part)
+        return f'"""{paragraphs}\n"""'.splitlines()
+
     def source(self, module: str) -> str:
         prefix = "extensions/generated/array_api" if module != "standard" else "API_specification/generated/array_api"
         page = f"{PAGES}/{prefix}.{self.verb}.html"
-        lines = [f'    """{self.doc}', "", f"    <{page}>", '    """', *(f"    {line}" for line in self.lookup())]
+        lines = [f"    {line}" if line else "" for line in [*self.docstring(page), *self.lookup()]]
         body = "\n".join([*lines, f"    return f({self.call()})"])
         table = "" if self.creates else f'\n\n{self.table} = table("{self.verb}")\n'
         return f"{table}\n\ndef {self.name}({self.signature()}) -> {self.result()}:\n{body}\n"
@@ -197,8 +217,8 @@ def render(module: str, functions: list[Function]) -> str:
     aliases = ALIASES.get(module, ())
     alias = "".join(f"from xarrayops.standard import {name} as {name}\n" for name in aliases)
     names = sorted([*(f.name for f in functions), *aliases])
-    listing = "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
-    header = HEADER.format(title=TITLES[module], imports=", ".join(imports), alias=alias)
+    listing = "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n" + DIR
+    header = HEADER.format(title=TITLES[module], imports=", ".join(imports), results=", ".join(RESULTS), alias=alias)
     return header + (NORM if "Norm" in body else "") + listing + body
 
 

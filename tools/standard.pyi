@@ -5,7 +5,7 @@
 #   array      an array, required                   operand    an array or a Python scalar
 #   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
 #   dtype      a native dtype or its name           device     a native device or its name
-# Every other annotation is only shown.
+# Every other annotation is only shown; those of results with named fields are in xarrayops/_results.py.
 
 # section: creation
 def arange(
@@ -346,13 +346,13 @@ def where(condition: array, x1: operand, x2: operand, /) -> array:
 def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
     "Whether each element of x1 is among those of x2."
 
-def unique_all(x: array, /) -> tuple[array, array, array, array]:
+def unique_all(x: array, /) -> UniqueAll:
     "(values, indices, inverse_indices, counts) of the distinct elements."
 
-def unique_counts(x: array, /) -> tuple[array, array]:
+def unique_counts(x: array, /) -> UniqueCounts:
     "(values, counts) of the distinct elements."
 
-def unique_inverse(x: array, /) -> tuple[array, array]:
+def unique_inverse(x: array, /) -> UniqueInverse:
     "(values, inverse_indices) of the distinct elements."
 
 def unique_values(x: array, /) -> array:
@@ -428,10 +428,10 @@ def det(x: array, /) -> array:
 def diagonal(x: array, /, *, offset: int = 0) -> array:
     "The elements of a diagonal."
 
-def eig(x: array, /) -> tuple[array, array]:
+def eig(x: array, /) -> Eigen:
     "(eigenvalues, eigenvectors) of a square matrix."
 
-def eigh(x: array, /) -> tuple[array, array]:
+def eigh(x: array, /) -> Eigen:
     "(eigenvalues, eigenvectors) of a Hermitian matrix."
 
 def eigvals(x: array, /) -> array:
@@ -458,16 +458,16 @@ def outer(x1: array, x2: array, /) -> array:
 def pinv(x: array, /, *, rtol: maybe = None) -> array:
     "Moore-Penrose inverse."
 
-def qr(x: array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tuple[array, array]:
+def qr(x: array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
     "(Q, R) of a matrix."
 
-def slogdet(x: array, /) -> tuple[array, array]:
+def slogdet(x: array, /) -> Slogdet:
     "(sign, logabsdet) of the determinant."
 
 def solve(x1: array, x2: array, /) -> array:
     "The solution of x1 @ x = x2."
 
-def svd(x: array, /, *, full_matrices: bool = True) -> tuple[array, array, array]:
+def svd(x: array, /, *, full_matrices: bool = True) -> SVD:
     "(U, S, Vh) of a matrix."
 
 def svdvals(x: array, /) -> array:

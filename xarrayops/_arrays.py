@@ -10,6 +10,7 @@ from xarrayops import registry
 from xarrayops.dispatch import (
     PLAIN,
     common_backend,
+    constant_while_tracing,
     creator,
     hold,
     hold_function,
@@ -54,12 +55,10 @@ def array_namespace(*arrays: Array) -> ModuleType:
     return namespace
 
 
+@constant_while_tracing
 def _hold_namespace(cls: type, name: str | None) -> str:
     backend = creator(cls, name)
     return hold(f"namespace:{backend.name}", backend.namespace)
-
-
-vars(_hold_namespace)["_dynamo_marked_constant"] = True
 
 
 def backend(name_or_array: str | ModuleType | Array, /) -> Backend:

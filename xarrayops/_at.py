@@ -8,7 +8,8 @@ from types import EllipsisType
 from typing import Any
 
 from xarrayops import registry
-from xarrayops.dispatch import PLAIN, common_backend, is_unmet, serving
+from xarrayops._namespace import INTEGER_LIMITS
+from xarrayops.dispatch import PLAIN, common_backend, constant_while_tracing, is_unmet, serving
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops.registry import Backend
@@ -42,6 +43,10 @@ def at(x: Array, /) -> Target:
     ------
     MixedBackends
         The value or an index is an array of another library than x.
+    TypeError
+        The value is a list or a tuple.
+    OverflowError
+        The value is a Python integer beyond the limits of the dtype of x.
     Unsupported
         ``copy=False`` on an array that its library does not write (JAX, Dask, read-only NumPy); a value that x cannot
         hold, such as a float where x has integers; an index of floats.
@@ -108,8 +113,13 @@ class Places:
 
 def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
     """What serves an update, once its arguments are found good: some libraries truncate values and indices silently."""
-    indices, values = _leaves(index), _leaves(value)
-    others = [type(leaf) for leaf in (*indices, *values) if type(leaf) not in _PLAIN and type(leaf) is not type(x)]
+    if type(value) in (list, tuple):
+        raise TypeError(
+            f"xo.at(x)[index].{op}: a value is an array or a Python number, not a {type(value).__name__}. "
+            f"Instead: xo.asarray(value, like=x)"
+        )
+    indices = _leaves(index)
+    others = [type(leaf) for leaf in (*indices, value) if type(leaf) not in _PLAIN and type(leaf) is not type(x)]
     if others and _is_mixed((type(x), *others)):
         common_backend("at", {"x": x, **dict(_places("index", index)), **dict(_places("value", value))})
     if is_unmet(type(x)):
@@ -121,11 +131,17 @@ def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
                 f'Instead: xo.astype(index, "int64")'
             )
     kind = _kind(x)
-    for leaf in values:
-        if _kind(leaf) > kind >= _BOOL:
-            raise Unsupported(
-                f"xo.at(x)[index].{op}: {_described(leaf)} does not fit into an array of {x.dtype}. "
-                f"Instead: xo.astype(x, dtype) before, or xo.astype(value, dtype)"
+    if _kind(value) > kind >= _BOOL:
+        raise Unsupported(
+            f"xo.at(x)[index].{op}: {_described(value)} does not fit into an array of {x.dtype}. "
+            f"Instead: xo.astype(x, dtype) before, or xo.astype(value, dtype)"
+        )
+    if type(value) is int and kind == _INTEGER:
+        low, high = _limits_of(type(x), x.dtype)
+        if not low <= value <= high:
+            raise OverflowError(
+                f"xo.at(x)[index].{op}: the Python integer {value} does not fit into an array of {x.dtype}. "
+                f"Instead: xo.astype(x, dtype) before"
             )
     return serving("update", frozenset([type(x), *others]))
 
@@ -153,9 +169,18 @@ def _kind(leaf: Any) -> int:
     return _KIND_OF_NUMBER.get(cls, _UNKNOWN) if cls in _PLAIN else _kind_of(cls, getattr(leaf, "dtype", None))
 
 
+@constant_while_tracing
 def _kind_of(cls: type, dtype: Any) -> int:
     backend = registry.backend_of_class(cls)
     return _UNKNOWN if backend is None else _kind_of_dtype(backend, dtype)
+
+
+@constant_while_tracing
+def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
+    """The limits of the integers that an array holds, whose kind is known."""
+    backend = registry.backend_of_class(cls)
+    assert backend is not None
+    return INTEGER_LIMITS[backend.functions["dtype_name"](dtype)]
 
 
 @cache
@@ -164,11 +189,8 @@ def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
     return _UNKNOWN if name is None else next(kind for beginning, kind in _KINDS if name.startswith(beginning))
 
 
+@constant_while_tracing
 def _is_mixed(classes: tuple[type, ...]) -> bool:
     """Whether the classes are of several libraries, or one of them of none that is known yet."""
     backends = {registry.backend_of_class(cls) for cls in classes}
     return len(backends) > 1 or None in backends
-
-
-for _function in (_kind_of, _is_mixed):
-    vars(_function)["_dynamo_marked_constant"] = True

@@ -7,7 +7,7 @@ from typing import Any
 
 from xarrayops import _default, registry
 from xarrayops._exchange import convert
-from xarrayops.dispatch import common_backend, creation
+from xarrayops.dispatch import common_backend, constant_while_tracing, creation, described, refuse_both
 from xarrayops.errors import BackendNotFound, ExchangeError, MixedBackends, Unsupported
 from xarrayops.plugin import Array
 from xarrayops.registry import SCALARS
@@ -36,8 +36,7 @@ def asarray(
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html>
     """
-    if like is not None and backend is not None:
-        raise TypeError("xo.asarray takes like= or backend=, not both.")
+    refuse_both("asarray", like, backend)
     owner = _owner(type(obj))
     if like is None and owner is not None and backend in (None, owner):
         like, backend = obj, None
@@ -63,19 +62,18 @@ def _check_members(members: dict[str, Array], like: Array | None, backend: str |
     """Arrays inside a sequence must be of one library, and of the one that was asked for."""
     found = common_backend("asarray", members if like is None else {"like": like, **members})
     if backend not in (None, found.name):
+        listing = "; ".join(f"{name}: {described(x, found)}" for name, x in members.items())
+        fixes = " and ".join(f'{name} -> xo.convert({name}, "{backend}")' for name in members)
         raise MixedBackends(
-            f"xo.asarray was asked for {backend} and given a sequence of {found.name} arrays ({', '.join(members)}). "
-            f"Convert them first: xo.convert(x, {backend!r})."
+            f"xo.asarray was asked for {backend} and given a sequence of others: {listing}. Convert: {fixes}."
         )
 
 
+@constant_while_tracing
 def _owner(cls: type) -> str | None:
     """The name of the backend of a class, which torch.compile takes for a constant; it cannot trace the registry."""
     backend = registry.backend_of_class(cls)
     return None if backend is None else backend.name
-
-
-vars(_owner)["_dynamo_marked_constant"] = True
 
 
 def _as_buffer(obj: Any) -> Array:
@@ -126,6 +124,7 @@ def from_dlpack(
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html>
     """
+    refuse_both("from_dlpack", like, backend)
     if registry.admit(x) is not None:
         return convert(x, like if like is not None else backend or _default.current()[0], device=device, copy=copy)
     if not hasattr(type(x), "__dlpack__"):

@@ -43,6 +43,7 @@ def diagnose() -> dict[str, Any]:
     warnings: list[str] = []
     try:
         known["backends"] = examine_all(registry.names())
+        warnings += wrong_default()
     except InvalidBackend as error:
         known["backends"] = []
         warnings.append(str(error))
@@ -52,6 +53,12 @@ def diagnose() -> dict[str, Any]:
     warnings += [text for backend in known["backends"] for text in backend.get("known_bad", ())]
     known["warnings"] = warnings
     return known
+
+
+def wrong_default() -> list[str]:
+    """A warning where XARRAYOPS_BACKEND names no backend: every creation function would raise."""
+    name = os.environ.get("XARRAYOPS_BACKEND") or "numpy"
+    return [] if name in registry.entry_points() else [str(registry.unknown(name))]
 
 
 def examine_all(names: Iterable[str]) -> list[dict[str, Any]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import _default, registry
+from xarrayops._namespace import DTYPE_NAMES
 from xarrayops.dispatch import (
     Home,
     common_backend,
     conforms,
+    constant_while_tracing,
     creator,
     hold_verb,
     home as array_home,
@@ -57,12 +59,17 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     return _is_of_kind(_home("isdtype", dtype), dtype, kind if isinstance(kind, tuple) else (kind,))
 
 
+@constant_while_tracing
 def _is_of_kind(home: Home, dtype: Any, kinds: tuple[Any, ...]) -> bool:
     backend = _backend(home)
     native = backend.native_dtype(dtype)
+    name = backend.functions["dtype_name"](native)
     for kind in kinds:
-        is_dtype = not isinstance(kind, str) or (kind != "bool" and kind in vars(backend.namespace))
-        if backend.functions["isdtype"](native, backend.native_dtype(kind) if is_dtype else kind):
+        if isinstance(kind, str) and kind in DTYPE_NAMES:  # a library that lacks the dtype has no array of it
+            found = kind == name
+        else:
+            found = backend.functions["isdtype"](native, kind if isinstance(kind, str) else backend.native_dtype(kind))
+        if found:
             return True
     return False
 
@@ -107,6 +114,7 @@ def _is_array(item: Any) -> bool:
     return not is_unmet(cls) or (conforms(cls) and registry.admit(item) is not None)
 
 
+@constant_while_tracing
 def _is_dtype(item: Any) -> bool:
     return registry.dtype_backend_name(item) is not None
 
@@ -117,13 +125,11 @@ def _backend(home: Home) -> Backend:
     return creator(cls, name) if owner is None else registry.backend_by_dtype_owner(owner)
 
 
+@constant_while_tracing
 def _hold_function(verb: str, home: Home) -> str:
     return hold_verb(verb, _backend(home))
 
 
+@constant_while_tracing
 def _native(home: Home, dtype: Any) -> Any:
     return _backend(home).native_dtype(dtype)
-
-
-for _function in (_is_of_kind, _is_dtype, _hold_function, _native):
-    vars(_function)["_dynamo_marked_constant"] = True

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops.errors import Unsupported
+from xarrayops._namespace import DTYPE_NAMES
+from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import Array, Device, Gap, Memory
-
-DTYPE_NAMES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
-)
 
 
 def versions(xp: ModuleType) -> dict[str, str]:
@@ -44,12 +41,10 @@ def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
 
 def as_dtype(xp: ModuleType, name: str, /) -> Any:
     """The attribute of the namespace."""
-    if name not in DTYPE_NAMES:
-        raise ValueError(f"the names are {', '.join(DTYPE_NAMES)}")
-    dtype = getattr(xp, name, None)
-    if dtype is None:
-        raise ValueError(f"it has {', '.join(n for n in DTYPE_NAMES if getattr(xp, n, None) is not None)}")
-    return dtype
+    own = {n: getattr(xp, n) for n in DTYPE_NAMES if getattr(xp, n, None) is not None}
+    if name not in own:
+        raise ValueError(what_there_is(name, own))
+    return own[name]
 
 
 def dtype_name(xp: ModuleType, dtype: Any, /) -> str | None:
@@ -68,11 +63,9 @@ def as_device(xp: ModuleType, device: Any, /) -> Any:
     for candidate in known:
         if candidate == device or str(candidate) == device:
             return candidate
-    return known[0] if device == "cpu" and len(known) == 1 else _no_device(device)
-
-
-def _no_device(device: Any) -> Any:
-    raise ValueError(f"{device!r} is none of them")
+    if device == "cpu" and len(known) == 1:
+        return known[0]
+    raise ValueError(what_there_is(device, map(str, known)))
 
 
 def device(xp: ModuleType, x: Array, /) -> Any:
@@ -189,10 +182,17 @@ def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
 
 def import_refusal(xp: ModuleType, dtype: str, /) -> str | None:
     """What as_dtype says."""
+    return dtype_refusal(xp.__name__, partial(as_dtype, xp), dtype)
+
+
+def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -> str | None:
+    """The hook import_refusal of a library that takes in whatever its ``as_dtype`` can name."""
     try:
-        as_dtype(xp, dtype)
+        as_dtype(dtype)
     except ValueError as error:
-        return f"{xp.__name__} has no dtype {dtype}: {error}"
+        return f"{library} has no dtype {dtype}: {error}"
+    except Unsupported as error:
+        return str(error)
     return None
 
 

@@ -17,6 +17,12 @@ STANDARD_DTYPES = (
     *("float32", "float64", "complex64", "complex128"),
 )
 EXTRA_DTYPES = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+DTYPE_NAMES = (*STANDARD_DTYPES, *EXTRA_DTYPES)
+INTEGER_LIMITS = {
+    **{f"int{bits}": (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": (0, (1 << bits) - 1) for bits in (8, 16, 32, 64)},
+}
+"""The least and the greatest value of each integer dtype."""
 MAIN_NAMESPACE_ALIASES = ("linalg.matmul", "linalg.matrix_transpose", "linalg.tensordot", "linalg.vecdot")
 Kernel = tuple[str, Callable[..., Any], Callable[[Call], str | None]]
 
@@ -74,6 +80,7 @@ def build_namespace(module: ModuleType) -> ModuleType:
     It bears the name of the library's namespace, by which array-api-compat and array-api-extra know it.
     """
     base = module.NAMESPACE
+    information = getattr(module, "__array_namespace_info__", None) or _information(base)
     namespace = ModuleType(base.__name__, doc=f"The array API of {module.__name__}, as xarrayops completes it.")
     for extension in EXTENSIONS:
         setattr(namespace, extension, ModuleType(f"{base.__name__}.{extension}"))
@@ -84,16 +91,31 @@ def build_namespace(module: ModuleType) -> ModuleType:
     for verb in MAIN_NAMESPACE_ALIASES:
         name = verb.removeprefix("linalg.")
         setattr(namespace.linalg, name, getattr(namespace, name))
-    for name in (*CONSTANTS, *STANDARD_DTYPES, *EXTRA_DTYPES):
+    for name in (*CONSTANTS, *DTYPE_NAMES):
         if hasattr(base, name):
             setattr(namespace, name, getattr(base, name))
     attributes: dict[str, Any] = {
         "__array_api_version__": "2025.12",
-        "__array_namespace_info__": getattr(module, "__array_namespace_info__", None) or base.__array_namespace_info__,
+        "__array_namespace_info__": information,
         "__getattr__": lambda name: getattr(base, name),
     }
     vars(namespace).update(attributes)
     return namespace
+
+
+def _information(base: ModuleType) -> Callable[[], Any]:
+    """The inspection API, which came with the standard of 2023.12: who lacks it is older than what we can build on."""
+    found: Callable[[], Any] | None = getattr(base, "__array_namespace_info__", None)
+    if found is None:
+        version = getattr(base, "__array_api_version__", None)
+        stands = (
+            "names no version of the array API standard" if version is None else f"follows the standard of {version}"
+        )
+        raise Unsupported(
+            f"{base.__name__} {stands} and has no __array_namespace_info__, which 2023.12 and later ask for. "
+            f"Instead: a newer {base.__name__.partition('.')[0]}, or its arrays as NumPy's: numpy.asarray(x)"
+        )
+    return found
 
 
 def _absent(module: ModuleType, verb: str) -> Callable[..., Any]:

@@ -17,6 +17,7 @@ OPTIONAL = {
     "REFUSED_TYPES": (dict, "a dict of Gap by class name"),
     "UNTRACEABLE": (dict, "a dict of Gap by function name"),
     "IMMUTABLE": (bool, "True or False"),
+    "WRAPS_INTEGERS": (bool, "True or False"),
     "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
 }

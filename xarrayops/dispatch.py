@@ -11,19 +11,21 @@ tables (cheaper than a tuple), with more the tuple of all classes, with a sequen
         return f(x1, x2)
 
 `miss` finds the function, enters it in the table and answers with the name under which `resolved` holds it. It answers
-with a name, and not with the function, for torch.compile's sake: Dynamo calls a function marked
-``_dynamo_marked_constant`` while it traces and takes a string for a constant, and it reads a module's attribute afresh
-each time, whereas it keeps the contents of a dict as they were when it first met it.
+with a name, and not with the function, for torch.compile's sake: Dynamo calls a function that is
+`constant_while_tracing` and takes a string for a constant, and it reads a module's attribute afresh each time, whereas
+it keeps the contents of a dict as they were when it first met it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xarrayops import _default, registry
+from xarrayops._namespace import INTEGER_LIMITS
 from xarrayops._surface import ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 from xarrayops.plugin import HOOKS, Array
@@ -50,8 +52,27 @@ HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 SHOWN = {"update": "at"}
 """The hooks that users know by another name."""
 
+ARITHMETIC = frozenset(
+    (
+        *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+    )
+)
+"""The functions of two operands whose result has their dtype, which a Python integer must fit into."""
+COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+"""The functions of two operands that tell true from false, of any numbers."""
+UNLIMITED = (-math.inf, math.inf)
+"""The limits that a Python integer never passes, for dtypes that are none of integers."""
+
 resolved = ModuleType("xarrayops._resolved", doc="The functions that `miss` has found.")
 _tables: dict[str, Table] = {}
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def constant_while_tracing(function: _Function) -> _Function:
+    """Have torch.compile call the function while it traces, and take what it gives for a constant."""
+    vars(function)["_dynamo_marked_constant"] = True
+    return function
 
 
 def table(verb: str) -> Table:
@@ -59,6 +80,7 @@ def table(verb: str) -> Table:
     return _tables.setdefault(verb, {})
 
 
+@constant_while_tracing
 def miss(verb: str, key: Key) -> str:
     """Find what serves a verb for some classes, and answer with its name in `resolved`.
 
@@ -72,12 +94,48 @@ def miss(verb: str, key: Key) -> str:
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
         return hold(f"{verb}:late", partial(_late, verb))
-    function = backend.functions[verb]
+    function, name = backend.functions[verb], f"{verb}:{backend.name}"
     if isinstance(key, tuple) and len(key) == 2:
+        if int in key and getattr(backend.module, "WRAPS_INTEGERS", False) and verb in (*ARITHMETIC, *COMPARISONS):
+            name = f"{name}:{key.index(int)}"
+            function = _within_limits(verb, backend, scalar_first=key[0] is int)
         table(verb).setdefault(key[0], {})[key[1]] = function
     else:
         table(verb)[key] = function
-    return hold_verb(verb, backend)
+    return hold(name, function)
+
+
+def _within_limits(verb: str, backend: Backend, *, scalar_first: bool) -> Callable[..., Any]:
+    """What serves an array beside a Python integer, where the library would wrap one that the dtype cannot hold.
+
+    Such a number raises as in NumPy; compared, it is beyond every element. Calls of two arrays pay nothing.
+    """
+    function, as_dtype = backend.functions[verb], backend.functions["as_dtype"]
+    limits = {as_dtype(name): pair for name, pair in INTEGER_LIMITS.items()}
+
+    def beyond(name: str, x: Array, number: float) -> tuple[Array, float]:
+        """What compares as the operands do: fractions, beside an infinity."""
+        if verb not in COMPARISONS:
+            dtype = backend.functions["dtype_name"](x.dtype)
+            raise OverflowError(
+                f"xo.{verb}: the Python integer {number} does not fit into {dtype}, the dtype of {name}. "
+                f"Instead: xo.astype({name}, dtype) first, to a dtype that holds both"
+            )
+        return backend.functions["astype"](x, as_dtype("float32")), math.inf if number > 0 else -math.inf
+
+    def first(x1: float, x2: Array, /) -> Any:
+        low, high = limits.get(x2.dtype, UNLIMITED)
+        if not low <= x1 <= high:
+            x2, x1 = beyond("x2", x2, x1)
+        return function(x1, x2)
+
+    def second(x1: Array, x2: float, /) -> Any:
+        low, high = limits.get(x1.dtype, UNLIMITED)
+        if not low <= x2 <= high:
+            x1, x2 = beyond("x1", x1, x2)
+        return function(x1, x2)
+
+    return first if scalar_first else second
 
 
 def roles(verb: str) -> dict[str, str]:
@@ -174,7 +232,7 @@ def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
     Raises
     ------
     MixedBackends
-        It names each argument with its library and device, and the conversion that would mend the call.
+        It names each argument with its library, dtype, shape and device, and the conversion that would mend the call.
     BackendNotFound, Unsupported
         An argument is no array, or one that is not served; there is no array at all.
     """
@@ -200,12 +258,31 @@ def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
 
 
 def _mixture(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> str:
-    parts = [f"{name} is a {b.name} array on {b.functions['device'](arrays[name])}" for name, b in found.items()]
+    parts = [f"{name}: {described(arrays[name], b)}" for name, b in found.items()]
     first = next(iter(found.values()))
     foreign = [name for name, b in found.items() if b is not first]
     target = f'"{first.name}"' if first.has_entry_point else first.name
     fixes = " and ".join(f"{name} -> xo.convert({name}, {target})" for name in foreign)
-    return f"xo.{verb} was given arrays of several libraries: {', '.join(parts)}. Convert so that one serves: {fixes}."
+    return f"xo.{verb} was given arrays of several libraries: {'; '.join(parts)}. Convert so that one serves: {fixes}."
+
+
+def described(x: Array, backend: Backend) -> str:
+    """An array as an error shows it, ``numpy float64 (3, 2) on cpu``: what it cannot tell, as a tracer, is left out."""
+    dtype = _told(lambda: backend.functions["dtype_name"](x.dtype) or x.dtype)
+    shape = _told(lambda: tuple(x.shape))
+    native = _told(lambda: backend.functions["device"](x))
+    device = _told(lambda: next((d.name for d in backend.devices() if d.native == native), native))
+    return " ".join([backend.name, *(str(part) for part in (dtype, shape) if part is not None)]) + (
+        "" if device is None else f" on {device}"
+    )
+
+
+def _told(ask: Callable[[], Any]) -> Any:
+    """The answer, or None where a library raises: an error about something else must not be lost to that."""
+    try:
+        return ask()
+    except Exception:  # whatever a library raises of an array that it has not made yet
+        return None
 
 
 def home(x: Array) -> Home | None:
@@ -220,12 +297,14 @@ def home(x: Array) -> Home | None:
     return cls, getattr(resolved, hold_function("refine", cls, None))(x)
 
 
+@constant_while_tracing
 def native_dtype(cls: type, dtype: Any) -> Any:
     """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
     backend = registry.backend_of_class(cls)
     return dtype if backend is None else backend.native_dtype(dtype)
 
 
+@constant_while_tracing
 def native_device(cls: type, device: Any) -> Any:
     """The native device of a class's library for a name or a native device; unchanged while the library is unknown."""
     backend = registry.backend_of_class(cls)
@@ -238,8 +317,7 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
     ``like`` gives library and device, ``name`` the library; without both the default does (`xarrayops.use`).
     """
     if like is not None:
-        if name is not None:
-            raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
+        refuse_both(verb, like, name)
         if is_unmet(type(like)):
             registry.admit(like)
         if device is None:
@@ -257,11 +335,19 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
     return getattr(resolved, hold_function(verb, type(like), name)), dtype, device
 
 
+def refuse_both(verb: str, like: Any, name: str | None) -> None:
+    """Two answers to which library creates are one too many."""
+    if like is not None and name is not None:
+        raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
+
+
+@constant_while_tracing
 def is_unmet(cls: type) -> bool:
     """Whether no backend serves a class, or none does until an instance is at hand."""
     return registry.backend_of_class(cls) is None
 
 
+@constant_while_tracing
 def conforms(cls: type) -> bool:
     """Whether a class may be admitted on the generic road."""
     return hasattr(cls, "__array_namespace__")
@@ -277,14 +363,12 @@ def creator(cls: type, name: str | None) -> Backend:
     return backend
 
 
+@constant_while_tracing
 def hold_function(verb: str, cls: type, name: str | None) -> str:
     """The name in `resolved` of what serves a verb in the library of a class, or of a name."""
     return hold_verb(verb, creator(cls, name))
 
 
+@constant_while_tracing
 def _created(convert: str, cls: type, name: str | None, value: Any) -> Any:
     return getattr(creator(cls, name), convert)(value)
-
-
-for _function in (miss, native_dtype, native_device, is_unmet, conforms, hold_function, _created):
-    vars(_function)["_dynamo_marked_constant"] = True

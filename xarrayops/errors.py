@@ -5,6 +5,8 @@ Inner code raises the bare fact; the public verb adds the operation, the arrays 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "BackendNotFound",
     "ExchangeError",
@@ -47,3 +49,16 @@ class LayoutError(XArrayOpsError, ValueError):
 
 class InvalidSparse(XArrayOpsError, ValueError):
     """Malformed parts of a sparse matrix; the message names the first offending place."""
+
+
+def what_there_is(asked: object, known: Iterable[str]) -> str:
+    """The end of an error about a name that a library lacks: the names that it has, and the one that was perhaps meant.
+
+    >>> what_there_is("flaot32", ("float32", "float64"))
+    "it has float32, float64; did you mean 'float32'?"
+    """
+    from difflib import get_close_matches  # only where there is an error to explain
+
+    names = list(known)
+    near = get_close_matches(str(asked), names, n=1)
+    return f"it has {', '.join(names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")

@@ -33,6 +33,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 _fft = table("fft.fft")
 
 
@@ -59,6 +63,10 @@ def fftfreq(
     backend: str | None = None,
 ) -> Array:
     """Sample frequencies of fft.
+
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftfreq.html>
     """
@@ -233,6 +241,10 @@ def rfftfreq(
     backend: str | None = None,
 ) -> Array:
     """Sample frequencies of rfft and irfft.
+
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftfreq.html>
     """

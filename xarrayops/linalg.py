@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from xarrayops._results import QR, SVD, Eigen, Slogdet
 from xarrayops.dispatch import miss, native_dtype, resolved, table
 from xarrayops.plugin import Array
 from xarrayops.standard import (
@@ -47,6 +48,10 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 _cholesky = table("linalg.cholesky")
@@ -112,7 +117,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 _eig = table("linalg.eig")
 
 
-def eig(x: Array, /) -> tuple[Array, Array]:
+def eig(x: Array, /) -> Eigen:
     """(eigenvalues, eigenvectors) of a square matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eig.html>
@@ -127,7 +132,7 @@ def eig(x: Array, /) -> tuple[Array, Array]:
 _eigh = table("linalg.eigh")
 
 
-def eigh(x: Array, /) -> tuple[Array, Array]:
+def eigh(x: Array, /) -> Eigen:
     """(eigenvalues, eigenvectors) of a Hermitian matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigh.html>
@@ -262,7 +267,7 @@ def pinv(x: Array, /, *, rtol: Array | complex | None = None) -> Array:
 _qr = table("linalg.qr")
 
 
-def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tuple[Array, Array]:
+def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
     """(Q, R) of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html>
@@ -277,7 +282,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tupl
 _slogdet = table("linalg.slogdet")
 
 
-def slogdet(x: Array, /) -> tuple[Array, Array]:
+def slogdet(x: Array, /) -> Slogdet:
     """(sign, logabsdet) of the determinant.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.slogdet.html>
@@ -307,7 +312,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 _svd = table("linalg.svd")
 
 
-def svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVD:
     """(U, S, Vh) of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svd.html>

@@ -19,6 +19,9 @@ Data that it may define:
     A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
 ``IMMUTABLE``
     True where the library never writes an array's memory, and so may be surprised by one who does.
+``WRAPS_INTEGERS``
+    True where the library wraps a Python integer that the dtype of the array beside it cannot hold; then
+    ``xo.add(x, n)`` and its like look first, and raise as NumPy does.
 ``SHARED_ENVIRONMENT``
     A mapping of environment variables by which a process leaves room on its device for others, as the benchmark needs.
 ``KNOWN_BAD``
@@ -197,7 +200,10 @@ class Hooks:
 
     @staticmethod
     def as_device(device: Any, /) -> Any:
-        """The native device for a name such as "cpu" or "cuda:1", or a native device itself. Raises ValueError."""
+        """The native device for a name such as "cpu" or "cuda:1", or a native device itself.
+
+        Raises ValueError, which says what there is: ``no device 'x'`` stands before it already, and so for as_dtype.
+        """
         raise NotImplementedError
 
     @staticmethod

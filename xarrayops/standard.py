@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from xarrayops._results import UniqueAll, UniqueCounts, UniqueInverse
 from xarrayops.dispatch import creation, miss, native_device, native_dtype, resolved, table
 from xarrayops.plugin import Array
 
@@ -145,6 +146,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def arange(
     start: float,
     /,
@@ -157,6 +162,10 @@ def arange(
     backend: str | None = None,
 ) -> Array:
     """Evenly spaced values from start up to, but without, stop.
+
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.arange.html>
     """
@@ -174,6 +183,10 @@ def empty(
 ) -> Array:
     """An array whose values are not set.
 
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.empty.html>
     """
     f, dtype, device = creation("empty", like, backend, dtype, device)
@@ -185,6 +198,9 @@ _empty_like = table("empty_like")
 
 def empty_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """An array shaped like x whose values are not set.
+
+    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
+    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.empty_like.html>
     """
@@ -212,6 +228,10 @@ def eye(
 ) -> Array:
     """A matrix with ones on diagonal k and zeros elsewhere.
 
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.eye.html>
     """
     f, dtype, device = creation("eye", like, backend, dtype, device)
@@ -229,6 +249,10 @@ def full(
 ) -> Array:
     """An array filled with one value.
 
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.full.html>
     """
     f, dtype, device = creation("full", like, backend, dtype, device)
@@ -240,6 +264,9 @@ _full_like = table("full_like")
 
 def full_like(x: Array, /, fill_value: complex, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """An array shaped like x, filled with one value.
+
+    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
+    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.full_like.html>
     """
@@ -267,6 +294,10 @@ def linspace(
     backend: str | None = None,
 ) -> Array:
     """num evenly spaced values from start to stop.
+
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.linspace.html>
     """
@@ -300,6 +331,10 @@ def ones(
 ) -> Array:
     """An array of ones.
 
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ones.html>
     """
     f, dtype, device = creation("ones", like, backend, dtype, device)
@@ -311,6 +346,9 @@ _ones_like = table("ones_like")
 
 def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """An array of ones, shaped like x.
+
+    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
+    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ones_like.html>
     """
@@ -365,6 +403,10 @@ def zeros(
 ) -> Array:
     """An array of zeros.
 
+    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
+    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
+    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.zeros.html>
     """
     f, dtype, device = creation("zeros", like, backend, dtype, device)
@@ -376,6 +418,9 @@ _zeros_like = table("zeros_like")
 
 def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """An array of zeros, shaped like x.
+
+    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
+    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.zeros_like.html>
     """
@@ -395,6 +440,9 @@ _astype = table("astype")
 
 def astype(x: Array, dtype: DType | None, /, *, copy: bool = True, device: Device | None = None) -> Array:
     """x converted to a data type, whatever promotion would say.
+
+    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
+    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.astype.html>
     """
@@ -1829,7 +1877,7 @@ def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -
 _unique_all = table("unique_all")
 
 
-def unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]:
+def unique_all(x: Array, /) -> UniqueAll:
     """(values, indices, inverse_indices, counts) of the distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_all.html>
@@ -1844,7 +1892,7 @@ def unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]:
 _unique_counts = table("unique_counts")
 
 
-def unique_counts(x: Array, /) -> tuple[Array, Array]:
+def unique_counts(x: Array, /) -> UniqueCounts:
     """(values, counts) of the distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_counts.html>
@@ -1859,7 +1907,7 @@ def unique_counts(x: Array, /) -> tuple[Array, Array]:
 _unique_inverse = table("unique_inverse")
 
 
-def unique_inverse(x: Array, /) -> tuple[Array, Array]:
+def unique_inverse(x: Array, /) -> UniqueInverse:
     """(values, inverse_indices) of the distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_inverse.html>

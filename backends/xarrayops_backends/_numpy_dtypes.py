@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.errors import Unsupported
+from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import FloatLimits, Gap
 
 NUMBERS = "biufc"
@@ -30,10 +30,10 @@ def as_dtype(name: str, /) -> Any:
         try:
             import ml_dtypes
         except ImportError:
-            raise ValueError(f"{name} needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
+            raise ValueError("it needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
         return np.dtype(getattr(ml_dtypes, name))
     if name not in _NATIVE:
-        raise ValueError(f"the names are {', '.join((*_NATIVE, *_LOW_PRECISION))}")
+        raise ValueError(what_there_is(name, (*_NATIVE, *_LOW_PRECISION)))
     return _NATIVE[name]
 
 

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xarrayops._generic import dtype_refusal
 from xarrayops._surface import SURFACE
-from xarrayops.errors import Unsupported
+from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import Array, Device, Gap, Memory
 from xarrayops_backends._numpy_dtypes import (
     NUMBERS,
@@ -62,7 +63,7 @@ def devices() -> list[Device]:
 def as_device(device: Any, /) -> str:
     """Only the CPU."""
     if device not in ("cpu", "cpu:0"):
-        raise ValueError("these arrays live on the cpu alone")
+        raise ValueError(what_there_is(device, ("cpu",)))
     return "cpu"
 
 
@@ -134,11 +135,7 @@ def export_refusal(x: Array, /) -> str | None:
 
 def import_refusal(dtype: str, /) -> str | None:
     """Bfloat16 and float8 need ml_dtypes; never a bare integer view."""
-    try:
-        as_dtype(dtype)
-    except ValueError as error:
-        return str(error)
-    return None
+    return dtype_refusal("NumPy", as_dtype, dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:

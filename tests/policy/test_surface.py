@@ -1,15 +1,18 @@
 """The public surface is the standard's, whole, documented, and not shadowed by a module's name."""
 
 import importlib
+import inspect
 import json
 import re
 import subprocess
 import sys
 from operator import attrgetter
+from typing import get_type_hints
 
 import pytest
 
 import xarrayops as xo
+from xarrayops import errors
 from xarrayops._surface import SURFACE
 
 STANDARD = {
@@ -58,6 +61,8 @@ OWN = (
     ),
     *("einsum", "convert", "shares_memory", "explain"),
 )
+CREATION = {"arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq"}
+"""The functions that create from nothing, but for `asarray` and `from_dlpack`, which are written by hand."""
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
 
@@ -93,13 +98,40 @@ def test_every_public_callable_has_a_docstring():
     assert not [n for n in names if not (getattr(xo, n).__doc__ or "").strip()]
 
 
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float8_e4m3fn float8_e5m2 float32 float64 "
+    "complex64 complex128"
+)
+
+
+def test_dir_lists_the_public_surface_alone():
+    importlib.import_module("xarrayops.plugin")
+    others = {"Candidate", "Explanation", "__array_api_version__", "__version__", "fft", "linalg"}
+    assert set(dir(xo)) == {*MAIN, *OWN, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
+    assert dir(xo) == sorted(dir(xo))
+    assert set(dir(xo.linalg)) == set(LINALG.split())
+    assert set(dir(xo.fft)) == set(FFT.split())
+
+
+@pytest.mark.parametrize("verb", sorted({*STANDARD_VERBS} - {"asarray", "from_dlpack"}))
+def test_help_tells_where_an_array_is_created(verb):
+    parameters, told = inspect.signature(public(verb)).parameters, public(verb).__doc__
+    named = ("like", "backend", "device") if "backend" in parameters else ("device",) if "device" in parameters else ()
+    assert all(f"``{name}=``" in told for name in named)
+    assert (verb in CREATION) == ("backend" in parameters)
+
+
+def test_types_of_parameters_and_results_can_be_resolved():
+    for verb in STANDARD_VERBS:
+        assert get_type_hints(public(verb))
+
+
 def test_constants_and_names_of_dtypes():
     import math
 
     assert (xo.e, xo.pi, xo.inf, xo.newaxis) == (math.e, math.pi, math.inf, None)
     assert math.isnan(xo.nan)
-    names = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float8_e4m3fn float8_e5m2 float32"
-    for name in f"{names} float64 complex64 complex128".split():
+    for name in DTYPES.split():
         assert getattr(xo, name) == name
     assert xo.__array_api_version__ == "2025.12"
 

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from types import ModuleType
+from unittest import mock
 
 import array_api_strict
 import pytest
@@ -15,9 +17,6 @@ def entries(monkeypatch):
     """Replace the installed entry points by made-up claims; until the test ends the registry forgets what it loaded."""
     import importlib.metadata
 
-    for name in ("_by_class", "_by_module", "_by_namespace"):
-        monkeypatch.setattr(registry, name, {})
-
     def install(*claims):
         monkeypatch.setattr(
             importlib.metadata, "entry_points", lambda *, group: [c for c in claims if c.group == group]
@@ -25,7 +24,10 @@ def entries(monkeypatch):
         registry.entry_points.cache_clear()
 
     registry.entry_points.cache_clear()
-    yield install
+    with ExitStack() as stack:
+        for memory in (registry._by_class, registry._by_namespace, registry.by_module):
+            stack.enter_context(mock.patch.dict(memory, clear=True))
+        yield install
     registry.entry_points.cache_clear()
 
 

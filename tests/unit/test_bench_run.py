@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from io import StringIO
 from time import monotonic
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from xarrayops.bench import report, results
 from xarrayops.bench.__main__ import main, measure
+from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import STATUSES, Row
 from xarrayops.bench.runner import Plan, _Cell, _filled, run, select
 from xarrayops.bench.workloads import WORKLOADS, Workload
@@ -97,7 +99,7 @@ def odd(tmp_path_factory):
     (folder / "dask" / "__init__.py").write_text("raise ModuleNotFoundError('none', name='dask')")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
-        patch.setenv("PYTHONPATH", str(folder))
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
         yield importlib.import_module("odd_workloads")
     sys.modules.pop("odd_workloads")
 
@@ -194,6 +196,60 @@ def test_observer_sees_the_end(odd):
     assert observer.kept[0][0].rounds == 1  # earlier rows are not changed by later rounds
 
 
+def test_missing_libraries_do_not_count_as_progress(odd):
+    observer = Silent()
+    rows = run(plan(odd, ["good", "absent"], backends=("dask", "numpy"), rounds=1), observer)
+    assert len(rows) == 4
+    assert {step.cells for step in observer.steps[1:]} == {2}
+    assert (observer.steps[-1].cells_done, observer.steps[-1].rounds_done, observer.steps[-1].rounds) == (2, 2, 2)
+    assert report.summary(rows) == "1 of 2 cells measured (and 2 of libraries that cannot run here)"
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Press Ctrl-C when a phase of the run begins."""
+
+    def at(phase):
+        def step(self, step):
+            if step.phase.startswith(phase):
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(Watcher, "step", step)
+
+    return at
+
+
+def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interrupt):
+    (tmp_path / "report.md").write_text("of an older run")
+    interrupt("raises on numpy")
+    assert measure(plan(odd, ["good", "raises", "absent"], backends=("dask", "numpy")), tmp_path, "a test") == 130
+    shown = capsys.readouterr()
+    assert "1 of 3 cells measured" in shown.out
+    assert f"interrupted. {tmp_path} holds what was measured" in shown.err
+    text = (tmp_path / "report.md").read_text()
+    assert "interrupted. This is what was measured until then" in text
+    assert "## good" in text
+    assert "1 round |" in text
+    statuses = {(row["backend"], row["workload"]): row["status"] for row in results.read(tmp_path / "results.jsonl")}
+    assert statuses["numpy", "good"] == "ok"
+    assert statuses["numpy", "raises"] == statuses["numpy", "absent"] == "interrupted"
+    assert statuses["dask", "raises"] == "not-installed"
+
+
+def test_interrupted_before_anything_was_measured(odd, tmp_path, capsys, interrupt):
+    (tmp_path / "report.md").write_text("of an older run")
+    interrupt("importing")
+    assert measure(plan(odd, ["good"]), tmp_path, "a test") == 130
+    assert "is as it was" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
+    assert (tmp_path / "report.md").read_text() == "of an older run"
+
+
+def test_no_interval_says_why():
+    lines = report.cells(row("numpy", 1.0, None, None, rounds=1), {})
+    assert lines[report.COLUMNS.index("interval")] == "1 round"
+
+
 def test_command_line_measures_and_writes(tmp_path, capsys):
     arguments = ["--workloads=matmul,transpose", "--backends=numpy", "--size=toy", "--budget=30", "--dtype=float64"]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
@@ -221,8 +277,10 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
     ("arguments", "told"),
     [
         ([], "--all"),
-        (["--backends", "nmpy"], "known: "),
+        (["--backends", "nmpy"], "no backend 'nmpy': it has"),
+        (["--backends", "nmpy"], "did you mean 'numpy'?"),
         (["--workloads", "matmull"], "matmul, transpose"),
+        (["--workloads", "matmull"], "did you mean 'matmul'?"),
         (["--all", "--dtype", "float31"], "float32, float64"),
         (["--all", "--budget", "-1"], "no positive number"),
         (["--all", "--out", __file__], "File exists"),
@@ -295,4 +353,4 @@ def test_missing_rows_with_one_reason_share_a_line():
 
 
 def test_reason_codes():
-    assert len(set(STATUSES)) == 9
+    assert len(set(STATUSES)) == 10

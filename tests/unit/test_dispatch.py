@@ -93,7 +93,7 @@ class TestScalars:
     def test_numpy_scalars_are_numpy_arrays(self, scalar):
         assert type(xo.equal(N, scalar)) is np.ndarray
         for call in (lambda: xo.equal(S, scalar), lambda: xo.equal(scalar, S), lambda: xo.where(S > 0, S, scalar)):
-            with pytest.raises(xo.MixedBackends, match="numpy array on cpu"):
+            with pytest.raises(xo.MixedBackends, match=r"numpy \w+ \(\) on cpu"):
                 call()
 
     def test_subclasses_of_python_scalars_are_not(self):

@@ -56,6 +56,21 @@ def test_text_names_every_backend_and_the_way_out(broken_libraries):
         assert name in done.stdout
 
 
+def test_settings_are_shown_and_a_slip_in_them_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(_doctor, "examine_all", lambda names: [])
+    monkeypatch.setenv("XARRAYOPS_THREADS", "3")
+    monkeypatch.setenv("XARRAYOPS_BACKEND", "numpi")
+    known = _doctor.diagnose()
+    assert known["settings"]["XARRAYOPS_THREADS"] == "3"
+    (warning,) = known["warnings"]
+    assert "did you mean 'numpy'?" in warning
+    assert "XARRAYOPS_BACKEND is set to it" in warning
+    _doctor.show(known)
+    assert "XARRAYOPS_THREADS=3" in capsys.readouterr().out
+    monkeypatch.delenv("XARRAYOPS_BACKEND")
+    assert _doctor.diagnose()["warnings"] == []
+
+
 def test_diagnosis_leaves_out_what_is_not_known(monkeypatch):
     monkeypatch.setattr(registry, "names", lambda: ["numpy"])
     monkeypatch.setattr(_machine, "cpu_model", lambda: None)

@@ -129,3 +129,21 @@ except xo.Unsupported as error:
     print(error)
 """
     assert "pip install 'xarrayops[lowp]'" in run(code)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask", "array_api_strict"])
+def test_isdtype_takes_the_names_of_all_dtypes(library):
+    """A library that lacks a dtype has no array of it; the name of something else in its namespace is no kind."""
+    import array_api_strict
+
+    if library != "array_api_strict":
+        pytest.importorskip(library)
+    like = {"like": array_api_strict.ones(1)} if library == "array_api_strict" else {"backend": library}
+    dtype = xo.zeros(1, dtype="float32", **like).dtype
+    assert xo.isdtype(dtype, "float32")
+    assert xo.isdtype(dtype, ("int8", "real floating"))
+    for name in ("float16", "bfloat16", "float8_e5m2", "int8", "bool"):
+        assert not xo.isdtype(dtype, name)
+    with pytest.raises((ValueError, TypeError)) as error:
+        xo.isdtype(dtype, "sum")
+    assert "sum" in str(error.value)

@@ -33,7 +33,7 @@ CASES = {
     "mixed": (
         lambda: xo.matmul(N, S),
         xo.MixedBackends,
-        ("xo.matmul", "x1 is a numpy array on cpu", "x2 is a array_api_strict array", "xo.convert(x2, "),
+        ("xo.matmul", "x1: numpy float32 (2, 3) on cpu; x2: array_api_strict float64 (2, 3) on ", "xo.convert(x2, "),
     ),
     "mixed dtype": (
         lambda: xo.astype(N, xps.float32),
@@ -51,7 +51,7 @@ CASES = {
     "no backend": (
         lambda: xo.zeros(2, backend="nunpy"),
         xo.BackendNotFound,
-        ("'nunpy'", "known: ", "numpy", "namespace"),
+        ("'nunpy'", "it has ", "did you mean 'numpy'?", "namespace"),
     ),
     "no dtype": (
         lambda: xo.astype(S, "float16"),
@@ -61,12 +61,12 @@ CASES = {
     "unknown dtype": (
         lambda: xo.zeros(2, dtype="float31"),
         xo.Unsupported,
-        ("numpy", "'float31'", "the names are bool"),
+        ("numpy has no dtype 'float31': it has bool, int8", "did you mean 'float32'?"),
     ),
     "no device": (
         lambda: xo.zeros(2, device="gpu"),
         xo.Unsupported,
-        ("numpy", "'gpu'", "it has: cpu", "live on the cpu"),
+        ("numpy has no device 'gpu': it has cpu",),
     ),
     "exchange": (
         lambda: xo.convert(READ_ONLY, xps, copy=False),
@@ -95,3 +95,47 @@ def test_messages(call, error, words):
     text = str(caught.value)
     for word in words:
         assert word in text
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+def test_a_misspelt_dtype_or_device_is_said_once(library):
+    """Every library says it in the same one sentence, with what was perhaps meant."""
+    pytest.importorskip(library)
+    with pytest.raises(xo.Unsupported) as error:
+        xo.zeros(3, dtype="flaot32", backend=library)
+    assert str(error.value).startswith(f"{library} has no dtype 'flaot32': it has bool, int8, ")
+    assert str(error.value).endswith("; did you mean 'float32'?")
+    assert str(error.value).count("flaot32") == 1
+    for device, meant in (("cpuu", "cpu"), ("zzz", "")):
+        with pytest.raises(xo.Unsupported) as error:
+            xo.zeros(3, device=device, backend=library)
+        text = str(error.value)
+        assert text.startswith(f"{library} has no device '{device}': it has cpu")
+        assert text.count(device) == 1
+        assert (f"did you mean '{meant}" in text) == bool(meant)
+
+
+class Silent:
+    """An array that tells nothing: each attribute raises, as of a tracer that has no value."""
+
+    def __array_namespace__(self, *, api_version=None):
+        return xps
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"no {name} yet")
+
+
+def test_arrays_that_tell_nothing_do_not_hide_the_error():
+    with pytest.raises(xo.MixedBackends, match=r"x1: numpy float32 \(2, 3\) on cpu; x2: array_api_strict\. Convert"):
+        xo.add(N, Silent())
+
+
+def test_tracers_are_described_without_a_device():
+    jax = pytest.importorskip("jax")
+
+    def mixed(x):
+        with pytest.raises(xo.MixedBackends, match=r"x1: jax float32 \(3,\); x2: numpy float32 \(2, 3\) on cpu"):
+            xo.add(x, N)
+        return x
+
+    jax.jit(mixed)(jax.numpy.ones(3, dtype="float32"))

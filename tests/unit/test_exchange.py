@@ -148,7 +148,7 @@ class TestTargets:
             assert type(xo.convert(xps.ones(2), to)) is np.ndarray
 
     def test_unknown(self):
-        with pytest.raises(xo.BackendNotFound, match="'nunpy'; known"):
+        with pytest.raises(xo.BackendNotFound, match="'nunpy': it has"):
             xo.convert(np.ones(1), "nunpy")
         with pytest.raises(xo.BackendNotFound, match="module math is no namespace"):
             xo.convert(np.ones(1), math)

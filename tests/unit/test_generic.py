@@ -148,7 +148,7 @@ class TestUpdate:
     def test_a_value_that_does_not_fit(self, make):
         """NumPy would drop the fraction or the imaginary part; some libraries raise. Here all raise."""
         whole, real, flags = make([1, 2]), make([1.0, 2.0]), make([True, False])
-        for x, value in [(whole, 2.5), (whole, [1, 2.5]), (whole, real), (real, 1j), (real, make([1j])), (flags, 1)]:
+        for x, value in [(whole, 2.5), (whole, real), (real, 1j), (real, make([1j])), (flags, 1)]:
             for op in ("set", "add"):
                 with pytest.raises(xo.Unsupported, match=r"does not fit into an array of .* Instead: xo\.astype"):
                     getattr(xo.at(x)[0], op)(value)
@@ -163,13 +163,14 @@ class TestUpdate:
     def test_members_of_sequences_are_checked(self):
         x, foreign = np.zeros(3), xps.asarray(0)
         for index in ([foreign], ([0], [foreign]), [[0, foreign]]):
-            with pytest.raises(xo.MixedBackends, match=r"xo\.at .* index\[\d\].* is a array_api_strict array"):
+            with pytest.raises(xo.MixedBackends, match=r"xo\.at .* index\[\d\].*: array_api_strict "):
                 xo.at(x)[index].set(1.0)
-        with pytest.raises(xo.MixedBackends, match=r"value\[0\]\[1\] is a array_api_strict array"):
-            xo.at(x)[0].set([[1.0, foreign]])
+        for value in ([1.0, 2.0], (1.0, np.float64(2.0)), [[1.0, foreign]]):
+            with pytest.raises(TypeError, match=r"a value is an array or a Python number, not a .* xo\.asarray\(value"):
+                xo.at(x)[:2].set(value)
         with pytest.raises(xo.BackendNotFound, match=r"xo\.at: argument index is a range"):
             xo.at(x)[range(2)].set(1.0)
-        assert xo.at(x)[[np.int64(0), 1]].set([1.0, np.float64(2.0)]).tolist() == [1, 2, 0]
+        assert xo.at(x)[[np.int64(0), 1]].set(np.asarray([1.0, 2.0])).tolist() == [1, 2, 0]
 
     def test_the_dtype_stays(self):
         x = xps.asarray([1, 2], dtype=xps.int8)
@@ -230,7 +231,7 @@ class TestHooks:
         assert xo.device(xo.to_device(x, str(other))) == other
         with pytest.raises(xo.Unsupported, match="array_api_strict has no device 'mars'"):
             xo.to_device(x, "mars")
-        with pytest.raises(xo.Unsupported, match=r"numpy has no device 'cuda' \(it has: cpu\)"):
+        with pytest.raises(xo.Unsupported, match=r"numpy has no device 'cuda': it has cpu"):
             xo.to_device(np.ones(2), "cuda")
 
     def test_one_device_may_be_called_cpu(self):
@@ -240,7 +241,7 @@ class TestHooks:
         xp = SimpleNamespace(__array_namespace_info__=lambda: info)
         assert _generic.as_device(xp, "cpu") == "the one"
         assert _generic.as_device(xp, "the one") == "the one"
-        with pytest.raises(ValueError, match="none of them"):
+        with pytest.raises(ValueError, match="it has the one"):
             _generic.as_device(xp, "gpu")
 
     def test_memory(self):
@@ -261,3 +262,28 @@ class TestHooks:
         backend = xo.registry.generic_backend(lacking)
         with pytest.raises(xo.Unsupported, match=r"lacking has no cos\. Instead: .*xo\.convert"):
             backend.namespace.cos(xps.ones(1))
+
+
+class OldArray:
+    """An array of a namespace from before the inspection API."""
+
+    def __init__(self, xp):
+        self.xp = xp
+
+    def __array_namespace__(self, *, api_version=None):
+        return self.xp
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("2022.12", "follows the standard of 2022.12"), (None, "names no version of the array API")]
+)
+def test_a_namespace_that_is_too_old(version, words):
+    from types import ModuleType
+
+    xp = ModuleType("ancient.array")
+    xp.empty = lambda shape: OldArray(xp)
+    if version:
+        xp.__array_api_version__ = version
+    for call in (lambda: xo.exp(OldArray(xp)), lambda: xo.add(OldArray(xp), 1)):
+        with pytest.raises(xo.Unsupported, match=rf"ancient\.array {words}.* 2023\.12 .*Instead: a newer ancient"):
+            call()

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import re
 from operator import attrgetter
 
 import array_api_strict as xps
@@ -13,6 +14,7 @@ from xarrayops._surface import SURFACE
 
 MATRIX = [[2.0, 1.0], [1.0, 3.0]]
 OPTIONAL = {"clip": ["min", "max"], "diff": ["prepend", "append"], "searchsorted": ["sorter"]}
+ARGUMENT = r"[\w\[\]]+: (numpy|array_api_strict) (float64|int64|bool) \([\d, ]*\) on \S+"
 SEQUENCES = {"concat": list, "stack": list, "broadcast_arrays": tuple, "meshgrid": tuple}
 BINARY = [v for v, text in SURFACE.items() if text.startswith("(x1, x2") or v in ("take", "take_along_axis", "repeat")]
 
@@ -27,14 +29,17 @@ def public(verb):
 
 
 def check(call, wrong, count, asked, dearest):
-    """The call raises, naming each argument, its library and device, and the conversion that mends it."""
+    """The call raises, naming each argument with library, dtype, shape and device, and the conversion that mends it."""
     with pytest.raises(xo.MixedBackends) as error:
         call()
     text = str(error.value)
     assert text.startswith(f"xo.{asked} was given arrays of several libraries: ")
-    assert text.count(" array on ") == count
-    assert "numpy array on cpu" in text
-    assert "array_api_strict array on " in text
+    listing = text.removeprefix(f"xo.{asked} was given arrays of several libraries: ").partition(". Convert so")[0]
+    arguments = listing.split("; ")
+    assert len(arguments) == count
+    assert all(re.fullmatch(ARGUMENT, argument) for argument in arguments), arguments
+    assert any(": numpy " in argument for argument in arguments)
+    assert any(": array_api_strict " in argument for argument in arguments)
     assert f"{wrong} -> xo.convert({wrong}, {dearest})" in text
     assert isinstance(error.value, TypeError)
 
@@ -127,7 +132,7 @@ def test_pytorch_and_numpy():
         lambda: xo.add(t, np.float32(1)),
         lambda: xo.asarray([n[0], t[0]]),
     ):
-        with pytest.raises(xo.MixedBackends, match=r"numpy array on cpu.*torch array on cpu|torch.*numpy"):
+        with pytest.raises(xo.MixedBackends, match=r"numpy \w+ \(.*\) on cpu.*torch \w+ \(.*\) on cpu|torch.*numpy"):
             call()
 
 

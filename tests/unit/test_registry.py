@@ -110,9 +110,41 @@ class TestMissing:
         assert status.backend is xo.backend("zebra")
 
     def test_unknown_names(self):
-        with pytest.raises(xo.BackendNotFound, match=r"'zebra'; known: .*numpy.*torch") as error:
+        with pytest.raises(xo.BackendNotFound, match=r"no backend 'zebra': it has .*numpy.*torch") as error:
             xo.backend("zebra")
         assert "namespace module" in str(error.value)
+        assert "did you mean" not in str(error.value)
+
+    def test_names_with_a_slip(self):
+        def in_a_block():
+            with xo.use("nupmy"):
+                return xo.zeros(2)
+
+        calls = (
+            lambda: xo.backend("nupmy"),
+            lambda: xo.ones(2, backend="nupmy"),
+            lambda: xo.convert(np.ones(2), "nupmy"),
+            in_a_block,
+        )
+        for call in calls:
+            with pytest.raises(xo.BackendNotFound, match=r"'nupmy': it has .* did you mean 'numpy'\?") as error:
+                call()
+            assert "XARRAYOPS_BACKEND" not in str(error.value)
+        for name, meant in {"JAX": "jax", "pytorch": "torch", "NumPy": "numpy"}.items():
+            with pytest.raises(xo.BackendNotFound, match=f"did you mean '{meant}'"):
+                xo.zeros(2, backend=name)
+
+    def test_a_slip_in_the_environment(self, run):
+        code = """
+import xarrayops as xo
+try:
+    xo.zeros(2)
+except xo.BackendNotFound as error:
+    print(error)
+"""
+        told = run(code, XARRAYOPS_BACKEND="toch")
+        assert "did you mean 'torch'?" in told
+        assert "XARRAYOPS_BACKEND is set to it" in told
 
     def test_nothing_is_installed(self, entries):
         entries()
@@ -280,7 +312,7 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-served += [*xo.registry._by_class.values(), *xo.registry._by_module.values()]
+served += [*xo.registry._by_class.values(), *xo.registry.by_module.values()]
 print(*failures, len({{b for b in served if isinstance(b, xo.registry.Backend)}}))
 """
 RACES = {

@@ -41,7 +41,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m xarrayops.bench",
         description="The same work on every library that is here: time, throughput, memory, error, part of the roof. "
         "No time without a checked answer; no empty cell without a reason.",
-        epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense.",
+        epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense, with 130 if it was "
+        "interrupted: then, too, it reports what was measured.",
     )
     parser.add_argument("--all", action="store_true", help="every workload on every backend")
     parser.add_argument("--backends", type=_names, default=(), metavar="A,B", help="only these backends")
@@ -96,18 +97,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(plan: Plan, out: Path, command: str) -> int:
-    """Run a plan, print the tables, write ``results.jsonl`` and ``report.md``; 1 if nothing was measured."""
-    try:
-        with Watcher(out, Console(stderr=True)) as watcher:
-            rows = run(plan, watcher)
-    except KeyboardInterrupt:
-        print(f"Interrupted; {out / 'results.jsonl'} has the rounds that were done, if any.", file=sys.stderr)
+    """Run a plan, print the tables, write ``results.jsonl`` and ``report.md``; 1 if nothing was measured.
+
+    An interrupt ends the measuring, and what was measured until then is reported all the same.
+    """
+    with Watcher(out, Console(stderr=True)) as watcher:
+        try:
+            rows, interrupted = run(plan, watcher), False
+        except KeyboardInterrupt:
+            rows, interrupted = watcher.latest, True
+    if interrupted and not rows:
+        print(f"Interrupted before anything was measured; {out} is as it was.", file=sys.stderr)
         return _INTERRUPTED
     results.write(rows, out / "results.jsonl")
-    (out / "report.md").write_text(report.markdown(rows, plan.workloads, command), encoding="utf-8")
+    text = report.markdown(rows, plan.workloads, command, interrupted=interrupted)
+    (out / "report.md").write_text(text, encoding="utf-8")
     console = Console(highlight=False)
     report.show(rows, console if console.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES))
-    console.print(Text(f"{sum(row.measured for row in rows)} of {len(rows)} cells measured; see {out}/report.md"))
+    console.print(Text(f"{report.summary(rows)}; see {out}/report.md"))
+    if interrupted:
+        print(f"{report.INTERRUPTED} {out} holds what was measured until then.", file=sys.stderr)
+        return _INTERRUPTED
     return 0 if any(row.measured for row in rows) else 1
 
 

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 
 class Watcher:
-    """Draws a bar with the cells that have a result and the time left, and keeps ``results.jsonl`` current."""
+    """Draws a bar with the cells that have a result and the time left, and keeps ``results.jsonl`` current.
+
+    ``latest`` has the rows that were told last.
+    """
 
     def __init__(self, out: Path, console: Console) -> None:
         self.out, self._told = out, ""
+        self.latest: list[Row] = []
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -56,4 +60,5 @@ class Watcher:
 
     def rows(self, rows: list[Row]) -> None:
         """Write the rows."""
+        self.latest = rows
         results.write(rows, self.out / "results.jsonl")

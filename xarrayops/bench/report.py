@@ -24,6 +24,9 @@ COLUMNS = (
     *("backend", "device", "time", "interval", "throughput", "of roof", "peak memory", "first call", "transfer"),
     *("error", ""),
 )
+NO_INTERVAL = "1 round"
+"""What stands under "interval" where there is none."""
+INTERRUPTED = "The run was interrupted."
 BUSY = 0.5
 """The load per CPU from which on a warning is due."""
 _LEFT = ("backend", "device", "")
@@ -33,10 +36,12 @@ MISSING_COLUMNS = ("backend", "workloads", "status", "why", "what helps")
 NOTES = (
     "time: median of a call over rounds that alternate between all cells; each answer was checked against a float64 "
     "oracle before and after timing. Functions run one by one, under no compiler (no jax.jit, no torch.compile).",
-    "interval: holds the true median with the confidence in results.jsonl, 95 % or more from six rounds on. Cells "
-    "whose intervals overlap that of the fastest are a tie; without intervals none is called the fastest.",
+    "interval: holds the true median with the confidence in results.jsonl, 95 % or more from six rounds on; it takes "
+    f"two, and {NO_INTERVAL!r} stands where the budget left none for a second. Cells whose intervals overlap that of "
+    "the fastest are a tie; without intervals none is called the fastest.",
     "of roof: part of what this device allows, by the best copy and matrix product that any library here reached on "
-    "it, their answers checked. More than 100 % has a question mark: it shows that the roof is wrong.",
+    "it, their answers checked. More than 100 % has a question mark: it shows that the roof is wrong. Empty where the "
+    "budget ended before the probes, or their answers were wrong.",
     f"peak memory: {memory.METHOD}. Empty on accelerators, and where the budget ended first.",
     "first call: the workload's first at this shape, with compilation, without the library's import and start-up. "
     f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
@@ -103,7 +108,7 @@ def cells(row: Row, marks: dict[str, str]) -> tuple[str, ...]:
         row.backend,
         device_text(row.device, row.device_kind, row.device_label),
         seconds_text(row.median_s),
-        "" if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
+        NO_INTERVAL if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
         rate_text(row.throughput, row.throughput_unit),
         "" if row.roof_fraction is None else f"{row.roof_fraction:.0%}{'?' * _beyond_roof(row)} {row.roof}",
         bytes_text(row.peak_bytes),
@@ -169,13 +174,21 @@ def fitting(lines: Sequence[Sequence[str]], width: int) -> list[int]:
     return kept
 
 
-def markdown(rows: Sequence[Row], workloads: Sequence[Workload], command: str) -> str:
+def summary(rows: Sequence[Row]) -> str:
+    """How many cells were measured, of those that a library which is here could fill."""
+    runnable = [row for row in rows if row.device]
+    told = f"{sum(row.measured for row in runnable)} of {len(runnable)} cells measured"
+    absent = len(rows) - len(runnable)
+    return f"{told} (and {absent} of libraries that cannot run here)" if absent else told
+
+
+def markdown(rows: Sequence[Row], workloads: Sequence[Workload], command: str, *, interrupted: bool = False) -> str:
     """The report as Markdown, with what was timed, the machine and the versions."""
     timed = {workload.name: workload.timed for workload in workloads}
     lines = ["# xarrayops benchmark", ""]
     if rows:
         lines += [f"`{command}` on {rows[0].machine}.", ""]
-    for warning in warnings(rows):
+    for warning in ([f"{INTERRUPTED} This is what was measured until then."] * interrupted) + warnings(rows):
         lines += [f"**{warning}**", ""]
     for title, measured, marks in tables(rows):
         lines += [f"## {title}", "", f"Timed: {timed[measured[0].workload]}.", ""]

@@ -19,6 +19,7 @@ Status = Literal[
     "crashed",
     "wrong-answer",
     "over-budget",
+    "interrupted",
 ]
 """Whether a cell was measured, or the kind of reason why not."""
 STATUSES: tuple[Status, ...] = get_args(Status)

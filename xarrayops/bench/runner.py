@@ -13,6 +13,7 @@ from xarrayops.bench.process import Worker
 from xarrayops.bench.results import Row
 from xarrayops.bench.timing import median_of_rounds
 from xarrayops.bench.workloads import WORKLOADS, Workload
+from xarrayops.errors import what_there_is
 
 ROUNDS = 9
 """Rounds of a cell that is measured in full; from six on, the interval has 95 % confidence."""
@@ -46,7 +47,10 @@ class Plan:
 
 
 class Step(NamedTuple):
-    """How far the run is: what happens now, rounds and cells done, and the seconds that the budget leaves."""
+    """How far the run is: what happens now, rounds and cells done, and the seconds that the budget leaves.
+
+    Cells of libraries that are missing do not count: there is nothing to wait for.
+    """
 
     phase: str
     rounds_done: int
@@ -83,7 +87,10 @@ class _Cell:
 
 
 def run(plan: Plan, observer: Observer) -> list[Row]:
-    """Measure the plan's cells. Every cell gets one checked round before any gets a second."""
+    """Measure the plan's cells. Every cell gets one checked round before any gets a second.
+
+    At a KeyboardInterrupt the observer is told the rows as they stand, before it is raised further.
+    """
     bench = _Run(plan, observer)
     try:
         bench.greet()
@@ -92,6 +99,9 @@ def run(plan: Plan, observer: Observer) -> list[Row]:
         bench.refine()
         bench.probe_roofs()
         bench.weigh()
+    except KeyboardInterrupt:
+        bench.interrupt()
+        raise
     finally:
         bench.close()
     return bench.rows()
@@ -177,8 +187,8 @@ class _Run:
 
     def cover(self) -> None:
         """One round of every cell, workload by workload, so that no backend waits for another to be finished."""
-        for cell in self.cells:
-            if cell.device and self.seconds_left > 0:
+        for cell in self.runnable():
+            if self.seconds_left > 0:
                 self.tell(f"{cell.row.workload} on {cell.row.backend} {cell.row.device}")
                 self.measure(cell)
             self.rounds_done += 1 if cell.row.measured else self.plan.rounds
@@ -218,6 +228,15 @@ class _Run:
     def weighing_s(self) -> float:
         """What `weigh` will take, as far as can be foreseen."""
         return sum(_WEIGHING_S + _CALLS_TO_WEIGH * max(cell.rounds[-1]) for cell in self.measured())
+
+    def interrupt(self) -> None:
+        """Say why the cells whose turn never came are empty, and tell the observer; nothing before there are cells."""
+        reason, fix = "the run was interrupted before its turn", "The same command, left to its end."
+        for cell in self.runnable():
+            if cell.row.status == "over-budget" and self.seconds_left > 0:
+                self.fail(cell, {"status": "interrupted", "reason": reason, "fix": fix})
+        if self.cells:
+            self.observer.rows(self.rows())
 
     def weigh(self) -> None:
         """The peak of host memory of each cell; last, because it slows the workers down."""
@@ -262,11 +281,16 @@ class _Run:
         cell.row.status, cell.row.reason, cell.row.fix = answer["status"], answer["reason"], answer["fix"]
         cell.row.error = None
 
+    def runnable(self) -> list[_Cell]:
+        """The cells of libraries that are here."""
+        return [cell for cell in self.cells if cell.device]
+
     def measured(self) -> list[_Cell]:
         return [cell for cell in self.cells if cell.row.measured]
 
     def tell(self, phase: str) -> None:
-        rounds, cells = len(self.cells) * self.plan.rounds, len(self.cells)
+        cells = len(self.runnable())
+        rounds = cells * self.plan.rounds
         self.observer.step(Step(phase, self.rounds_done, rounds, self.cells_done, cells, max(0.0, self.seconds_left)))
 
     def rows(self) -> list[Row]:
@@ -302,10 +326,10 @@ def select(known: Iterable[str], wanted: Sequence[str], what: str) -> list[str]:
     Raises
     ------
     ValueError
-        A name is not known; the message lists those that are.
+        A name is not known; the message lists those that are, and the one that was perhaps meant.
     """
     known = list(known)
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise ValueError(f"no {what} is named {', '.join(unknown)}; known: {', '.join(known)}")
+        raise ValueError("; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known)}" for name in unknown))
     return [name for name in known if not wanted or name in wanted]

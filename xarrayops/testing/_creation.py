@@ -206,9 +206,9 @@ class CreationSuite:
     def test_unknown_device_and_dtype(self, variant: Variant) -> None:
         """The message says what there is."""
         x = variant.array(X)
-        with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7' .it has"):
+        with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7': "):
             xo.zeros(2, like=x, device="nowhere:7")
-        with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7' .it has"):
+        with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7': "):
             xo.to_device(x, "nowhere:7")
         with pytest.raises(xo.Unsupported, match="no dtype 'float23'"):
             xo.zeros(2, like=x, dtype="float23")

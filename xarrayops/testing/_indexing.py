@@ -86,6 +86,8 @@ ROWS = [
         call(shuffled("int64"), np.asarray([1, 3, 9]), invert=True),
         call(shuffled("int64"), sample("int64", (0,))),
         call(shuffled("int8"), 3),
+        call(shuffled("int8"), 300),
+        call(shuffled("uint8"), -255, invert=True),
         *(call(shuffled(d), np.asarray([1, 3, 9], dtype=d)) for d in INTEGERS),
         dtype="bool",
     ),
@@ -229,6 +231,16 @@ class AtSuite:
         else:
             check_array(variant, x, want, dtype="float32")
             assert got is x or xo.shares_memory(got, x)
+
+    def test_at_refuses_values_that_are_no_arrays(self, variant: Variant) -> None:
+        """A value is an array or a Python number that the dtype of x can hold, on every library."""
+        x = variant.array(sample("int8", (4,)))
+        for value in ([1, 2], (1, 2)):
+            with pytest.raises(TypeError, match="an array or a Python number, not a"):
+                xo.at(x)[1:3].set(value)
+        for op in ("set", "add"):
+            with pytest.raises(OverflowError, match="does not fit"):
+                getattr(xo.at(x)[0], op)(300)
 
     def test_at_refuses_the_ambiguous(self, variant: Variant) -> None:
         """Only known operations exist."""

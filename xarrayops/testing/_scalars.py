@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
+import pytest
 
 import xarrayops as xo
 from xarrayops._surface import SURFACE
@@ -37,6 +40,50 @@ class ScalarSuite:
         wide = xo.add(variant.array(sample("float32")), variant.array(sample("float64", ())))
         check_array(variant, wide, sample("float32") + sample("float64", ()), dtype="float64")
 
+    @pytest.mark.parametrize(("dtype", "number"), [("int8", 300), ("int8", -129), ("uint8", -1), ("int64", 2**63)])
+    def test_integers_beyond_the_dtype(self, variant: Variant, dtype: str, number: int) -> None:
+        """A Python integer that an integer dtype cannot hold never wraps: it raises, or compares as what it is."""
+        host = np.asarray([1, 2, 3], dtype=dtype)
+        x = variant.array(host)
+        for verb in ("add", "subtract", "multiply", "maximum", "remainder", "bitwise_xor"):
+            for pair in ((x, number), (number, x)):
+                with pytest.raises(OverflowError):
+                    getattr(xo, verb)(*pair)
+        for verb, compare in COMPARISONS.items():
+            for pair, want in (
+                ((x, number), [compare(int(a), number) for a in host]),
+                ((number, x), [compare(number, int(a)) for a in host]),
+            ):
+                try:
+                    got = getattr(xo, verb)(*pair)
+                except OverflowError:  # as a library on the generic road may
+                    continue
+                check_array(variant, got, np.asarray(want), dtype="bool")
 
+    def test_bounds_beyond_the_dtype(self, variant: Variant) -> None:
+        """A bound of clip that an integer dtype cannot hold stands for the nearest limit, or raises.
+
+        The standard leaves it open, so what a library on the generic road does is its own.
+        """
+        if not variant.backend.has_entry_point:
+            return
+        host = np.asarray([-3, 0, 5], dtype="int8")
+        x = variant.array(host)
+        for bounds, want in (((-1000, 1000), host), ((1000, None), [127] * 3), ((None, -1000), [-128] * 3)):
+            try:
+                got = xo.clip(x, *bounds)
+            except OverflowError:
+                continue
+            check_array(variant, got, np.asarray(want, dtype="int8"), dtype="int8")
+
+
+COMPARISONS = {
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
 BINARY = {row.verb for row in _elementwise.ROWS if SURFACE[row.verb] == "(x1, x2, /)"}
 """The elementwise functions of two arrays, one of which may be a Python number."""

@@ -63,6 +63,7 @@ from xarrayops_backends.cupy._update import update as update
 
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
+WRAPS_INTEGERS = True
 KNOWN_BAD = (
     KnownBad(
         library="cupy",

@@ -8,6 +8,7 @@ from typing import Any
 import cupy
 from cupy.cuda import runtime
 
+from xarrayops.errors import what_there_is
 from xarrayops.plugin import Array, Device
 
 _KIND = "rocm" if runtime.is_hip else "cuda"
@@ -43,8 +44,9 @@ def as_device(device: Any, /) -> Any:
             index = int(number) if number.isdecimal() else runtime.getDevice() if device == _KIND else -1
     if 0 <= index < _count():
         return device if isinstance(device, cupy.cuda.Device) else cupy.cuda.Device(index)
-    known = ", ".join(f"{_KIND}:{i}" for i in range(_count()))
-    raise ValueError(f"{device!r} is no device of CuPy here; there is {known or 'none: no driver or no accelerator'}")
+    if not _count():
+        raise ValueError("there is no driver or no accelerator")
+    raise ValueError(what_there_is(device, (f"{_KIND}:{i}" for i in range(_count()))))
 
 
 def device(x: Array, /) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.errors import what_there_is
 from xarrayops_backends._numpy_dtypes import finfo as finfo
 
 _DTYPES = (
@@ -19,11 +20,11 @@ def as_dtype(name: str, /) -> Any:
     if name in _DTYPES:
         return np.dtype(name)
     if name != "bfloat16":
-        raise ValueError(f"CuPy has {', '.join(_DTYPES)}, bfloat16")
+        raise ValueError(what_there_is(name, (*_DTYPES, "bfloat16")))
     try:
         import ml_dtypes
     except ImportError:
-        raise ValueError("CuPy's bfloat16 needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
+        raise ValueError("it needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
     return np.dtype(ml_dtypes.bfloat16)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import cupy
 
+from xarrayops._generic import dtype_refusal
 from xarrayops.plugin import Array, Memory
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
@@ -27,11 +28,7 @@ def memory(x: Array, /) -> Memory | None:
 
 def import_refusal(dtype: str, /) -> str | None:
     """CuPy has no objects, strings or dates."""
-    try:
-        as_dtype(dtype)
-    except ValueError as error:
-        return f"CuPy has no dtype {dtype}: {error}"
-    return None
+    return dtype_refusal("CuPy", as_dtype, dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:

@@ -110,22 +110,21 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """array_api_compat assigns through boolean masks, which makes the host wait for the device."""
-    low, high = _bound(x, min, is_upper=False), _bound(x, max, is_upper=True)
+    low, high = _bound(x, min), _bound(x, max)
     result = x if low is None else cupy.maximum(x, low)
     result = result if high is None else cupy.minimum(result, high)
     return _copied(x) if result is x else result
 
 
-def _bound(x: Array, bound: Any, *, is_upper: bool) -> Any:
-    """A bound in x's dtype, so that the result keeps it; None where an integer type cannot reach that far."""
+def _bound(x: Array, bound: Any) -> Any:
+    """A bound in x's dtype, so that the result keeps it; the nearest limit where an integer type does not reach."""
     if bound is None:
         return None
     if isinstance(bound, cupy.ndarray):
         return bound.astype(x.dtype, copy=False)
-    if x.dtype.kind in "iu" and isinstance(bound, int):
+    if x.dtype.kind in "iu":
         limits = np.iinfo(x.dtype)
-        if bound >= limits.max if is_upper else bound <= limits.min:
-            return None
+        bound = limits.min if bound <= limits.min else limits.max if bound >= limits.max else bound
     return x.dtype.type(bound)
 
 

@@ -6,11 +6,16 @@ Division by and of infinities (``x // y``) follows NumPy where that differs from
 
 from __future__ import annotations
 
+import sys
+
 import array_api_compat.dask.array
 import dask.array
 
+from xarrayops._namespace import implementation, offer, verb_attribute
+from xarrayops._surface import ROLES, SURFACE
 from xarrayops.plugin import Gap
 from xarrayops_backends._numpy_dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._creation import (
     asarray,
     astype,
@@ -87,3 +92,8 @@ from xarrayops_backends.numpy import __array_namespace_info__, as_device, device
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
 UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}
+
+for _verb in (*ROLES, "einsum", "update"):
+    _own, _function = (find(sys.modules[__name__], _verb) for find in (offer, implementation))
+    if _function is not None and (_own is not None or SURFACE[_verb] != "(x, /)"):  # elementwise, no size matters
+        globals()[verb_attribute(_verb)] = _blocks.explaining("at" if _verb == "update" else _verb, _function)

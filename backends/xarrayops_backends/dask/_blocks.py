@@ -9,6 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from itertools import count, islice
 from operator import getitem
 from typing import Any
@@ -17,6 +18,7 @@ import array_api_compat.dask.array
 import dask.array
 import numpy as np
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 
 da: Any = dask.array
@@ -50,6 +52,37 @@ def solid(x: Array) -> Array:
     """
     chunks = tuple(tuple(length for length in axis if length != 0) or (0,) for axis in x.chunks)
     return x if chunks == x.chunks else x.rechunk(chunks)
+
+
+def require_sizes(verb: str, *values: Any, cause: Exception | None = None) -> None:
+    """Refuse arrays whose sizes depend on data that is not computed: NaN in a shape leads to errors, or to NaN."""
+    for x in values:
+        if isinstance(x, da.Array) and math.isnan(x.size):
+            raise Unsupported(
+                f"xo.{verb} needs the sizes of its arrays, and those of a Dask array of shape {x.shape} are not "
+                f"computed yet. Instead: x.compute_chunk_sizes() first, or xo.compute(x)"
+            ) from cause
+
+
+def explaining(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose errors about arrays of unknown sizes say so: Dask's complain of NaN, each in its own way."""
+
+    @wraps(function)
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        if verb in _NEED_SIZES:
+            require_sizes(verb, *args)
+        try:
+            return function(*args, **kwargs)
+        except ValueError as error:
+            for value in (*args, *kwargs.values()):
+                require_sizes(verb, *(value if isinstance(value, (list, tuple)) else (value,)), cause=error)
+            raise
+
+    return explained
+
+
+_NEED_SIZES = ("cumulative_prod", "cumulative_sum", "searchsorted")
+"""What does not raise: Dask makes a graph that fails when it is computed, or, with searchsorted, one that gives NaN."""
 
 
 def gather(kernel: Callable[..., Any], out: Sequence[int], *operands: Any, dtype: Any, **options: Any) -> Array:
@@ -104,7 +137,7 @@ def stacked(
 def flat_positions(x: Array) -> Array:
     """The place of every element of x in C order, with the chunks of x."""
     if math.isnan(x.size):
-        raise ValueError("the sizes of x's chunks are not known. Instead: x.compute_chunk_sizes() first")
+        raise ValueError("the sizes of x's chunks are not known")
     positions = da.zeros((1,) * x.ndim, dtype=np.int64)
     for axis, extent in enumerate(x.shape):
         stride = math.prod(x.shape[axis + 1 :])

@@ -82,6 +82,7 @@ from xarrayops_backends.jax._update import update
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
+WRAPS_INTEGERS = True
 SHARED_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # else the first takes most of the device's memory
 
 _SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from xarrayops.errors import Unsupported
+from xarrayops._generic import dtype_refusal
 from xarrayops.plugin import Array, Memory
 from xarrayops_backends.jax._devices import _kind, _natives
 from xarrayops_backends.jax._dtypes import _available, as_dtype, dtype_name
@@ -54,11 +54,7 @@ def export_refusal(x: Array, /) -> str | None:
 
 def import_refusal(dtype: str, /) -> str | None:
     """64-bit values need the x64 switch: JAX would narrow them without a word."""
-    try:
-        _available(as_dtype(dtype))
-    except (ValueError, Unsupported) as error:
-        return str(error)
-    return None
+    return dtype_refusal("JAX", lambda name: _available(as_dtype(name)), dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:

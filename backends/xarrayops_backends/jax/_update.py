@@ -12,7 +12,6 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops_backends.jax._creation import asarray
 
-_KINDS = ("bool", "integral", "real floating", "complex floating")
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "set": lambda x, value: value,
     "add": jnp.add,
@@ -26,26 +25,12 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
     """x.at[index], and a selection where the index is a mask that is only traced."""
     if copy is False:
         raise Unsupported("JAX arrays are immutable. Instead: copy=None or copy=True, and use the result")
-    value = _cast(value, x.dtype)
+    value = asarray(value, dtype=x.dtype)
     if isinstance(index, tuple) and len(index) == 1:
         (index,) = index
     if isinstance(index, jax.core.Tracer) and index.dtype == bool:
         return _select(x, index, op, value)
     return getattr(x.at[index], op)(value)
-
-
-def _cast(value: Any, dtype: Any) -> Array:
-    """The value in the array's dtype; JAX warns and drops fractions or imaginary parts, here that is an error."""
-    if isinstance(value, (list, tuple)):
-        value = asarray(value)
-    source = value.dtype if hasattr(value, "dtype") else jnp.result_type(type(value))
-    if _rank(source) > _rank(dtype):
-        raise TypeError(f"{source} values do not fit into an array of {dtype}. Instead: cast one of them")
-    return asarray(value, dtype=dtype)
-
-
-def _rank(dtype: Any) -> int:
-    return next(rank for rank, kind in enumerate(_KINDS) if jnp.isdtype(dtype, kind))
 
 
 def _select(x: Array, mask: Array, op: str, value: Array) -> Array:

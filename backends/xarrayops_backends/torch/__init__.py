@@ -151,6 +151,7 @@ from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED, refining 
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = (torch.Tensor,)
+WRAPS_INTEGERS = True
 
 UNTRACEABLE = {
     "from_dlpack": Gap(

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from xarrayops.errors import what_there_is
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
 
@@ -60,7 +61,7 @@ def as_device(device: Any, /) -> torch.device:
         exists = False
     if not exists:
         names = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-        raise ValueError(f"PyTorch has no device {str(device)!r} here; it has {', '.join(names)}.")
+        raise ValueError(what_there_is(device, names))
     return native
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from xarrayops.errors import Unsupported
+from xarrayops._namespace import INTEGER_LIMITS
+from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops_backends.torch._wide import WIDE
 
@@ -18,6 +19,7 @@ _NAMES = (
 )
 _DTYPE_OF = {name: getattr(torch, name) for name in _NAMES}
 _NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()}
+_LIMITS = {_DTYPE_OF[name]: limits for name, limits in INTEGER_LIMITS.items()}
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 _WIDE_PROMOTION = {
@@ -46,7 +48,7 @@ def as_dtype(name: str, /) -> torch.dtype:
     try:
         return _DTYPE_OF[name]
     except (KeyError, TypeError):
-        raise ValueError(f"PyTorch has no dtype {name!r}; it has {', '.join(_NAMES)}.") from None
+        raise ValueError(what_there_is(name, _NAMES)) from None
 
 
 def dtype_name(dtype: Any, /) -> str | None:
@@ -131,6 +133,12 @@ def _tensor(value: Any, dtype: torch.dtype, like: Array) -> Array:
     if isinstance(value, torch.Tensor):
         return value if value.dtype is dtype else value.to(dtype)
     return torch.full((), value, dtype=dtype, device=like.device)
+
+
+def _can_hold(dtype: torch.dtype, number: int) -> bool:
+    """Whether an integer dtype can hold a Python integer; the other dtypes hold any."""
+    low, high = _LIMITS.get(dtype, (number, number))
+    return low <= number <= high
 
 
 def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from xarrayops._generic import dtype_refusal
 from xarrayops.plugin import Array, Memory
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
 
@@ -47,11 +48,7 @@ def export_refusal(x: Array, /) -> str | None:
 
 def import_refusal(dtype: str, /) -> str | None:
     """PyTorch has no extended precision, strings or dates."""
-    try:
-        as_dtype(dtype)
-    except ValueError as error:
-        return f"PyTorch has no dtype {dtype}: {error}"
-    return None
+    return dtype_refusal("PyTorch", as_dtype, dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:

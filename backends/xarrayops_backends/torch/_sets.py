@@ -8,7 +8,7 @@ import torch
 from array_api_compat.torch import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _pair
+from xarrayops_backends.torch._dtypes import _can_hold, _pair
 from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits
 
 
@@ -76,6 +76,9 @@ def unique_values(x: Array, /) -> Array:
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """torch.isin does not promote and takes neither bool nor complex nor wide unsigned integers."""
+    for number, other in ((x1, x2), (x2, x1)):
+        if type(number) is int and not _can_hold(other.dtype, number):  # else an error of PyTorch's
+            return torch.full(getattr(x1, "shape", ()), invert, dtype=torch.bool, device=other.device)
     x1, x2 = _pair(x1, x2)
     if x1.is_complex():
         found = (x1.unsqueeze(-1) == x2.reshape(-1)).any(-1)

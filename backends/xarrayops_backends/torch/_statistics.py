@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _accumulator
+from xarrayops_backends.torch._dtypes import _accumulator, dtype_name
 from xarrayops_backends.torch._wide import WIDE, _bits, _rank, _unrank
 
 _Axes = int | tuple[int, ...] | None
@@ -78,23 +78,42 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, 
     return _cumulative(torch.cumprod, 1, x, axis, dtype, include_initial)
 
 
+def _require_fractions(verb: str, x: Array) -> None:
+    """Say what PyTorch's refusal of integers leaves open: the way out. Asked once it has refused, it costs nothing."""
+    if not (x.is_floating_point() or x.is_complex()):
+        dtype = dtype_name(x.dtype)
+        raise TypeError(f"xo.{verb} takes floating-point numbers, not {dtype}. Instead: xo.astype(x, xo.float32) first")
+
+
 def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
     """torch.mean takes axis=() for all axes (pytorch#29137)."""
-    return x.clone() if axis == () else torch.mean(x, axis, keepdim=keepdims)
+    try:
+        return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
+    except RuntimeError:
+        _require_fractions("mean", x)
+        raise
 
 
 def var(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """torch.var takes axis=() for all axes (pytorch#29137)."""
-    if axis == ():
-        return torch.var(x.unsqueeze(-1), -1, correction=correction)
-    return torch.var(x, axis, correction=correction, keepdim=keepdims)
+    try:
+        if axis == ():
+            return torch.var(x.unsqueeze(-1), -1, correction=correction)
+        return torch.var(x, axis, correction=correction, keepdim=keepdims)
+    except RuntimeError:
+        _require_fractions("var", x)
+        raise
 
 
 def std(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """torch.std takes axis=() for all axes (pytorch#29137)."""
-    if axis == ():
-        return torch.std(x.unsqueeze(-1), -1, correction=correction)
-    return torch.std(x, axis, correction=correction, keepdim=keepdims)
+    try:
+        if axis == ():
+            return torch.std(x.unsqueeze(-1), -1, correction=correction)
+        return torch.std(x, axis, correction=correction, keepdim=keepdims)
+    except RuntimeError:
+        _require_fractions("std", x)
+        raise
 
 
 def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:

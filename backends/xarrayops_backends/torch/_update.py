@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops_backends.torch import _elementwise
 from xarrayops_backends.torch._dtypes import _tensor
@@ -30,7 +31,9 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
     value = _tensor(value, x.dtype, x).to(x.device)
     obstacle = None if copy else _obstacle(x, value, forced=copy is False)
     if copy is False and obstacle:
-        raise ValueError(f"cannot update in place with copy=False: {obstacle}")
+        raise Unsupported(
+            f"x cannot be updated in place: {obstacle}. Instead: copy=None or copy=True, and use the result"
+        )
     in_place = not copy and obstacle is None
     index = _full_index(x, index)
     backward = any(isinstance(each, slice) and (each.step or 1) < 0 for each in index)
@@ -61,13 +64,17 @@ def _obstacle(x: Array, value: Array, *, forced: bool) -> str | None:
 
 
 def _overlaps(x: Array) -> bool:
-    """Whether two indices may lead to one place in memory."""
-    reach = 1
-    for stride, extent in sorted(zip(x.stride(), x.shape, strict=True)):
-        if extent > 1:
-            if stride < reach:
-                return True
-            reach += stride * (extent - 1)
+    """Whether two indices may lead to one place: a step that the shorter ones reach. Dynamo sorts no symbolic sizes."""
+    if x.is_contiguous():
+        return False
+    axes = [(i, step, extent) for i, (step, extent) in enumerate(zip(x.stride(), x.shape, strict=True)) if extent > 1]
+    for i, step, _ in axes:
+        reach = 0
+        for j, shorter, extent in axes:
+            if shorter < step or (shorter == step and j < i):
+                reach += shorter * (extent - 1)
+        if step <= reach:
+            return True
     return False
 
 

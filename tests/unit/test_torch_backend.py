@@ -1,0 +1,74 @@
+"""What PyTorch refuses, in our words."""
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "uint16"])
+@pytest.mark.parametrize("axis", [None, 0, ()])
+@pytest.mark.parametrize("verb", ["mean", "std", "var"])
+def test_moments_of_integers(verb, axis, dtype):
+    x = xo.ones((2, 3), dtype=dtype, backend="torch")
+    with pytest.raises(
+        TypeError, match=rf"xo\.{verb} takes floating-point .*, not {dtype}.*xo\.astype\(x, xo\.float32\)"
+    ):
+        getattr(xo, verb)(x, axis=axis)
+
+
+def test_other_refusals_of_moments_stay_themselves():
+    with pytest.raises(IndexError):
+        xo.mean(torch.ones(2), axis=5)
+    assert xo.mean(torch.ones(2, 3), axis=()).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("x", "why"),
+    [
+        (torch.zeros(1).expand(3), "share memory"),
+        (torch.zeros(3, requires_grad=True), "requires grad"),
+    ],
+    ids=["expanded", "leaf"],
+)
+def test_an_update_in_place_that_cannot_be(x, why):
+    with pytest.raises(xo.Unsupported, match=rf"{why}.* Instead: copy=None or copy=True"):
+        xo.at(x)[0].set(1.0, copy=False)
+    assert xo.at(x)[0].set(1.0).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("number", [300, -129, 2**70])
+def test_isin_of_a_number_that_the_dtype_cannot_hold(number):
+    x = torch.asarray([1, 44], dtype=torch.int8)
+    assert xo.isin(x, number).tolist() == [False, False]
+    assert xo.isin(x, number, invert=True).tolist() == [True, True]
+    assert xo.isin(number, x).shape == ()
+    assert xo.isin(torch.asarray([True]), 300).tolist() == [False]
+
+
+def test_numbers_beyond_the_dtype_under_compile():
+    add = torch.compile(lambda x: xo.less(xo.add(x, 100), 300), fullgraph=True, backend="eager")
+    assert add(torch.ones(2, dtype=torch.int8)).tolist() == [True, True]
+    assert np.asarray(xo.add(torch.ones(2), 10**9)).tolist() == [10**9] * 2
+
+
+def test_an_update_of_symbolic_shape_under_compile():
+    """Dynamo makes sizes symbolic at the second shape."""
+    update = torch.compile(
+        lambda x, n: xo.at(xo.multiply(x, 1))[0].set(n), fullgraph=True, backend="eager", dynamic=True
+    )
+    for extent in (3, 4, 5):
+        x = torch.zeros((extent, 2), dtype=torch.int32)
+        assert update(x, extent).tolist() == [[extent] * 2, *[[0, 0]] * (extent - 1)]
+
+
+def test_overlaps_are_found():
+    from xarrayops_backends.torch._update import _overlaps
+
+    compact = torch.zeros(2, 3, 4)
+    for x in (compact, compact.permute(2, 0, 1), compact[::2, 1:], compact[:, :1].expand(2, 1, 4), torch.zeros(0, 3)):
+        assert not _overlaps(x)
+    for x in (torch.zeros(1).expand(3), compact[:1].expand(2, 3, 4), torch.zeros(5).unfold(0, 3, 1)):
+        assert _overlaps(x)

@@ -1,0 +1,123 @@
+"""A backend: one array library, as xarrayops uses it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from xarrayops import _generic
+from xarrayops._entry_points import dtype_backend_name, entry_points
+from xarrayops._namespace import build_namespace, lookup, offer, origin
+from xarrayops._surface import SURFACE
+from xarrayops.errors import MixedBackends, Unsupported
+from xarrayops.plugin import HOOKS, Device, Gap, KnownBad, gap_of, unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+class Backend:
+    """What serves the arrays of one library.
+
+    Attributes
+    ----------
+    name : str
+        The library's root package, such as ``"torch"``.
+    namespace : module
+        The array API standard 2025.12 in this library: native dtypes, our completed functions.
+    module : module
+        The backend module (see `xarrayops.plugin`).
+    functions : dict
+        What serves each verb and hook, by name.
+    origins : dict
+        Where each of them comes from, as `explain` says it.
+    """
+
+    def __init__(self, name: str, module: ModuleType) -> None:
+        self.name = name
+        self.module = module
+        self.namespace = build_namespace(module)
+        self.functions: dict[str, Callable[..., Any]] = {verb: _require(self.namespace, verb) for verb in SURFACE}
+        for hook in HOOKS:
+            self.functions[hook] = offer(module, hook) or partial(getattr(_generic, hook), self.namespace)
+        self.origins = {verb: origin(module, verb) for verb in self.functions}
+        for verb, function in self.functions.items():
+            gap = gap_of(function)
+            if gap is not None:
+                self.functions[verb] = _named_gap(name, verb, gap)
+
+    def __repr__(self) -> str:
+        return f"<xarrayops backend {self.name}>"
+
+    def devices(self) -> list[Device]:
+        """The devices that can be used now."""
+        devices: list[Device] = self.functions["devices"]()
+        return devices
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the library and of what it runs on."""
+        versions: dict[str, str] = self.functions["versions"]()
+        return versions
+
+    @property
+    def has_entry_point(self) -> bool:
+        """Whether the library is known by its name; one on the generic road is named by its namespace module."""
+        return self.name in entry_points()
+
+    @property
+    def immutable(self) -> bool:
+        """Whether the library never writes an array's memory."""
+        return bool(getattr(self.module, "IMMUTABLE", False))
+
+    @property
+    def shared_environment(self) -> dict[str, str]:
+        """Environment variables, to be set before the first array, by which several processes share a device."""
+        return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
+    def known_bad(self) -> tuple[KnownBad, ...]:
+        """Faults of some of the library's versions, as the backend file lists them."""
+        return tuple(getattr(self.module, "KNOWN_BAD", ()))
+
+    @property
+    def untraceable(self) -> dict[str, Gap]:
+        """The functions that the library's own compiler cannot trace (for Dask: that must compute), with the reason."""
+        return dict(getattr(self.module, "UNTRACEABLE", {}))
+
+    def native_dtype(self, dtype: Any) -> Any:
+        """The native dtype for a standard name; a native dtype itself. A dtype of another library raises."""
+        if isinstance(dtype, str):
+            try:
+                return self.functions["as_dtype"](dtype)
+            except ValueError as error:
+                raise Unsupported(f"{self.name} has no dtype {dtype!r}: {error}") from None
+        if self.functions["dtype_name"](dtype) is None:
+            owner = dtype_backend_name(dtype)
+            if owner not in (None, self.name):
+                raise MixedBackends(
+                    f"dtype {dtype} belongs to {owner}, but the call runs on {self.name}. "
+                    f'Name the dtype by a string, such as "float32", and it fits every library.'
+                )
+        return dtype
+
+    def native_device(self, device: Any) -> Any:
+        """The native device for a name such as ``"cuda:1"``, or a native device itself."""
+        try:
+            return self.functions["as_device"](device)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise Unsupported(f"{self.name} has no device {str(device)!r}: {error}") from None
+
+
+def _require(namespace: ModuleType, verb: str) -> Callable[..., Any]:
+    function = lookup(namespace, verb)
+    assert function is not None, verb
+    return function
+
+
+def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:
+    """What raises for a gap, with the verb and the library, which a backend file need not repeat."""
+    refuse = unsupported(f"xo.{verb} does not serve {name} arrays: {gap.why}", instead=gap.instead)
+    vars(refuse)["gap"] = gap
+    return refuse

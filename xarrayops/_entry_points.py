@@ -1,0 +1,81 @@
+"""The entry points of the group ``xarrayops.backends``: the only door by which a backend comes in.
+
+An entry point's name is the root package of the array classes that it may serve; its value is the backend module.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from xarrayops.errors import BackendNotFound, InvalidBackend, what_there_is
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "xarrayops.backends"
+
+
+@cache
+def entry_points() -> dict[str, EntryPoint]:
+    """The entry points by root package."""
+    from importlib import metadata
+
+    found: dict[str, EntryPoint] = {}
+    for entry in metadata.entry_points(group=GROUP):
+        other = found.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            names = " and ".join(sorted(distribution_name(e) for e in (other, entry)))
+            raise InvalidBackend(
+                f"both {names} claim the root package {entry.name!r} ({other.value}, {entry.value}). Uninstall one."
+            )
+    return found
+
+
+def distribution_name(entry: EntryPoint) -> str:
+    """The distribution that an entry point comes from."""
+    return entry.dist.name if entry.dist is not None else entry.value
+
+
+def backend_name(entry: EntryPoint) -> str:
+    """The name of the backend that an entry point leads to: of all roots of one module, the module's own."""
+    roots = sorted(root for root, other in entry_points().items() if other.value == entry.value)
+    own = entry.value.rpartition(".")[2]
+    return own if own in roots else roots[0]
+
+
+def names() -> list[str]:
+    """The names of all backends that an entry point leads to; imports none of them."""
+    return sorted({backend_name(entry) for entry in entry_points().values()})
+
+
+def install_hint(entry: EntryPoint) -> str:
+    """The command that installs what a backend needs: the extras of its distribution that begin with its root."""
+    dist, root = entry.dist, backend_name(entry).replace("_", "-")
+    extras = [] if dist is None else dist.metadata.get_all("Provides-Extra") or []
+    fitting = [e for e in extras if e == root] or [e for e in extras if e.startswith(f"{root}-")]
+    commands = [f"pip install '{distribution_name(entry)}[{extra}]'" for extra in fitting]
+    return f"Install it: {' or '.join(commands)}" if commands else f"Install {root}."
+
+
+def unknown(name: str) -> BackendNotFound:
+    """The error for a name that no backend has."""
+    listing = what_there_is(str(name).lower(), names()) if names() else "none is there; is xarrayops installed?"
+    source = "XARRAYOPS_BACKEND is set to it. " if os.environ.get("XARRAYOPS_BACKEND") == name else ""
+    return BackendNotFound(
+        f"xarrayops has no backend {name!r}: {listing}{'' if listing.endswith('?') else '.'} {source}"
+        f"A library without a backend of its own is named by its namespace module."
+    )
+
+
+def dtype_backend_name(dtype: Any) -> str | None:
+    """The name of the backend that a native dtype belongs to, judged by its class; None if unknown."""
+    cls = dtype if isinstance(dtype, type) else type(dtype)
+    root = cls.__module__.partition(".")[0]
+    entry = entry_points().get(root)
+    if entry is not None:
+        return backend_name(entry)
+    module = sys.modules.get(root)
+    return root if module is not None and hasattr(module, "__array_api_version__") else None
