@@ -11,7 +11,7 @@ export PIP_NO_INDEX := 1
 export PIP_FIND_LINKS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench test base lint types check conformance peers generate xla gpu clean
+.PHONY: help env bench test base lint types check conformance exchange peers generate xla gpu clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -29,7 +29,7 @@ test: env        ## run the tests on every backend that this machine has
 base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone
 	$(RUN) tests/base_install.py
 
-lint: env        ## style, and whether generated files and the README's tables are current
+lint: env        ## style, and whether generated files and the tables of README and docs are current
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) tools/generate.py --check
@@ -45,10 +45,17 @@ conformance: env ## the public conformance suite on every backend: make conforma
 	$(RUN) -m pip install --quiet -r $(SUITE)/requirements.txt
 	$(RUN) benchmarks/conformance.py $(SUITE) --baselines
 
+exchange: env    ## what every library hands to every other, and docs/exchange.md anew
+	$(RUN) -m xarrayops.exchange --matrix --out bench-results/exchange
+	cp bench-results/exchange/exchange.json benchmarks/results/
+	$(RUN) tools/readme.py
+
 peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/dispatch.py --out benchmarks/results/dispatch.json
+	$(RUN) benchmarks/peers/exchange.py --out benchmarks/results/exchange_cost.json
+	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json
 
-generate: env    ## write the generated modules and the README's tables anew
+generate: env    ## write the generated modules and the tables of README and docs anew
 	$(RUN) tools/generate.py
 	$(RUN) tools/readme.py
 

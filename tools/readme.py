@@ -1,7 +1,7 @@
 """Write the README's tables: the support matrix from the backends, the figures from benchmarks/results.
 
-    python tools/readme.py           writes README.md
-    python tools/readme.py --check   exits with 1 if it is not current
+    python tools/readme.py           writes README.md and docs/exchange.md
+    python tools/readme.py --check   exits with 1 if they are not current
 
 Backends whose library is not here keep the row that they have: it was written where the library is.
 """
@@ -16,11 +16,15 @@ from pathlib import Path
 
 import xarrayops as xo
 from xarrayops._surface import SURFACE
+from xarrayops.exchange import report
 from xarrayops.plugin import gap_of
 from xarrayops.registry import Backend, entry_points
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+EXCHANGE = ROOT / "docs" / "exchange.md"
+LARGE_MS = 4.0
+"""Copies that take longer in order are what the README shows; the others are in the results file."""
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -75,6 +79,19 @@ def dispatch_rows() -> list[str]:
     return rows
 
 
+def layout_rows() -> list[str]:
+    """How long other copies take beside ours, from the results file; small arrays are left out."""
+    path = RESULTS / "layout.json"
+    if not path.exists():
+        return []
+    return [
+        f"| {row['case']} | {row['ours / copy']:.2f} | {row['numpy / ours']:.1f} "
+        f"| {row['torch / ours']:.1f} | {row['torch / ours on torch']:.1f} |"
+        for row in json.loads(path.read_text())["rows"]
+        if row["ms"]["copy"] > LARGE_MS
+    ]
+
+
 def section(text: str, name: str, rows: list[str]) -> str:
     """The text with the rows of a marked table replaced."""
     pattern = re.compile(rf"(<!-- {name} -->\n\|[^\n]*\n\|[-|: ]*\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -84,15 +101,22 @@ def section(text: str, name: str, rows: list[str]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the README is not current")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if they are not current")
     check = parser.parse_args().check
     text = README.read_text()
     old = {m[1]: m[0] for m in re.finditer(r"^\| (\w+) \|.*$", text, re.MULTILINE)}
-    new = section(section(text, "support", support_rows(old)), "dispatch", dispatch_rows())
-    if new != text and not check:
-        README.write_text(new)
-    print("README.md is current" if new == text else "README.md was not current")
-    return 1 if check and new != text else 0
+    new = text
+    for name, rows in {"support": support_rows(old), "dispatch": dispatch_rows(), "layout": layout_rows()}.items():
+        new = section(new, name, rows)
+    pages = {README: new, EXCHANGE: report.markdown(json.loads((RESULTS / "exchange.json").read_text()))}
+    stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]
+    for page in stale:
+        if not check:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(pages[page])
+    for page in pages:
+        print(f"{page.relative_to(ROOT)} {'was not' if page in stale else 'is'} current")
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":

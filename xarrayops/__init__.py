@@ -30,6 +30,15 @@ from xarrayops._einsum import einsum as einsum
 from xarrayops._exchange import convert as convert, shares_memory as shares_memory
 from xarrayops._explain import explain as explain
 from xarrayops._explanation import Candidate as Candidate, Explanation as Explanation
+from xarrayops._layout import (
+    Layout as Layout,
+    as_strided as as_strided,
+    contiguous as contiguous,
+    layout_of as layout_of,
+    pin_memory as pin_memory,
+    with_memory_format as with_memory_format,
+)
+from xarrayops._relayout import relayout as relayout
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,
     ExchangeError as ExchangeError,

@@ -40,7 +40,10 @@ class Backend:
         self.namespace = build_namespace(module)
         self.functions: dict[str, Callable[..., Any]] = {verb: _require(self.namespace, verb) for verb in SURFACE}
         for hook in HOOKS:
-            self.functions[hook] = offer(module, hook) or partial(getattr(_generic, hook), self.namespace)
+            generic = getattr(_generic, hook)
+            self.functions[hook] = offer(module, hook) or (
+                generic if gap_of(generic) else partial(generic, self.namespace)
+            )
         self.origins = {verb: origin(module, verb) for verb in self.functions}
         for verb, function in self.functions.items():
             gap = gap_of(function)
@@ -75,6 +78,11 @@ class Backend:
     def shared_environment(self) -> dict[str, str]:
         """Environment variables, to be set before the first array, by which several processes share a device."""
         return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
+    def settings(self) -> dict[str, dict[str, str]]:
+        """Ways to set the library up, by name, as environment variables."""
+        return dict(getattr(self.module, "SETTINGS", {}))
 
     @property
     def known_bad(self) -> tuple[KnownBad, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from xarrayops import _at, _creation, _default, _dtypes, registry
 from xarrayops._exchange import explain_convert
 from xarrayops._explanation import Candidate, Explanation
+from xarrayops._layout import LAID_OUT, as_strided, explain_layout
 from xarrayops._namespace import MAIN_NAMESPACE_ALIASES, candidates
 from xarrayops._surface import SURFACE
 from xarrayops.dispatch import SHOWN, array_arguments, common_backend, creation, creator, signature
@@ -15,7 +16,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Call, gap_of
 from xarrayops.registry import SCALARS, Backend
 
-HOOK_OF = {"einsum": "einsum"} | {verb: hook for hook, verb in SHOWN.items()}
+HOOK_OF = {verb: verb for verb in ("einsum", "as_strided", "pin_memory")} | {verb: hook for hook, verb in SHOWN.items()}
 """The verbs beyond the standard that a hook serves."""
 OF_DTYPES = frozenset(("can_cast", "finfo", "iinfo", "isdtype", "result_type"))
 CREATION = frozenset(
@@ -62,13 +63,15 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
         verb = _name_of(verb)
     if verb == "convert":
         return explain_convert(*args, **kwargs)
+    if verb in LAID_OUT:
+        return explain_layout(verb, *args, **kwargs)
     if verb in MAIN_NAMESPACE_ALIASES:
         verb = verb.removeprefix("linalg.")
     if verb not in SURFACE and verb not in HOOK_OF:
         from difflib import get_close_matches
 
         extended = [name for name in SURFACE if name.endswith(f".{verb}")]
-        near = extended or get_close_matches(verb, [*SURFACE, *HOOK_OF, "convert"], n=1)
+        near = extended or get_close_matches(verb, [*SURFACE, *HOOK_OF, *LAID_OUT, "convert"], n=1)
         raise Unsupported(f"xo.explain knows no verb {verb!r}{f'; did you mean {near[0]!r}?' if near else '.'}")
     if verb == "broadcast_shapes":
         return _without_library(verb, *args)
@@ -143,6 +146,8 @@ def _array_call(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     inner = HOOK_OF.get(verb, verb)
     if verb == "at":
         kwargs = {"copy": None} | kwargs
+    if verb == "as_strided":
+        args, kwargs = _positional(as_strided, *args, **kwargs), {}
     bound = signature(inner).bind(*args, **kwargs)
     if verb == "at":
         _at.server(*bound.args)
@@ -152,6 +157,15 @@ def _array_call(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
         if bound.arguments.get(name) is not None:
             bound.arguments[name] = native(bound.arguments[name])
     return backend, Call(bound.args, bound.kwargs)
+
+
+def _positional(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """The arguments of a function of ours in the places that they have in the hook behind it."""
+    from inspect import signature as signature_of
+
+    bound = signature_of(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return tuple(bound.arguments.values())
 
 
 def _kernels(backend: Backend, verb: str, call: Call) -> list[Candidate]:

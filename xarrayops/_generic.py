@@ -13,7 +13,7 @@ from typing import Any
 
 from xarrayops._namespace import DTYPE_NAMES
 from xarrayops.errors import Unsupported, what_there_is
-from xarrayops.plugin import Array, Device, Gap, Memory
+from xarrayops.plugin import Array, Device, Gap, Memory, unsupported
 
 
 def versions(xp: ModuleType) -> dict[str, str]:
@@ -175,6 +175,25 @@ def memory(xp: ModuleType, x: Array, /) -> Memory | None:
     )
 
 
+def memory_offset(xp: ModuleType, x: Array, /) -> int:
+    """Every array is taken for the whole of its memory."""
+    return 0
+
+
+def contiguous(xp: ModuleType, x: Array, /) -> Array:
+    """A copy by the host kernels, where host memory is seen to lie in another order."""
+    seen = memory(xp, x)
+    if seen is None or seen.is_compact:
+        return x
+    from xarrayops.kernels import permute  # imports NumPy, which is imported where memory was seen
+
+    return from_numpy(xp, permute.contiguous(to_numpy(xp, x)), x.device)
+
+
+as_strided = unsupported("the standard has no strides", instead="xo.take(xo.reshape(x, (-1,)), indices), a copy")
+pin_memory = unsupported("the standard has no kinds of host memory", instead='xo.pin_memory(xo.convert(x, "torch"))')
+
+
 def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
     """Any array may leave."""
     return None
@@ -190,7 +209,7 @@ def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -
     try:
         as_dtype(dtype)
     except ValueError as error:
-        return f"{library} has no dtype {dtype}: {error}"
+        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, ...) to one that it has"
     except Unsupported as error:
         return str(error)
     return None
@@ -208,6 +227,16 @@ def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | N
 def alias(xp: ModuleType, x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """The standard's DLPack import."""
     return xp.from_dlpack(x)
+
+
+def lend(xp: ModuleType, x: Array, /) -> Any:
+    """None: a plan must look."""
+    return None
+
+
+def borrow(xp: ModuleType, a: Any, /) -> Array | None:
+    """None: a plan must look."""
+    return None
 
 
 def to_numpy(xp: ModuleType, x: Array, /) -> Any:

@@ -76,6 +76,16 @@ def memory_limit_bytes() -> int | None:
     return int(limit)
 
 
+def available_bytes() -> int | None:
+    """The memory that programs could still get, in bytes, within a container's limit; None where nobody tells."""
+    for line in (_read("/proc/meminfo") or "").splitlines():
+        if line.startswith("MemAvailable:"):
+            free = int(line.split()[1]) * 1024
+            limit, used = memory_limit_bytes(), (_read("/sys/fs/cgroup/memory.current") or "").strip()
+            return min(free, limit - int(used)) if limit is not None and used.isdecimal() else free
+    return None
+
+
 def load() -> float | None:
     """How many programs wanted a CPU, on average over the last minute; None where the system does not tell."""
     try:

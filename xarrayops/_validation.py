@@ -10,7 +10,7 @@ from typing import Any
 from xarrayops._namespace import candidates_attribute, implementation, verb_attribute
 from xarrayops._surface import SURFACE
 from xarrayops.errors import InvalidBackend
-from xarrayops.plugin import HOOKS
+from xarrayops.plugin import HOOKS, Gap
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
 OPTIONAL = {
@@ -18,7 +18,9 @@ OPTIONAL = {
     "UNTRACEABLE": (dict, "a dict of Gap by function name"),
     "IMMUTABLE": (bool, "True or False"),
     "WRAPS_INTEGERS": (bool, "True or False"),
+    "NO_STRIDES": (Gap, "a Gap"),
     "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
+    "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
 }
 

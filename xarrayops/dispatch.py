@@ -347,6 +347,12 @@ def is_unmet(cls: type) -> bool:
     return registry.backend_of_class(cls) is None
 
 
+def require_array(verb: str, x: Any) -> None:
+    """Raise unless x is an array that some library serves, as a call of a function of the standard would."""
+    if is_unmet(type(x)):
+        common_backend(verb, {"x": x})
+
+
 @constant_while_tracing
 def conforms(cls: type) -> bool:
     """Whether a class may be admitted on the generic road."""

@@ -22,8 +22,13 @@ Data that it may define:
 ``WRAPS_INTEGERS``
     True where the library wraps a Python integer that the dtype of the array beside it cannot hold; then
     ``xo.add(x, n)`` and its like look first, and raise as NumPy does.
+``NO_STRIDES``
+    The `Gap` that says why the library's arrays have no strides, where they have none.
 ``SHARED_ENVIRONMENT``
     A mapping of environment variables by which a process leaves room on its device for others, as the benchmark needs.
+``SETTINGS``
+    A mapping from the name of a way to set the library up, where that decides what its arrays can hold, to the
+    environment variables that do so before it is imported; the exchange matrix runs each of them.
 ``KNOWN_BAD``
     A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
 
@@ -113,6 +118,7 @@ class Memory(NamedTuple):
 
     ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is a `Device` kind with ``index``.
     ``immutable`` tells memory that its library never writes (JAX) from memory that is flagged ``readonly`` (NumPy).
+    ``exported`` is False where its library does not hand out values of the dtype by DLPack.
     """
 
     dtype: str
@@ -124,6 +130,7 @@ class Memory(NamedTuple):
     index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is no sequence
     readonly: bool = False
     immutable: bool = False
+    exported: bool = True
 
     @property
     def nbytes(self) -> int:
@@ -142,6 +149,12 @@ class Memory(NamedTuple):
                 return 0 in self.shape
             expected *= extent
         return True
+
+    def permuted(self, axes: tuple[int, ...]) -> Memory:
+        """The same memory with its axes in another order."""
+        return self._replace(
+            shape=tuple(self.shape[axis] for axis in axes), strides=tuple(self.strides[axis] for axis in axes)
+        )
 
 
 def unsupported(why: str, *, instead: str) -> Callable[..., NoReturn]:
@@ -247,6 +260,26 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
+    def memory_offset(x: Array, /) -> int:
+        """The bytes between the beginning of the memory that x is a view of and the first element of x."""
+        raise NotImplementedError
+
+    @staticmethod
+    def contiguous(x: Array, /) -> Array:
+        """x with its elements in C order without gaps. Law: x itself if they lie so already, or nobody could tell."""
+        raise NotImplementedError
+
+    @staticmethod
+    def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
+        """A view that is known to stay within x's memory; strides, and offset from x's first element, in items."""
+        raise NotImplementedError
+
+    @staticmethod
+    def pin_memory(x: Array, /) -> Array:
+        """x in page-locked host memory; x itself if it is there."""
+        raise NotImplementedError
+
+    @staticmethod
     def export_refusal(x: Array, /) -> str | None:
         """Why x must not leave its library as it is, with the way out in the text; None if it may."""
         raise NotImplementedError
@@ -267,6 +300,22 @@ class Hooks:
 
         ``host()`` is the owner's own NumPy view of that memory, where it is host memory: the owner waits for the
         values, keeps the memory alive and flags it read-only as it must. Addresses alone would do none of that.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def lend(x: Array, /) -> Any:
+        """A NumPy array over the memory of x, at once, where that takes no thought; None where a plan must look first.
+
+        Law: only where the plan of ``convert(x, "numpy")`` is zero-copy, and with the same result.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def borrow(a: Any, /) -> Array | None:
+        """An array over the memory of a NumPy array, at once, where that takes no thought; else None.
+
+        Law: only where the plan for ``a`` is zero-copy, and with the same result.
         """
         raise NotImplementedError
 

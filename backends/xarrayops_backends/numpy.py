@@ -18,7 +18,8 @@ import numpy as np
 from xarrayops._generic import dtype_refusal
 from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported, what_there_is
-from xarrayops.plugin import Array, Device, Gap, Memory
+from xarrayops.kernels import permute, views
+from xarrayops.plugin import Array, Device, Gap, Memory, unsupported
 from xarrayops_backends._numpy_dtypes import (
     NUMBERS,
     OBJECTS,
@@ -125,7 +126,37 @@ def memory(x: Array, /) -> Memory | None:
         pointer=x.ctypes.data,
         device="cpu",
         readonly=not x.flags.writeable,
+        exported=x.dtype.type.__module__ == "numpy",  # the dtypes of ml_dtypes are refused
     )
+
+
+def memory_offset(x: Array, /) -> int:
+    """From the first byte of the array that x is a view of; NumPy keeps no other owner's extent."""
+    first, owner = x, x.base
+    while owner is not None:  # past what stands between in stride_tricks and in our own views
+        first, owner = owner if isinstance(owner, np.ndarray) else first, getattr(owner, "base", None)
+    return 0 if first is x else int(x.ctypes.data - np.lib.array_utils.byte_bounds(first)[0])
+
+
+def contiguous(x: Array, /) -> Array:
+    """By the host kernels: NumPy's own transposed copy is several times slower than memory (numpy#32453)."""
+    return x if x.flags.c_contiguous else permute.contiguous(x)
+
+
+def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
+    """NumPy's, and read-only where elements share a place, as NumPy's own broadcast and sliding-window views are."""
+    size = x.itemsize
+    steps = tuple(stride * size for stride in strides)
+    view = views.of(x, shape, steps, typestr=f"|V{size}", offset=offset * size).view(x.dtype)
+    if views.may_overlap(shape, steps, size):
+        view.flags.writeable = False
+    return view
+
+
+pin_memory = unsupported(
+    "NumPy page-locks no memory, but takes a view of PyTorch's",
+    instead='xo.convert(xo.pin_memory(xo.convert(x, "torch")), "numpy")',
+)
 
 
 def export_refusal(x: Array, /) -> str | None:
@@ -146,6 +177,16 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """The owner's own view; of memory that its library never writes, a read-only one."""
     return host()
+
+
+def lend(x: Array, /) -> Array:
+    """x itself."""
+    return x
+
+
+def borrow(a: Array, /) -> Array:
+    """The array itself."""
+    return a
 
 
 def to_numpy(x: Array, /) -> Array:

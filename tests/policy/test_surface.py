@@ -60,6 +60,7 @@ OWN = (
         "at",
     ),
     *("einsum", "convert", "shares_memory", "explain"),
+    *("layout_of", "contiguous", "relayout", "with_memory_format", "as_strided", "pin_memory"),
 )
 CREATION = {"arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq"}
 """The functions that create from nothing, but for `asarray` and `from_dlpack`, which are written by hand."""
@@ -106,7 +107,7 @@ DTYPES = (
 
 def test_dir_lists_the_public_surface_alone():
     importlib.import_module("xarrayops.plugin")
-    others = {"Candidate", "Explanation", "__array_api_version__", "__version__", "fft", "linalg"}
+    others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__", "fft", "linalg"}
     assert set(dir(xo)) == {*MAIN, *OWN, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
     assert dir(xo) == sorted(dir(xo))
     assert set(dir(xo.linalg)) == set(LINALG.split())

@@ -9,7 +9,7 @@ from unittest import mock
 import array_api_strict
 import pytest
 
-from xarrayops import plugin, registry
+from xarrayops import _exchange, plugin, registry
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def entries(monkeypatch):
 
     registry.entry_points.cache_clear()
     with ExitStack() as stack:
-        for memory in (registry._by_class, registry._by_namespace, registry.by_module):
+        for memory in (registry._by_class, registry._by_namespace, registry.by_module, _exchange._shortcuts):
             stack.enter_context(mock.patch.dict(memory, clear=True))
         yield install
     registry.entry_points.cache_clear()

@@ -25,6 +25,26 @@ def test_dispatch(tmp_path):
     assert results["machine"]["python"]
 
 
+def test_layout(tmp_path):
+    out = tmp_path / "layout.json"
+    ended = run(BENCHMARKS / "peers" / "layout.py", "--rounds", 1, "--pause", 0, "--scale", 64, "--out", out)
+    assert ended.returncode == 0, ended.stderr
+    rows = json.loads(out.read_text())["rows"]
+    assert all(row["ours / copy"] > 0 and row["numpy / ours"] > 0 for row in rows)
+    assert len(rows) == len({row["case"] for row in rows}) > 20
+
+
+def test_exchange(tmp_path):
+    pytest.importorskip("torch")
+    out = tmp_path / "exchange_cost.json"
+    script = BENCHMARKS / "peers" / "exchange.py"
+    ended = run(script, "--rounds", 2, "--number", 20, "--libraries", "torch", "--out", out)
+    assert ended.returncode == 0, ended.stderr
+    results = json.loads(out.read_text())
+    assert [row["passage"] for row in results["rows"]] == ["numpy -> torch", "torch -> numpy"]
+    assert all(row["added_ns"] < results["bar_ns"] * 10 for row in results["rows"]), "the plan is made for every call"
+
+
 SUITE = """
 import pytest
 

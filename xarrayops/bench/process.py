@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 from xarrayops import _machine
 
 _END = None
 
 
-class Worker:
-    """One backend's process. It starts at once; its first answer is the greeting."""
+@contextmanager
+def keep_stdout() -> Iterator[TextIO]:
+    """In a worker: stdout for the answers alone. Whatever a library prints meanwhile goes to stderr."""
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        os.dup2(2, 1)
+        yield answers
 
-    def __init__(self, backend: str, module: str) -> None:
+
+class Worker:
+    """``python -m MODULE ARGUMENTS``, with more environment. It starts at once; its first answer is the greeting."""
+
+    def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close
         self._oom_kills = _machine.oom_kills()
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "xarrayops.bench.worker", backend, module],
+            [sys.executable, "-m", module, *arguments],
+            env={**os.environ, **(environment or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,

@@ -117,11 +117,14 @@ class _Run:
         self.roofs: dict[tuple[str, int, str], dict[str, float]] = {}
         self.rounds_done = self.cells_done = 0
         self.probing_s = 0.0
-        self.workers = {name: Worker(name, plan.module) for name in plan.backends}
+        self.workers = {name: self.worker(name) for name in plan.backends}
 
     @property
     def seconds_left(self) -> float:
         return self.deadline - monotonic()
+
+    def worker(self, backend: str) -> Worker:
+        return Worker("xarrayops.bench.worker", backend, self.plan.module)
 
     def close(self) -> None:
         for worker in self.workers.values():
@@ -268,7 +271,7 @@ class _Run:
         """The worker's answer; a worker that died over an earlier cell is started again."""
         if not self.workers[backend].alive:
             self.workers[backend].close()
-            self.workers[backend] = Worker(backend, self.plan.module)
+            self.workers[backend] = self.worker(backend)
             greeting = self.greeting(backend)
             if greeting["status"] != "ok":
                 return greeting

@@ -19,6 +19,7 @@ from typing import Any, TextIO
 from xarrayops import registry
 from xarrayops.bench import roofs
 from xarrayops.bench.cell import Cell, guarded, warm_up
+from xarrayops.bench.process import keep_stdout
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
 
@@ -88,9 +89,8 @@ def serve(backend: str, module: str, commands: TextIO, answers: TextIO) -> None:
 
 
 def main() -> None:
-    """Keep stdout for the answers: whatever a library prints goes to stderr."""
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
-        os.dup2(2, 1)
+    """Keep stdout for the answers."""
+    with keep_stdout() as answers:
         serve(sys.argv[1], sys.argv[2], sys.stdin, answers)
 
 

@@ -11,6 +11,7 @@ from xarrayops.testing._elementwise import ElementwiseSuite
 from xarrayops.testing._exchange import ExchangeSuite
 from xarrayops.testing._fft import FftSuite
 from xarrayops.testing._indexing import AtSuite, IndexingSuite
+from xarrayops.testing._layout import LayoutSuite
 from xarrayops.testing._linalg import LinalgSuite
 from xarrayops.testing._manipulation import ManipulationSuite
 from xarrayops.testing._mixed import MixedSuite
@@ -20,8 +21,9 @@ from xarrayops.testing._table import Call, Row, able, fails, prepare, quiet, sti
 from xarrayops.testing._variant import Variant
 
 BEYOND = (
-    *("array_namespace", "at", "backend", "backends", "compute", "convert", "device", "einsum", "explain", "is_lazy"),
-    *("shares_memory", "synchronize", "to_device", "use"),
+    *("array_namespace", "as_strided", "at", "backend", "backends", "compute", "contiguous", "convert", "device"),
+    *("einsum", "explain", "is_lazy", "layout_of", "pin_memory", "relayout", "shares_memory", "synchronize"),
+    *("to_device", "use", "with_memory_format"),
 )
 """The verbs that xarrayops has beyond the standard."""
 
@@ -49,6 +51,7 @@ class ContractSuite(
     ScalarSuite,
     MixedSuite,
     ExchangeSuite,
+    LayoutSuite,
     AroundSuite,
 ):
     """Every theme. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""

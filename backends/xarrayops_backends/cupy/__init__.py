@@ -29,6 +29,12 @@ from xarrayops_backends.cupy._exchange import (
     memory as memory,
     to_numpy as to_numpy,
 )
+from xarrayops_backends.cupy._layout import (
+    as_strided as as_strided,
+    contiguous as contiguous,
+    memory_offset as memory_offset,
+    pin_memory as pin_memory,
+)
 from xarrayops_backends.cupy._standard import (
     arange as arange,
     asarray as asarray,

@@ -62,6 +62,7 @@ from xarrayops_backends.dask._indexing import (
     take_along_axis,
     update,
 )
+from xarrayops_backends.dask._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.dask._linalg import (
     linalg_cholesky,
     linalg_cross,

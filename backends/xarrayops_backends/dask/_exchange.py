@@ -1,4 +1,4 @@
-"""Exchange: a Dask array is a task graph over chunks, not memory, so everything that enters or leaves is copied."""
+"""Exchange: a Dask array is a task graph over chunks, not memory: what leaves is computed, what enters is copied."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def memory(x: Array, /) -> Memory | None:
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """Chunks that someone else may write would change the result of a graph that is computed later."""
+    """Chunks that someone else may write would change a graph that is computed later; Dask's from_array copies, too."""
     return "a Dask array is a task graph, which must not hang on memory that may change"
 
 
@@ -27,5 +27,5 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A graph over a private copy, chunked as Dask likes."""
-    return da.from_array(np.array(a, copy=True), chunks="auto")
+    """A graph over a private copy in native byte order, chunked as Dask likes."""
+    return da.from_array(np.array(a, dtype=a.dtype.newbyteorder("="), copy=True), chunks="auto")

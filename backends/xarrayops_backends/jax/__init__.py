@@ -45,6 +45,7 @@ from xarrayops_backends.jax._dtypes import as_dtype, astype, can_cast, dtype_nam
 from xarrayops_backends.jax._exchange import (
     alias,
     alias_refusal,
+    borrow,
     export_refusal,
     from_numpy,
     import_refusal,
@@ -68,6 +69,7 @@ from xarrayops_backends.jax._functions import (
     sign,
     sum,
 )
+from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.jax._products import (
     einsum,
     linalg_matrix_power,
@@ -84,10 +86,12 @@ ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 WRAPS_INTEGERS = True
 SHARED_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # else the first takes most of the device's memory
+SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
 
 _SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"
 _UNIQUE = Gap(_SHAPES, "call it outside, or jax.numpy.unique(x, size=...)")
 UNTRACEABLE = {
+    "layout_of": Gap("a tracer has no memory, and so no layout", "call it outside of jax.jit, grad and vmap"),
     "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
     "repeat": Gap(
         f"{_SHAPES}, when repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"

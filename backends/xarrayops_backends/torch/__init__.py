@@ -91,12 +91,20 @@ from xarrayops_backends.torch._elementwise import (
 from xarrayops_backends.torch._exchange import (
     alias as alias,
     alias_refusal as alias_refusal,
+    borrow as borrow,
     export_refusal as export_refusal,
     from_dlpack as from_dlpack,
     from_numpy as from_numpy,
     import_refusal as import_refusal,
+    lend as lend,
     memory as memory,
     to_numpy as to_numpy,
+)
+from xarrayops_backends.torch._layout import (
+    as_strided as as_strided,
+    contiguous as contiguous,
+    memory_offset as memory_offset,
+    pin_memory as pin_memory,
 )
 from xarrayops_backends.torch._linalg import (
     einsum as einsum,
@@ -160,7 +168,7 @@ UNTRACEABLE = {
     ),
     "use": Gap("Dynamo traces no ContextVar, which holds the default of xo.use", "pass backend= or like= to the call"),
     **dict.fromkeys(
-        ("backend", "convert", "explain", "shares_memory"),
+        ("as_strided", "backend", "convert", "explain", "layout_of", "shares_memory"),
         Gap("Dynamo traces neither entry points nor pointers", "call it before the compiled function"),
     ),
 }
@@ -188,7 +196,7 @@ KNOWN_BAD = (
 )
 
 if _XLA_INSTALLED:
-    for _verb in (*SURFACE, "einsum", "synchronize", "to_device", "update"):
+    for _verb in (*SURFACE, "as_strided", "contiguous", "einsum", "pin_memory", "synchronize", "to_device", "update"):
         _plain = implementation(sys.modules[__name__], _verb)
         if _plain is not None:
             globals()[verb_attribute(_verb)] = _refining(_verb, _plain)

@@ -17,6 +17,18 @@ _BITS = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.fl
 """What NumPy calls the bits of a dtype that it lacks."""
 
 
+def _is_exported(dtype: torch.dtype) -> bool:
+    try:
+        torch.empty(0, dtype=dtype).__dlpack__()
+    except (BufferError, RuntimeError):
+        return False
+    return True
+
+
+_NOT_EXPORTED = frozenset(dtype for dtype in _BITS if not _is_exported(dtype))
+"""Float8 in older versions (pytorch#150691)."""
+
+
 def memory(x: Array, /) -> Memory | None:
     """The storage of a dense tensor; a conjugated or negated view holds other values than its memory does."""
     if x.layout is not torch.strided or x.device.type not in ("cpu", "cuda") or x.is_conj() or x.is_neg():
@@ -34,6 +46,7 @@ def memory(x: Array, /) -> Memory | None:
         pointer=pointer,
         device=kind,
         index=x.device.index or 0,
+        exported=x.dtype not in _NOT_EXPORTED,
     )
 
 
@@ -54,14 +67,14 @@ def import_refusal(dtype: str, /) -> str | None:
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     """PyTorch knows no read-only tensor, no negative stride and no stride that is no multiple of the item."""
     if import_refusal(memory.dtype) is not None:
-        return f"memory of {memory.dtype} in an order or layout that PyTorch lacks"
+        return f"memory of {memory.dtype}, a byte order that PyTorch lacks"
     if memory.readonly:
         return "read-only memory, which PyTorch would make writable"
     if memory.immutable and not forced:
         return "memory that its library takes for immutable, while PyTorch would make it writable"
     if any(stride < 0 for stride in memory.strides):
         return "negative strides, which PyTorch lacks (pytorch#188023)"
-    if memory.pointer % memory.itemsize or any(stride % memory.itemsize for stride in memory.strides):
+    if memory.nbytes and (memory.pointer % memory.itemsize or any(s % memory.itemsize for s in memory.strides)):
         return "memory that is not aligned to its items"
     ours = "rocm" if torch.version.hip else "cuda"
     if memory.device != "cpu" and not (memory.device == ours and torch.cuda.is_available()):
@@ -88,6 +101,29 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     with warnings.catch_warnings():  # copy=False asked for memory that its library takes for immutable
         warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
         return torch.from_numpy(host().view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
+
+
+def lend(x: Array, /) -> Any:
+    """PyTorch's own view, or its refusal; of a detached tensor, because x may be given other storage."""
+    if x.requires_grad:
+        return None
+    try:
+        return x.detach().numpy()
+    except (TypeError, RuntimeError):
+        return None
+
+
+def borrow(a: Any, /) -> Array | None:
+    """PyTorch's own, which refuses the strides, byte orders and dtypes that it lacks.
+
+    Not complex items, which NumPy aligns as their halves are, PyTorch as wholes.
+    """
+    if not a.flags.behaved or a.dtype.kind == "c":
+        return None
+    try:
+        return torch.from_numpy(a)
+    except (TypeError, ValueError):
+        return None
 
 
 def to_numpy(x: Array, /) -> Any:

@@ -28,6 +28,12 @@ from xarrayops_backends.torch_xla._exchange import (
     import_refusal as import_refusal,
     memory as memory,
 )
+from xarrayops_backends.torch_xla._layout import (
+    NO_STRIDES as NO_STRIDES,
+    as_strided as as_strided,
+    contiguous as contiguous,
+    pin_memory as pin_memory,
+)
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES

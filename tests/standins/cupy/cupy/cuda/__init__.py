@@ -18,6 +18,9 @@ class MemoryPointer:
     def __init__(self, mem, offset):
         self.mem, self.ptr, self.device_id, self.device = mem, mem.ptr + offset, mem.device_id, Device(mem.device_id)
 
+    def __add__(self, offset):
+        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
+
 
 class Event:
     def synchronize(self):

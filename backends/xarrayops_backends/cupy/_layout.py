@@ -1,0 +1,28 @@
+"""Layout: CuPy has NumPy's strides, on the device."""
+
+from __future__ import annotations
+
+import cupy
+
+from xarrayops.plugin import Array, unsupported
+
+pin_memory = unsupported(
+    "CuPy arrays lie on the device", instead='xo.pin_memory(xo.convert(x, "torch", device="cpu")), host memory'
+)
+
+
+def memory_offset(x: Array, /) -> int:
+    """From the beginning of the allocation."""
+    return int(x.data.ptr - x.data.mem.ptr)
+
+
+def contiguous(x: Array, /) -> Array:
+    """A copy by CuPy's own kernel."""
+    return x if x.flags.c_contiguous else cupy.ascontiguousarray(x)
+
+
+def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
+    """CuPy makes arrays over any place of an allocation."""
+    size = x.dtype.itemsize
+    steps = tuple(stride * size for stride in strides)
+    return cupy.ndarray(shape, x.dtype, x.data + offset * size, steps)

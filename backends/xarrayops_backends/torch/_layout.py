@@ -1,0 +1,63 @@
+"""Layout: on the CPU by the host kernels over the tensor's own memory, on devices by PyTorch's own copies."""
+
+from __future__ import annotations
+
+import torch
+
+from xarrayops.errors import Unsupported
+from xarrayops.kernels import permute
+from xarrayops.plugin import Array
+
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}
+"""What moves the bits of an item of so many bytes; NumPy knows all of these, and neither bfloat16 nor float8."""
+
+
+def memory_offset(x: Array, /) -> int:
+    """From the beginning of the storage."""
+    return int(x.storage_offset() * x.itemsize)
+
+
+def contiguous(x: Array, /) -> Array:
+    """PyTorch copies transposed tensors at a fraction of memory's speed, but its autograd and compiler follow."""
+    if x.layout is not torch.strided:
+        raise Unsupported(f"a tensor of the layout {x.layout} has no strides. Instead: x.to_dense()")
+    if x.is_contiguous():
+        return x
+    if torch.compiler.is_compiling() or not _is_plain(x):
+        return x.clone(memory_format=torch.contiguous_format)  # x.contiguous() needs the GPU of a FakeTensor
+    bits = x.detach().view(_BITS[x.itemsize])
+    # NumPy asks the kernel for large pages, PyTorch does not: in its own memory the copy would take thrice as long.
+    return torch.from_numpy(permute.contiguous(bits.numpy())).view(x.dtype)
+
+
+def _is_plain(x: Array) -> bool:
+    """Whether the values of x are just what its host memory holds, and nobody follows what becomes of them."""
+    return (
+        x.numel() > permute.SMALL
+        and type(x) in (torch.Tensor, torch.nn.Parameter)
+        and x.device.type == "cpu"
+        and not (x.requires_grad and torch.is_grad_enabled())
+        and not (x.is_conj() or x.is_neg())
+        and not (x.is_quantized or x._is_zerotensor())
+        and not (torch._C._get_tracing_state() or torch.autograd.forward_ad._current_level >= 0)
+        and not torch._C._len_torch_dispatch_stack()  # a mode that records what is called, or fakes it
+        and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    )
+
+
+def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
+    """PyTorch counts the offset from the beginning of the storage."""
+    if any(stride < 0 for stride in strides):
+        raise Unsupported("PyTorch has no negative strides. Instead: xo.flip, which copies, or xo.convert to NumPy")
+    return x.as_strided(shape, strides, x.storage_offset() + offset)
+
+
+def pin_memory(x: Array, /) -> Array:
+    """Page-locked by CUDA's or HIP's driver."""
+    if x.device.type != "cpu":
+        raise Unsupported(
+            f"x lies on {x.device}, and only host memory is pinned. Instead: xo.to_device(x, 'cpu') first"
+        )
+    if not torch.cuda.is_available():
+        raise Unsupported("there is no GPU that could read pinned memory. Instead: use x as it is")
+    return x.pin_memory()

@@ -1,0 +1,48 @@
+"""The exchange matrix at small scale: every pair of libraries, every kind of memory, a few dtypes.
+
+Here in this process; the pairs with JAX once more with its 64-bit types off, and those with the stand-in CuPy, in
+processes of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from xarrayops.exchange import cells
+from xarrayops.exchange.check import examine
+from xarrayops.exchange.worker import library
+
+DTYPES = ("bool", "int64", "float32", "complex128", "bfloat16", "float8_e5m2")
+PAIRS = sorted({(pair.producer, pair.consumer) for pair in cells.pairs(cells.libraries())})
+STANDIN = Path(__file__).parents[1] / "standins" / "cupy"
+
+
+@pytest.mark.parametrize(("producer", "consumer"), PAIRS, ids=map("-".join, PAIRS))
+def test_cells(producer: str, consumer: str) -> None:
+    both = library(producer), library(consumer)
+    found = {cell: examine(*both, **cell._asdict()) for cell in cells.cells(DTYPES)}
+    wrong = [f"{cell}: {told['reason']}" for cell, told in found.items() if told["outcome"] in cells.FAULTY]
+    assert not wrong, "\n".join(wrong[:10])
+    assert {told["outcome"] for told in found.values()} > {"copy", "not made"}
+
+
+def run_here(selected: str, **environment: str) -> None:
+    """The tests above that an expression selects, in a process with another environment."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", __file__, "-k", selected]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+def test_jax_without_64_bits() -> None:
+    pytest.importorskip("jax", exc_type=ImportError)
+    run_here("test_cells and jax", JAX_ENABLE_X64="0")
+
+
+def test_cupy_by_its_stand_in() -> None:
+    path = os.pathsep.join(filter(None, (str(STANDIN), os.environ.get("PYTHONPATH"))))
+    run_here("test_cells and cupy", PYTHONPATH=path)

@@ -1,0 +1,170 @@
+"""Copies between strided views at the speed of memory: folded axes, blocks that fit the cache, threads.
+
+A transposed copy reads along one axis and writes along another. NumPy does it item by item: each item touches another
+cache line, and with strides near a power of two all those lines fall into the same few sets of the cache (numpy#18512,
+numpy#32453). Here a block is first read into a scratch buffer along the axis in which the source is dense, and then
+written from there along the axis in which the target is. Both are plain NumPy copies, which release the interpreter
+lock. A loop over tiles that numba compiles was slower in every shape that was tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from itertools import product
+from math import gcd, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xarrayops.kernels import threads, views
+
+Array = np.ndarray[Any, Any]
+Slices = tuple[slice, ...]
+
+SMALL = 1 << 17
+"""Items up to which NumPy by itself is as fast."""
+SPREAD = 1 << 21
+"""Bytes from which it pays to wake other threads, and to align the result."""
+STREAM = 1 << 25
+"""Bytes from which it pays to wake other threads for what one copies almost as fast as memory goes."""
+BLOCK = 1 << 19
+"""Bytes of a block, which stays in the second-level cache of a core beside what it was read from."""
+RUN = 1 << 9
+"""Bytes that are read at one go: some cache lines in a row, so that the processor fetches ahead."""
+LINES = 1 << 9
+"""Lines of the buffer that one pass reads from: they must stay in the first-level cache until the next pass."""
+SHORT = 8
+"""Items up to which the fixed cost of NumPy's inner loop outweighs the items."""
+LINE = 64
+"""Bytes of a cache line. Results begin at one; XLA aliases no other memory."""
+SETS, WAYS = 64, 13
+"""Of the first-level cache: which set a line falls into is told by the bits of its address under 4096. Ways are 8 or
+12; a little beyond, few lines are lost."""
+_ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
+"""What moves so many bytes at once, whatever they mean."""
+
+
+class Axis(NamedTuple):
+    """One axis of a copy; strides in bytes."""
+
+    extent: int
+    source: int
+    target: int
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array in C order whose values are yet to be written; unless it is small, it begins at a cache line."""
+    nbytes = dtype.itemsize * prod(shape)
+    if nbytes < SPREAD or dtype.hasobject:
+        return np.empty(shape, dtype)
+    memory = np.empty(nbytes + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)  # and hides what is before
+
+
+def contiguous(source: Array) -> Array:
+    """A new array in C order with the values of source."""
+    target = empty(source.shape, source.dtype)
+    copy(source, target)
+    return target
+
+
+def copy(source: Array, target: Array) -> None:
+    """``target[...] = source`` for arrays of one shape and dtype, any strides, that do not overlap."""
+    if source.size <= SMALL or source.dtype.hasobject:
+        target[...] = source
+        return
+    axes, itemsize = _folded(source, target)
+    read = min(reversed(range(len(axes))), key=lambda k: abs(axes[k].source))
+    straight = _is_straight(axes, read)
+    if straight and source.nbytes < STREAM:
+        target[...] = source
+        return
+    shape, reading, writing = zip(*axes, strict=True)
+    item = _ITEMS.get(itemsize, f"|V{itemsize}")
+    source, target = views.of(source, shape, reading, typestr=item), views.of(target, shape, writing, typestr=item)
+    if straight:
+        block, work = _straight_block(axes, itemsize, read), partial(_copy_straight, source, target)
+    else:
+        block = _turned_block(axes, itemsize, read)
+        order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
+        work = partial(_copy_turned, source, target, block, order)
+    if source.nbytes < SPREAD:
+        work(_places(axes, block))
+    else:
+        threads.run(work, _places(axes, block))
+
+
+def _copy_straight(source: Array, target: Array, places: Iterable[Slices]) -> None:
+    for place in places:
+        target[place] = source[place]
+
+
+def _copy_turned(source: Array, target: Array, block: list[int], order: list[int], places: Iterable[Slices]) -> None:
+    """Through a scratch buffer with its axes in the order of the source; its rows are padded to fall into many sets."""
+    extents = [block[k] for k in order]
+    extents[-1] += LINE // source.itemsize
+    scratch = np.empty(extents, source.dtype).transpose([order.index(k) for k in range(len(order))])
+    for place in places:
+        part = source[place]
+        dense = scratch[tuple(map(slice, part.shape))]
+        dense[...] = part
+        target[place] = dense
+
+
+def _folded(source: Array, target: Array) -> tuple[list[Axis], int]:
+    """As few axes as tell the copy, in the order of the target, and the size of the items that move."""
+    axes = [Axis(*axis) for axis in zip(source.shape, source.strides, target.strides, strict=True) if axis[0] > 1]
+    axes.sort(key=lambda axis: axis.target, reverse=True)
+    folded: list[Axis] = []
+    for axis in axes:
+        if folded and folded[-1][1:] == (axis.source * axis.extent, axis.target * axis.extent):
+            folded[-1] = axis._replace(extent=folded[-1].extent * axis.extent)
+        else:
+            folded.append(axis)
+    itemsize = source.itemsize
+    run = folded[-1].extent * itemsize
+    if len(folded) > 1 and run <= LINE and folded[-1][1:] == (itemsize, itemsize):
+        return folded[:-1], run
+    return folded, itemsize
+
+
+def _is_straight(axes: list[Axis], read: int) -> bool:
+    """Whether NumPy copies well by itself: each line of the source that it touches is still cached at the next item.
+
+    Between two items of a line lie all the axes behind ``read``. With few of them to a set, the lines are still there.
+    """
+    *_, written = axes
+    between = prod(axis.extent for axis in axes[read + 1 :])
+    sets = min(SETS, SETS * LINE // gcd(SETS * LINE, abs(written.source)))
+    return between <= WAYS * sets or axes[read].extent < SHORT or written.extent < SHORT
+
+
+def _turned_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
+    """The extents of a block: a run along the axis that is read, lines along the one that is written, then what fits.
+
+    Few large copies, for each takes the interpreter lock, and the other threads may have to wait for it.
+    """
+    block, written, most = [1] * len(axes), len(axes) - 1, BLOCK // itemsize
+    others = [(k, most) for k in reversed(range(written)) if k != read]
+    for k, wanted in [(read, RUN // itemsize), (written, LINES), (read, most), *others, (written, most)]:
+        room = most // (prod(block) // block[k])
+        block[k] = max(block[k], min(axes[k].extent, wanted, room))
+    return block
+
+
+def _straight_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
+    """The extents of a block. A short last axis is stepped through, so that NumPy's inner loop is a long one."""
+    stepped = axes[-1].extent < SHORT <= axes[read].extent
+    block = [1] * len(axes)
+    room = BLOCK // itemsize // (axes[-1].extent if stepped else 1)
+    for k in reversed(range(len(axes) - stepped)):
+        block[k] = max(1, min(axes[k].extent, room // prod(block)))
+    return block
+
+
+def _places(axes: list[Axis], block: list[int]) -> Iterable[Slices]:
+    return product(
+        *([slice(i, i + step) for i in range(0, axis.extent, step)] for axis, step in zip(axes, block, strict=True))
+    )

@@ -1,0 +1,98 @@
+"""A small pool of threads for kernels that release the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from typing import TypeVar
+
+from xarrayops.errors import XArrayOpsError
+
+Task = TypeVar("Task")
+_this_thread = threading.local()
+
+
+def thread_count() -> int:
+    """How many threads our kernels use: ``XARRAYOPS_THREADS``, else the CPUs that this process may run on."""
+    asked = os.environ.get("XARRAYOPS_THREADS")
+    if not asked:
+        return len(_cpus()) or os.cpu_count() or 1
+    if not asked.isdecimal() or int(asked) == 0:
+        raise XArrayOpsError(f"XARRAYOPS_THREADS={asked!r} is no number of threads. Instead: 1 or more, or unset it")
+    return int(asked)
+
+
+def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
+    """Spread the tasks over the pool: each thread calls ``work`` once, with an iterator that it draws its tasks from.
+
+    The caller waits; a thread of the pool that calls this does all by itself, so that none waits for another. The first
+    error is raised, after every thread has come to rest; the tasks that nobody has begun by then are dropped.
+    """
+    waiting = deque(tasks)
+
+    def drawn() -> Iterable[Task]:
+        while True:
+            try:
+                yield waiting.popleft()
+            except IndexError:
+                return
+
+    def share() -> None:
+        try:
+            work(drawn())
+        except BaseException:
+            waiting.clear()
+            raise
+
+    count = thread_count()
+    if min(count, len(waiting)) < 2 or getattr(_this_thread, "of_pool", False):
+        share()
+        return
+    futures: list[Future[None]] = []
+    with suppress(RuntimeError):  # the interpreter is shutting down, or the system gives no more threads
+        for _ in range(min(count, len(waiting))):
+            futures.append(_pool(count, _cpus()).submit(share))  # noqa: PERF401 - those that were given are waited for
+    try:
+        if not futures:
+            share()
+        for future in futures:
+            if waiting or not future.cancel():
+                future.result()
+    except BaseException:
+        waiting.clear()
+        raise
+    finally:
+        for future in futures:
+            if not future.cancel():
+                future.exception()
+
+
+def _cpus() -> frozenset[int]:
+    """The CPUs that this thread may run on; empty where the system does not tell."""
+    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
+
+
+@cache
+def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
+    """Threads that stay; with one for each CPU, each is bound to its own.
+
+    Threads that hand the interpreter lock to each other are woken on the CPU of the one that lets go, and virtual
+    machines leave them there together for tens of milliseconds.
+    """
+    bound = deque(sorted(cpus) if len(cpus) == count else ())
+    return ThreadPoolExecutor(count, "xarrayops", initializer=_begin, initargs=(bound,))
+
+
+def _begin(cpus: deque[int]) -> None:
+    _this_thread.of_pool = True
+    with suppress(IndexError, OSError):  # fewer CPUs than threads; a CPU that was taken away meanwhile
+        os.sched_setaffinity(0, {cpus.popleft()})
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,0 +1,52 @@
+"""NumPy views of memory with a shape and strides of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+class _Outline:
+    """Tells NumPy what memory looks like, and keeps its owner alive."""
+
+    def __init__(self, owner: Any, interface: dict[str, Any]) -> None:
+        self.base, self.__array_interface__ = owner, interface
+
+
+def over(
+    pointer: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    typestr: str,
+    *,
+    readonly: bool,
+    owner: Any = None,
+) -> Array:
+    """A view of the memory at an address; strides in bytes. No element is read, so it may be a device's address."""
+    interface = {
+        "version": 3,
+        "data": (pointer, readonly),
+        "shape": shape,
+        "strides": strides,
+        "typestr": typestr,
+    }
+    return np.asarray(_Outline(owner, interface))
+
+
+def of(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], *, typestr: str, offset: int = 0) -> Array:
+    """A view of an array's memory that begins so many bytes from its first element, read-only if the array is."""
+    pointer, readonly = array.__array_interface__["data"]
+    return over(pointer + offset, shape, strides, typestr, readonly=readonly, owner=array)
+
+
+def may_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    """Whether two elements of a view may share a place; True also for some views in which none do."""
+    covered = itemsize
+    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if stride < covered:
+            return True
+        covered += stride * (extent - 1)
+    return False
