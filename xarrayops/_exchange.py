@@ -78,7 +78,9 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
     -----
     Laws: ``convert(convert(x, to), like_x)`` equals x; ``convert(x, library_of_x) is x`` unless copy is True.
     Read-only NumPy memory is aliased by NumPy only. JAX never writes its memory, so NumPy gets a read-only view of it,
-    and libraries without a read-only flag get a copy unless ``copy=False`` insists. A lazy array is computed.
+    and libraries without a read-only flag get a copy unless ``copy=False`` insists: who then writes into the alias
+    changes the JAX array. Writable memory that starts on a 64-byte boundary JAX aliases, and whoever writes into it
+    later changes the JAX array too: convert with ``copy=True`` what you go on writing. A lazy array is computed.
 
     Examples
     --------

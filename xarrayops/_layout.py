@@ -209,12 +209,14 @@ def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: i
     shape, strides : sequence of int
         One stride, in elements, for each extent; they may be 0 or negative, though PyTorch has no negative ones.
     offset : int
-        From the first element of x to that of the view, in elements.
+        From the first element of x to that of the view, in elements; not `Layout.offset`, which counts from the
+        beginning of the memory that was allocated.
 
     Returns
     -------
     array
-        A view. NumPy's is read-only where elements of it share a place.
+        A view. NumPy's is read-only where elements of it share a place; PyTorch's and CuPy's are not, so do not write
+        into windows that overlap.
 
     Raises
     ------
@@ -239,7 +241,8 @@ def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: i
     wrong = memory and _out_of_bounds(memory, shape, strides, offset)
     if wrong:
         asked = f"xo.as_strided({_shown(x)}, {shape=}, {strides=}, {offset=})"
-        raise LayoutError(f"{asked}: {wrong}. Instead: xo.layout_of(x) tells what x spans.")
+        way_out = "extents and strides in elements, not bytes, and an offset from the first element of x"
+        raise LayoutError(f"{asked}: {wrong}. Instead: {way_out}.")
     return serve(x, shape, strides, offset)
 
 
@@ -260,13 +263,11 @@ def _out_of_bounds(memory: Memory, shape: tuple[int, ...], strides: tuple[int, .
     low, high = _span(memory.shape, memory.strides)
     if 0 in memory.shape:
         return None if 0 in shape and offset == 0 else "x has no elements"
-    first, last = _span(shape, strides)
-    first, last = ((edge + offset) * memory.itemsize for edge in (first, last))
-    if low <= first and last <= high:
+    first, last = (edge + offset for edge in _span(shape, strides))
+    if low <= first * memory.itemsize and last * memory.itemsize <= high:
         return None
-    return (
-        f"it would reach from byte {first} to {last + memory.itemsize}, while x spans {low} to {high + memory.itemsize}"
-    )
+    low, high = low // memory.itemsize, high // memory.itemsize
+    return f"it would reach from element {first} to {last}, counted from the first of x, and x from {low} to {high}"
 
 
 def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:

@@ -71,7 +71,9 @@ def _planned(text: str) -> Plan:
     names = target.names
     different = {*source.names} ^ {*names}
     if different:
-        raise LayoutError(f"both sides of the pattern {text!r} must name the same axes; {_listed(different)} do not")
+        twins = len({name.lower() for name in different}) < len(different)
+        hint = "; upper and lower case differ" if twins else ""
+        raise LayoutError(f"both sides of {text!r} must name the same axes; {_listed(different)} do not{hint}")
     in_turn = [
         tuple(part for name in names for part in sorted(s.factors) if part.name == name) for s in (source, target)
     ]
@@ -95,6 +97,11 @@ def _side(side: str, text: str, *, named: bool) -> Side:
     )
     names = [factor.name for factor in factors if not factor.block]
     cut = [factor for factor in factors if factor.block]
+    for block, name in tokens:
+        if block and int(block) == 0:
+            raise LayoutError(f"the pattern {text!r} has a block of no items, {block + name!r}")
+        if block and name.lower() not in cased and name not in cased:
+            raise LayoutError(f"the pattern {text!r} cuts {block + name!r} from an axis {name!r} that this side lacks")
     for name in {*names, *(factor.name for factor in cut)}:
         if names.count(name) != 1 or sum(factor.name == name for factor in cut) > 1:
             raise LayoutError(

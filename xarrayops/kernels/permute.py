@@ -77,15 +77,15 @@ def copy(source: Array, target: Array) -> None:
         return
     axes, itemsize = _folded(source, target)
     read = min(reversed(range(len(axes))), key=lambda k: abs(axes[k].source))
-    straight = _is_straight(axes, read)
-    if straight and source.nbytes < STREAM:
+    straight, stepped = _is_straight(axes, read), axes[-1].extent < SHORT <= axes[read].extent
+    if straight and not stepped and source.nbytes < STREAM:
         target[...] = source
         return
     shape, reading, writing = zip(*axes, strict=True)
     item = _ITEMS.get(itemsize, f"|V{itemsize}")
     source, target = views.of(source, shape, reading, typestr=item), views.of(target, shape, writing, typestr=item)
     if straight:
-        block, work = _straight_block(axes, itemsize, read), partial(_copy_straight, source, target)
+        block, work = _straight_block(axes, itemsize, stepped=stepped), partial(_copy_straight, source, target)
     else:
         block = _turned_block(axes, itemsize, read)
         order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
@@ -154,9 +154,8 @@ def _turned_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
     return block
 
 
-def _straight_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
+def _straight_block(axes: list[Axis], itemsize: int, *, stepped: bool) -> list[int]:
     """The extents of a block. A short last axis is stepped through, so that NumPy's inner loop is a long one."""
-    stepped = axes[-1].extent < SHORT <= axes[read].extent
     block = [1] * len(axes)
     room = BLOCK // itemsize // (axes[-1].extent if stepped else 1)
     for k in reversed(range(len(axes) - stepped)):

@@ -152,6 +152,8 @@ class LayoutSuite:
     @pytest.mark.parametrize("dtype", [*ALL, *EXTRA])
     def test_every_dtype(self, variant: Variant, dtype: str) -> None:
         """Whatever an item means, it arrives as it was."""
+        if dtype not in EXTRA and dtype not in variant.dtypes:
+            pytest.skip(f"{variant} has no {dtype} by its own account")
         host = sample("float32" if dtype in EXTRA else dtype, (5, 3))
         try:
             x = variant.array(host) if dtype not in EXTRA else xo.astype(variant.array(host), dtype)
