@@ -131,7 +131,8 @@ def contiguous(x: Array, /, order: str = "C") -> Array:
     Notes
     -----
     Host memory (NumPy, PyTorch on the CPU) is copied in blocks that fit the cache, by as many threads as
-    ``XARRAYOPS_THREADS`` says, by default one to a CPU. Other devices copy by their library's own means.
+    ``XARRAYOPS_THREADS`` says, by default one to a CPU. A tensor that was copied so stands on memory of NumPy's, which
+    PyTorch cannot resize in place. Other devices copy by their library's own means.
 
     Examples
     --------
@@ -237,7 +238,9 @@ def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: i
         shape, strides, offset = _integers(shape), _integers(strides), operator.index(offset)
     except TypeError as error:
         raise LayoutError(f"xo.as_strided: shape, strides and offset are integers; {error}.") from None
-    memory = None if gap_of(serve := serving("as_strided", type(x))) else _memory("as_strided", x)
+    require_array("as_strided", x)
+    serve = registry.backend_of(x).functions["as_strided"]
+    memory = None if gap_of(serve) else _memory("as_strided", x)
     wrong = memory and _out_of_bounds(memory, shape, strides, offset)
     if wrong:
         asked = f"xo.as_strided({_shown(x)}, {shape=}, {strides=}, {offset=})"
@@ -355,7 +358,9 @@ def _memory(verb: str, x: Array) -> Memory:
     if memory is not None:
         return memory
     if serving("is_lazy", type(x))(x):
-        raise Unsupported(f"xo.{verb}: x has no memory yet, its values are not computed. Instead: xo.compute(x).")
+        raise Unsupported(
+            f"xo.{verb}: x has no memory yet, its values are not computed. Instead: xo.compute(x), outside of jax.jit."
+        )
     raise Unsupported(f"xo.{verb}: {_shown(x)} shows no memory of its own. Instead: a copy of x in this library.")
 
 

@@ -40,7 +40,6 @@ REFUSED_TYPES = {
     "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
     "numpy.MaskedArray": Gap("a masked array carries a mask that no standard function heeds", "x.filled(value)"),
 }
-_ALIGNMENT_OF_KERNELS = 64
 
 
 class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[misc]  # noqa: N801 - the standard's name
@@ -195,13 +194,13 @@ def to_numpy(x: Array, /) -> Array:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy that starts on a 64-byte boundary, where XLA and our own kernels want it."""
+    """A copy that begins at a cache line, where XLA wants it."""
     a = np.asarray(a)
-    dtype = a.dtype.newbyteorder("=")
-    raw = np.empty(a.size * dtype.itemsize + _ALIGNMENT_OF_KERNELS, dtype=np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT_OF_KERNELS
-    copy = raw[start : start + a.size * dtype.itemsize].view(dtype).reshape(a.shape)
-    copy[...] = a
+    copy = views.aligned(a.shape, a.dtype.newbyteorder("="))
+    if copy.dtype == a.dtype:
+        permute.copy(a, copy)
+    else:
+        copy[...] = a
     return copy
 
 

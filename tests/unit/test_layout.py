@@ -116,3 +116,21 @@ def test_explain_counts_what_is_copied():
     assert xo.explain("as_strided", x, (2,), (1,)).chosen == "numpy:as_strided"
     assert xo.explain("as_strided", x, shape=(2,), strides=(1,), offset=3).chosen == "numpy:as_strided"
     assert xo.explain("pin_memory", x).chosen is None
+
+
+def test_a_tensor_stays_resizable_when_it_was_copied():
+    torch = pytest.importorskip("torch")
+    x = torch.zeros(600, 700)
+    assert (xo.contiguous(x.T) == x.T).all()
+    assert x.untyped_storage().resizable()
+
+
+def test_memory_of_jax_with_axes_of_one():
+    """DLPack orders axes of extent 1 by strides that mean nothing."""
+    pytest.importorskip("jax")
+    torch = pytest.importorskip("torch")
+    base = xo.convert(np.arange(1024, dtype=np.float32).reshape(64, 16), "numpy", copy=True)
+    t = torch.from_numpy(base.reshape(4, 16, 16, 1)).permute(0, 3, 1, 2)
+    y = xo.convert(t, "jax")
+    assert xo.shares_memory(t, y) is (xo.explain("convert", t, "jax").action == "zero-copy")
+    assert xo.layout_of(y).is_contiguous

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from xarrayops.kernels import permute, threads
+from xarrayops.kernels import permute, threads, views
 
 RECORD = np.dtype([("a", "u1"), ("b", ">f4")])
 DTYPES = [
@@ -184,7 +184,7 @@ def test_at_the_limits_as_they_are(shape):
 def test_a_copy_takes_little_more_than_its_result(count, monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", count)
     a = np.ones((4096, 4096), np.float32)
-    target = permute.empty(a.shape, a.dtype)
+    target = views.aligned(a.shape, a.dtype)
     permute.copy(a.T, target)  # the pool stands, and NumPy's caches are filled
     tracemalloc.start()
     permute.copy(a.T, target)

@@ -199,6 +199,44 @@ def test_no_result_is_written_after_the_call(monkeypatch):
         assert scarce.given == 2
 
 
+def test_systems_that_bind_no_threads(run):
+    code = """
+import os
+for name in ("sched_setaffinity", "sched_getaffinity"):
+    vars(os).pop(name, None)
+from xarrayops.kernels import threads
+for _ in range(3):
+    done = []
+    threads.run(done.extend, range(100))
+    assert sorted(done) == list(range(100))
+print(len(threading.enumerate()) > 1)
+"""
+    assert run("import threading" + code, XARRAYOPS_THREADS="2") == "True"
+
+
+def test_a_share_that_begins_late_finds_nothing(monkeypatch):
+    """A pool that gives no thread keeps what it was given, and may run it when the call is over."""
+    monkeypatch.setenv("XARRAYOPS_THREADS", "2")
+    kept = []
+
+    class Full:
+        def submit(self, share):
+            kept.append(share)
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "_pool", lambda count, cpus: Full())
+    done, calls = [], []
+
+    def work(tasks):
+        calls.append(1)
+        done.extend(tasks)
+
+    threads.run(work, range(10))
+    assert sorted(done) == list(range(10))
+    kept[0]()
+    assert len(calls) == 1
+
+
 @pytest.mark.parametrize("asked", ["0", "-1", "two", "1.5", "²", "1 2", "\u0660"])
 def test_what_is_no_number_of_threads(monkeypatch, asked):
     monkeypatch.setenv("XARRAYOPS_THREADS", asked)

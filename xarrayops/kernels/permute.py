@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xarrayops.kernels import threads, views
+from xarrayops.kernels.views import LINE
 
 Array = np.ndarray[Any, Any]
 Slices = tuple[slice, ...]
@@ -36,8 +37,6 @@ LINES = 1 << 9
 """Lines of the buffer that one pass reads from: they must stay in the first-level cache until the next pass."""
 SHORT = 8
 """Items up to which the fixed cost of NumPy's inner loop outweighs the items."""
-LINE = 64
-"""Bytes of a cache line. Results begin at one; XLA aliases no other memory."""
 SETS, WAYS = 64, 13
 """Of the first-level cache: which set a line falls into is told by the bits of its address under 4096. Ways are 8 or
 12; a little beyond, few lines are lost."""
@@ -53,19 +52,10 @@ class Axis(NamedTuple):
     target: int
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An array in C order whose values are yet to be written; unless it is small, it begins at a cache line."""
-    nbytes = dtype.itemsize * prod(shape)
-    if nbytes < SPREAD or dtype.hasobject:
-        return np.empty(shape, dtype)
-    memory = np.empty(nbytes + LINE, np.uint8)
-    start = -memory.ctypes.data % LINE
-    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)  # and hides what is before
-
-
 def contiguous(source: Array) -> Array:
-    """A new array in C order with the values of source."""
-    target = empty(source.shape, source.dtype)
+    """A new array in C order with the values of source; unless it is small, its memory begins at a cache line."""
+    large = source.nbytes >= SPREAD and not source.dtype.hasobject
+    target = (views.aligned if large else np.empty)(source.shape, source.dtype)
     copy(source, target)
     return target
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from typing import TypeVar
 
 from xarrayops.errors import XArrayOpsError
@@ -31,9 +31,12 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
     """Spread the tasks over the pool: each thread calls ``work`` once, with an iterator that it draws its tasks from.
 
     The caller waits; a thread of the pool that calls this does all by itself, so that none waits for another. The first
-    error is raised, after every thread has come to rest; the tasks that nobody has begun by then are dropped.
+    error is raised, after every thread has come to rest (but for a caller that is interrupted a second time); the tasks
+    that nobody has begun by then are dropped.
     """
     waiting = deque(tasks)
+    resting = threading.Condition()
+    active, over = 0, False
 
     def drawn() -> Iterable[Task]:
         while True:
@@ -43,22 +46,32 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
                 return
 
     def share() -> None:
+        nonlocal active
+        with resting:
+            if over:
+                return
+            active += 1
         try:
             work(drawn())
         except BaseException:
             waiting.clear()
             raise
+        finally:
+            with resting:
+                active -= 1
+                resting.notify_all()
 
     count = thread_count()
-    if min(count, len(waiting)) < 2 or getattr(_this_thread, "of_pool", False):
+    wanted = min(count, len(waiting))
+    if wanted < 2 or getattr(_this_thread, "of_pool", False):
         share()
         return
     futures: list[Future[None]] = []
     with suppress(RuntimeError):  # the interpreter is shutting down, or the system gives no more threads
-        for _ in range(min(count, len(waiting))):
+        for _ in range(wanted):
             futures.append(_pool(count, _cpus()).submit(share))  # noqa: PERF401 - those that were given are waited for
     try:
-        if not futures:
+        if len(futures) < wanted:
             share()
         for future in futures:
             if waiting or not future.cancel():
@@ -67,9 +80,9 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         waiting.clear()
         raise
     finally:
-        for future in futures:
-            if not future.cancel():
-                future.exception()
+        with resting:
+            over = True  # to those that a pool begins late, with or without a future that we know of
+            resting.wait_for(lambda: not active)
 
 
 def _cpus() -> frozenset[int]:
@@ -77,7 +90,7 @@ def _cpus() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 
 
-@cache
+@lru_cache(maxsize=2)
 def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
     """Threads that stay; with one for each CPU, each is bound to its own.
 
@@ -90,8 +103,9 @@ def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
 
 def _begin(cpus: deque[int]) -> None:
     _this_thread.of_pool = True
-    with suppress(IndexError, OSError):  # fewer CPUs than threads; a CPU that was taken away meanwhile
-        os.sched_setaffinity(0, {cpus.popleft()})
+    if cpus:
+        with suppress(OSError):  # a CPU that was taken away meanwhile
+            os.sched_setaffinity(0, {cpus.popleft()})
 
 
 if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
+
+LINE = 64
+"""Bytes of a cache line. XLA aliases only memory that begins at one."""
 
 Array = np.ndarray[Any, Any]
 
@@ -40,6 +44,16 @@ def of(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], *, typest
     """A view of an array's memory that begins so many bytes from its first element, read-only if the array is."""
     pointer, readonly = array.__array_interface__["data"]
     return over(pointer + offset, shape, strides, typestr, readonly=readonly, owner=array)
+
+
+def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array in C order whose values are yet to be written, and whose memory begins at a cache line."""
+    nbytes = dtype.itemsize * prod(shape)
+    if not nbytes:
+        return np.empty(shape, dtype)
+    memory = np.empty(nbytes + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)  # and hides what is before
 
 
 def may_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:

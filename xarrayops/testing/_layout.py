@@ -248,7 +248,7 @@ class LayoutSuite:
             must_refuse(xo.as_strided, x, shape, strides, offset)
             return
         assert explained.chosen == f"{variant.backend.name}:as_strided"
-        with pytest.raises(xo.LayoutError, match=r"Instead: xo\.layout_of"):
+        with pytest.raises(xo.LayoutError, match=r"Instead: extents"):
             xo.as_strided(x, (2, 12), (1, 1), 0)
         try:
             got = called(variant, "as_strided", xo.as_strided, x, shape, strides, offset)

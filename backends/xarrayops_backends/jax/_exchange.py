@@ -37,7 +37,10 @@ def memory(x: Array, /) -> Memory | None:
     except Exception:  # a platform without addresses raises what its plug-in likes
         return None
     layout = x.format.layout
-    if layout is None or layout.tiling or layout.major_to_minor != tuple(range(x.ndim)):
+    if layout is None or layout.tiling:
+        return None
+    order = [axis for axis in layout.major_to_minor if x.shape[axis] > 1]  # others may stand wherever DLPack had them
+    if order != sorted(order) and 0 not in x.shape:
         return None  # NumPy and DLPack see such an array through a copy alone
     itemsize = x.dtype.itemsize
     strides = [itemsize] * x.ndim

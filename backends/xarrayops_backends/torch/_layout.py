@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from xarrayops.errors import Unsupported
-from xarrayops.kernels import permute
+from xarrayops.kernels import permute, views
 from xarrayops.plugin import Array
 
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}
-"""What moves the bits of an item of so many bytes; NumPy knows all of these, and neither bfloat16 nor float8."""
+_BITS = {1: "u1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}
+"""NumPy's items of so many bytes, by which PyTorch takes the bits of dtypes that NumPy lacks."""
 
 
 def memory_offset(x: Array, /) -> int:
@@ -25,9 +25,11 @@ def contiguous(x: Array, /) -> Array:
         return x
     if torch.compiler.is_compiling() or not _is_plain(x):
         return x.clone(memory_format=torch.contiguous_format)  # x.contiguous() needs the GPU of a FakeTensor
-    bits = x.detach().view(_BITS[x.itemsize])
+    strides = tuple(stride * x.itemsize for stride in x.stride())
+    # By its address: x.numpy() would forbid for good that the storage of x is resized.
+    source = views.over(x.data_ptr(), tuple(x.shape), strides, f"|V{x.itemsize}", readonly=True, owner=x)
     # NumPy asks the kernel for large pages, PyTorch does not: in its own memory the copy would take thrice as long.
-    return torch.from_numpy(permute.contiguous(bits.numpy())).view(x.dtype)
+    return torch.from_numpy(permute.contiguous(source).view(_BITS[x.itemsize])).view(x.dtype)
 
 
 def _is_plain(x: Array) -> bool:
