@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from math import prod
 from typing import NamedTuple
 
 from xarrayops import registry, standard
 from xarrayops._pattern import Plan, plan
 from xarrayops.dispatch import described, require_array, serving
 from xarrayops.errors import LayoutError
-from xarrayops.plugin import Array, Memory
+from xarrayops.plugin import Array, Memory, compact_strides
 
 
 def relayout(x: Array, pattern: str, /, *, channels: int | None = None) -> Array:
@@ -167,8 +166,7 @@ def _foreseen(memory: Memory, steps: Plan, channels: int | None) -> tuple[bool, 
 
 
 def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
-    strides = tuple(memory.itemsize * prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    return memory._replace(shape=shape, strides=strides)
+    return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
 def _in_context(x: Array, pattern: str, channels: int | None, error: LayoutError) -> LayoutError:

@@ -113,6 +113,14 @@ class FloatLimits(NamedTuple):
     dtype: Any
 
 
+def compact_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides, in bytes, of elements that lie in C order without gaps."""
+    strides = [itemsize] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return tuple(strides)
+
+
 class Memory(NamedTuple):
     """The memory of one array, as another library may see it.
 

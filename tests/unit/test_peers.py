@@ -14,33 +14,30 @@ def run(*arguments):
     return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
+def results_of(script, tmp_path, *options):
+    """What a script of the peers writes."""
+    out = tmp_path / "results.json"
+    ended = run(BENCHMARKS / "peers" / script, *options, "--out", out)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(out.read_text())
+
+
 def test_dispatch(tmp_path):
     pytest.importorskip("autoray")
-    out = tmp_path / "dispatch.json"
-    script = BENCHMARKS / "peers" / "dispatch.py"
-    ended = run(script, "--rounds", 2, "--number", 20, "--libraries", "numpy", "--out", out)
-    assert ended.returncode == 0, ended.stderr
-    results = json.loads(out.read_text())
+    results = results_of("dispatch.py", tmp_path, "--rounds", 2, "--number", 20, "--libraries", "numpy")
     assert [row["call"] for row in results["rows"]] == ["add", "matmul", "sum", "sum, keywords"]
     assert results["machine"]["python"]
 
 
 def test_layout(tmp_path):
-    out = tmp_path / "layout.json"
-    ended = run(BENCHMARKS / "peers" / "layout.py", "--rounds", 1, "--pause", 0, "--scale", 64, "--out", out)
-    assert ended.returncode == 0, ended.stderr
-    rows = json.loads(out.read_text())["rows"]
+    rows = results_of("layout.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 64)["rows"]
     assert all(row["ours / copy"] > 0 and row["numpy / ours"] > 0 for row in rows)
     assert len(rows) == len({row["case"] for row in rows}) > 20
 
 
 def test_exchange(tmp_path):
     pytest.importorskip("torch")
-    out = tmp_path / "exchange_cost.json"
-    script = BENCHMARKS / "peers" / "exchange.py"
-    ended = run(script, "--rounds", 2, "--number", 20, "--libraries", "torch", "--out", out)
-    assert ended.returncode == 0, ended.stderr
-    results = json.loads(out.read_text())
+    results = results_of("exchange.py", tmp_path, "--rounds", 2, "--number", 20, "--libraries", "torch")
     assert [row["passage"] for row in results["rows"]] == ["numpy -> torch", "torch -> numpy"]
     assert all(row["added_ns"] < results["bar_ns"] * 10 for row in results["rows"]), "the plan is made for every call"
 

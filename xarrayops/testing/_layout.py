@@ -102,6 +102,19 @@ def must_refuse(function: Callable[..., Any], /, *args: Any) -> None:
         function(*args)
 
 
+def laid_out(variant: Variant, verb: str, x: Any, how: str, want: Any) -> tuple[xo.Explanation, Any]:
+    """What `explain` foresaw and what came, held against each other; None came where the library must refuse."""
+    plan, function = xo.explain(verb, x, how), getattr(xo, verb)
+    if plan.chosen is None:
+        assert lacks_strides(variant)
+        must_refuse(function, x, how)
+        return plan, None
+    got = called(variant, verb, function, x, how)
+    check_array(variant, got, want, dtype="float32")
+    check_plan(variant, plan, x, got)
+    return plan, got
+
+
 class LayoutSuite:
     """Where elements lie, and how they are brought to lie otherwise."""
 
@@ -136,15 +149,8 @@ class LayoutSuite:
         """The same values in the order; x itself if they lay so; `explain` knows it before."""
         take, want = VIEWS[view][0], VIEWS[view][1](X)
         x = take(variant.array(X))
-        plan = xo.explain("contiguous", x, order)
-        if plan.chosen is None:
-            assert lacks_strides(variant)
-            must_refuse(xo.contiguous, x, order)
-            return
-        got = called(variant, "contiguous", xo.contiguous, x, order)
-        check_array(variant, got, want, dtype="float32")
-        check_plan(variant, plan, x, got)
-        if shows_memory(variant, got):
+        plan, got = laid_out(variant, "contiguous", x, order, want)
+        if got is not None and shows_memory(variant, got):
             assert order in xo.layout_of(got).order or lacks_strides(variant)
             assert variant.traced or (got is x) is (plan.action == "zero-copy")
 
@@ -199,14 +205,9 @@ class LayoutSuite:
         """The same values under the same shape; twice is once."""
         host = sample("float32", shape)
         x = variant.array(host)
-        plan = xo.explain("with_memory_format", x, memory_format)
-        if plan.chosen is None:
-            assert lacks_strides(variant)
-            must_refuse(xo.with_memory_format, x, memory_format)
+        _, got = laid_out(variant, "with_memory_format", x, memory_format, host)
+        if got is None:
             return
-        got = called(variant, "with_memory_format", xo.with_memory_format, x, memory_format)
-        check_array(variant, got, host, dtype="float32")
-        check_plan(variant, plan, x, got)
         if shows_memory(variant, got) and not lacks_strides(variant):
             inner = xo.permute_dims(got, (0, *range(2, len(shape)), 1)) if memory_format == "channels_last" else got
             assert xo.layout_of(inner).is_contiguous

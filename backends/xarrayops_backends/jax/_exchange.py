@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from xarrayops._generic import dtype_refusal
-from xarrayops.plugin import Array, Memory
+from xarrayops.plugin import Array, Memory, compact_strides
 from xarrayops_backends.jax._devices import _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name
 
@@ -43,13 +43,10 @@ def memory(x: Array, /) -> Memory | None:
     if order != sorted(order) and 0 not in x.shape:
         return None  # NumPy and DLPack see such an array through a copy alone
     itemsize = x.dtype.itemsize
-    strides = [itemsize] * x.ndim
-    for axis in range(x.ndim - 2, -1, -1):
-        strides[axis] = strides[axis + 1] * x.shape[axis + 1]
     return Memory(
         dtype=dtype_name(x.dtype) or str(x.dtype),
         shape=x.shape,
-        strides=tuple(strides),
+        strides=compact_strides(x.shape, itemsize),
         itemsize=itemsize,
         pointer=pointer,
         device=_kind(device),
