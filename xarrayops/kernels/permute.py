@@ -10,7 +10,7 @@ lock. A loop over tiles that numba compiles was slower in every shape that was t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from math import gcd, prod
 from typing import Any, NamedTuple
@@ -19,15 +19,19 @@ import numpy as np
 
 from xarrayops.kernels import threads, views
 from xarrayops.kernels.views import LINE
+from xarrayops.plugin import compact_strides
 
 Array = np.ndarray[Any, Any]
 Slices = tuple[slice, ...]
+Extents = tuple[int, ...]
 
 SMALL = 1 << 17
 """Items up to which NumPy by itself is as fast."""
+MANY = 1 << 19
+"""Items from which it pays to wake other threads for what NumPy copies item by item."""
 SPREAD = 1 << 21
-"""Bytes from which it pays to wake other threads, and to align the result."""
-STREAM = 1 << 25
+"""Bytes from which it pays to wake other threads for what goes through a buffer."""
+STREAM = 1 << 24
 """Bytes from which it pays to wake other threads for what one copies almost as fast as memory goes."""
 BLOCK = 1 << 19
 """Bytes of a block, which stays in the second-level cache of a core beside what it was read from."""
@@ -52,38 +56,72 @@ class Axis(NamedTuple):
     target: int
 
 
+class Plan(NamedTuple):
+    """How a copy goes: the folded axes, the bytes of an item, the extents of a block.
+
+    ``order``: the axes from the outermost to the innermost in the source, for a block that goes through a scratch
+    buffer; None for one that NumPy copies straight.
+    """
+
+    axes: list[Axis]
+    itemsize: int
+    block: list[int]
+    order: list[int] | None = None
+
+
 def contiguous(source: Array) -> Array:
-    """A new array in C order with the values of source; unless it is small, its memory begins at a cache line."""
-    large = source.nbytes >= SPREAD and not source.dtype.hasobject
-    target = (views.aligned if large else np.empty)(source.shape, source.dtype)
-    copy(source, target)
+    """A new array in C order with the values of source; unless NumPy copies well, its memory begins at a cache line."""
+    plan = _plan(source, None)
+    target = (np.empty if plan is None else views.aligned)(source.shape, source.dtype)
+    _carry_out(plan, source, target)
     return target
 
 
 def copy(source: Array, target: Array) -> None:
     """``target[...] = source`` for arrays of one shape and dtype, any strides, that do not overlap."""
+    _carry_out(_plan(source, target.strides), source, target)
+
+
+def _plan(source: Array, writing: Extents | None) -> Plan | None:
     if source.size <= SMALL or source.dtype.hasobject:
+        return None
+    return _planned(source.shape, source.strides, writing, source.itemsize)
+
+
+def _carry_out(plan: Plan | None, source: Array, target: Array) -> None:
+    if plan is None:
         target[...] = source
         return
-    axes, itemsize = _folded(source, target)
+    shape, reading, writing = zip(*plan.axes, strict=True)
+    item, nbytes = _ITEMS.get(plan.itemsize, f"|V{plan.itemsize}"), source.nbytes
+    source, target = views.of(source, shape, reading, typestr=item), views.of(target, shape, writing, typestr=item)
+    if plan.order is None:
+        work = partial(_copy_straight, source, target)
+    else:
+        work = partial(_copy_turned, source, target, plan.block, plan.order)
+    if nbytes < SPREAD:
+        work(_places(plan.axes, plan.block))
+    else:
+        threads.run(work, _places(plan.axes, plan.block))
+
+
+@lru_cache(maxsize=1024)
+def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize: int) -> Plan | None:
+    """How to copy between strides in bytes (None: into C order); None where NumPy does so well by itself.
+
+    Found once for each shape: after a copy that has filled the caches, every step of the interpreter takes longer.
+    """
+    axes, size = _folded(shape, reading, writing or compact_strides(shape, itemsize), itemsize)
     read = min(reversed(range(len(axes))), key=lambda k: abs(axes[k].source))
     straight, stepped = _is_straight(axes, read), axes[-1].extent < SHORT <= axes[read].extent
-    if straight and not stepped and source.nbytes < STREAM:
-        target[...] = source
-        return
-    shape, reading, writing = zip(*axes, strict=True)
-    item = _ITEMS.get(itemsize, f"|V{itemsize}")
-    source, target = views.of(source, shape, reading, typestr=item), views.of(target, shape, writing, typestr=item)
+    if straight and not stepped:
+        streams = read == len(axes) - 1
+        if prod(shape) < MANY or (streams and prod(shape) * itemsize < STREAM):
+            return None
     if straight:
-        block, work = _straight_block(axes, itemsize, stepped=stepped), partial(_copy_straight, source, target)
-    else:
-        block = _turned_block(axes, itemsize, read)
-        order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
-        work = partial(_copy_turned, source, target, block, order)
-    if source.nbytes < SPREAD:
-        work(_places(axes, block))
-    else:
-        threads.run(work, _places(axes, block))
+        return Plan(axes, size, _straight_block(axes, size, stepped=stepped))
+    order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
+    return Plan(axes, size, _turned_block(axes, size, read), order)
 
 
 def _copy_straight(source: Array, target: Array, places: Iterable[Slices]) -> None:
@@ -103,9 +141,9 @@ def _copy_turned(source: Array, target: Array, block: list[int], order: list[int
         target[place] = dense
 
 
-def _folded(source: Array, target: Array) -> tuple[list[Axis], int]:
+def _folded(shape: Extents, reading: Extents, writing: Extents, itemsize: int) -> tuple[list[Axis], int]:
     """As few axes as tell the copy, in the order of the target, and the size of the items that move."""
-    axes = [Axis(*axis) for axis in zip(source.shape, source.strides, target.strides, strict=True) if axis[0] > 1]
+    axes = [Axis(*axis) for axis in zip(shape, reading, writing, strict=True) if axis[0] > 1]
     axes.sort(key=lambda axis: axis.target, reverse=True)
     folded: list[Axis] = []
     for axis in axes:
@@ -113,7 +151,6 @@ def _folded(source: Array, target: Array) -> tuple[list[Axis], int]:
             folded[-1] = axis._replace(extent=folded[-1].extent * axis.extent)
         else:
             folded.append(axis)
-    itemsize = source.itemsize
     run = folded[-1].extent * itemsize
     if len(folded) > 1 and run <= LINE and folded[-1][1:] == (itemsize, itemsize):
         return folded[:-1], run
