@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xarrayops import _at, _creation, _default, _dtypes, registry
+from xarrayops import _at, _creation, _default, _dtypes, registry, standard
 from xarrayops._exchange import explain_convert
 from xarrayops._explanation import Candidate, Explanation
-from xarrayops._layout import LAID_OUT, as_strided, explain_layout
+from xarrayops._layout import LAID_OUT, as_strided, explain_layout, pin_memory
 from xarrayops._namespace import MAIN_NAMESPACE_ALIASES, candidates
 from xarrayops._surface import SURFACE
 from xarrayops.dispatch import SHOWN, array_arguments, common_backend, creation, creator, signature
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Call, gap_of
+from xarrayops.plugin import Array, Call, gap_of
 from xarrayops.registry import SCALARS, Backend
+
+if TYPE_CHECKING:
+    import inspect
 
 HOOK_OF = {verb: verb for verb in ("einsum", "as_strided", "pin_memory")} | {verb: hook for hook, verb in SHOWN.items()}
 """The verbs beyond the standard that a hook serves."""
@@ -64,7 +67,8 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     if verb == "convert":
         return explain_convert(*args, **kwargs)
     if verb in LAID_OUT:
-        return explain_layout(verb, *args, **kwargs)
+        bound = _bound(verb, LAID_OUT[verb][0], args, kwargs)
+        return explain_layout(verb, *bound.args, **bound.kwargs)
     if verb in MAIN_NAMESPACE_ALIASES:
         verb = verb.removeprefix("linalg.")
     if verb not in SURFACE and verb not in HOOK_OF:
@@ -147,7 +151,9 @@ def _array_call(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     if verb == "at":
         kwargs = {"copy": None} | kwargs
     if verb == "as_strided":
-        args, kwargs = _positional(as_strided, *args, **kwargs), {}
+        bound = _bound(verb, as_strided, args, kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, {}
     bound = signature(inner).bind(*args, **kwargs)
     if verb == "at":
         _at.server(*bound.args)
@@ -159,13 +165,34 @@ def _array_call(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     return backend, Call(bound.args, bound.kwargs)
 
 
-def _positional(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-    """The arguments of a function of ours in the places that they have in the hook behind it."""
+def _bound(
+    verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    """The arguments in the places that they have in a function of ours."""
     from inspect import signature as signature_of
 
-    bound = signature_of(function).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return tuple(bound.arguments.values())
+    try:
+        return signature_of(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"xo.{verb}: {error}") from None
+
+
+def _pin_nothing(x: Array) -> Array:
+    """What pinning x would raise, raised for none of its elements: nothing is copied."""
+    return pin_memory(standard.expand_dims(x, axis=0)[:0, ...])
+
+
+TRIED: dict[str, Callable[..., Array]] = {"as_strided": as_strided, "pin_memory": _pin_nothing}
+"""The verbs whose refusals hang on the values, and are found out by a call that copies nothing and reads nothing."""
+
+
+def _tried(verb: str, candidate: Candidate, call: Call) -> Candidate:
+    """The candidate, or why it cannot after all."""
+    try:
+        TRIED[verb](*call.args, **call.kwargs)
+    except Unsupported as error:
+        return candidate._replace(ok=False, reason=str(error))
+    return candidate
 
 
 def _kernels(backend: Backend, verb: str, call: Call) -> list[Candidate]:
@@ -176,4 +203,5 @@ def _kernels(backend: Backend, verb: str, call: Call) -> list[Candidate]:
         return [Candidate(f"{backend.name}:{name}", reason is None, reason or "") for name, reason in reasons]
     gap = gap_of(backend.functions[inner])
     reason = backend.origins[inner] if gap is None else str(gap)
-    return [Candidate(f"{backend.name}:{verb}", gap is None, reason)]
+    candidate = Candidate(f"{backend.name}:{verb}", gap is None, reason)
+    return [_tried(verb, candidate, call) if candidate.ok and verb in TRIED else candidate]

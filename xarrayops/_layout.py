@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from xarrayops import registry, standard
 from xarrayops._explanation import Candidate, Explanation
-from xarrayops._relayout import Foreseen, foreseen
-from xarrayops.dispatch import constant_while_tracing, creator, described, home, require_array, serving
+from xarrayops._relayout import Foreseen, foreseen, relayout, require_served
+from xarrayops.dispatch import constant_while_tracing, creator, described, home, serving
 from xarrayops.errors import LayoutError, Unsupported
 from xarrayops.plugin import Array, Gap, Memory, gap_of
 
@@ -140,7 +140,7 @@ def contiguous(x: Array, /, order: str = "C") -> Array:
     >>> xo.contiguous(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    require_array("contiguous", x)
+    require_served("contiguous", x)
     if order == "C":
         return serving("contiguous", type(x))(x)
     return _dense("contiguous", x, _axes_by_order(x, order))
@@ -172,7 +172,7 @@ def with_memory_format(x: Array, memory_format: str, /) -> Array:
     >>> xo.layout_of(xo.with_memory_format(np.zeros((2, 3, 4, 5)), "channels_last")).strides
     (60, 1, 15, 3)
     """
-    require_array("with_memory_format", x)
+    require_served("with_memory_format", x)
     return _dense("with_memory_format", x, _axes_by_format(x, memory_format))
 
 
@@ -238,15 +238,17 @@ def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: i
         shape, strides, offset = _integers(shape), _integers(strides), operator.index(offset)
     except TypeError as error:
         raise LayoutError(f"xo.as_strided: shape, strides and offset are integers; {error}.") from None
-    require_array("as_strided", x)
+    require_served("as_strided", x)
     serve = registry.backend_of(x).functions["as_strided"]
     memory = None if gap_of(serve) else _memory("as_strided", x)
-    wrong = memory and _out_of_bounds(memory, shape, strides, offset)
-    if wrong:
-        asked = f"xo.as_strided({_shown(x)}, {shape=}, {strides=}, {offset=})"
-        way_out = "extents and strides in elements, not bytes, and an offset from the first element of x"
-        raise LayoutError(f"{asked}: {wrong}. Instead: {way_out}.")
-    return serve(x, shape, strides, offset)
+    try:
+        wrong = memory and _out_of_bounds(memory, shape, strides, offset)
+        if wrong:
+            way_out = "extents and strides in elements, not bytes, and an offset from the first element of x"
+            raise LayoutError(f"{wrong}. Instead: {way_out}")
+        return serve(x, shape, strides, offset)
+    except ValueError as error:  # also of the library, as for more axes than it can have
+        raise LayoutError(f"xo.as_strided({_shown(x)}, {shape=}, {strides=}, {offset=}): {error}.") from None
 
 
 def _integers(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -292,14 +294,18 @@ def pin_memory(x: Array, /) -> Array:
 
 def explain_layout(verb: str, x: Array, /, *args: Any, **kwargs: Any) -> Explanation:
     """What `contiguous`, `relayout` or `with_memory_format` would do with x, for `explain`."""
-    require_array(verb, x)
+    require_served(verb, x)
     backend = registry.backend_of(x)
+    _, foresee = LAID_OUT[verb]
     memory, gap = backend.functions["memory"](x), getattr(backend.module, "NO_STRIDES", None)
     name = f"{backend.name}:{verb}"
-    found = LAID_OUT[verb](x, memory, *args, **kwargs)
+    found = foresee(x, memory, *args, **kwargs)
     if gap is not None and verb != "relayout" and not found.idle:
         return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
-    if memory is None:
+    kept = memory is None and found.idle and (gap is not None or not x.shape)
+    if kept and backend.functions["contiguous"](x) is x:
+        action, nbytes, reason = "zero-copy", 0, "x shows no memory, and its library leaves it as it is"
+    elif memory is None:
         action, nbytes, reason = "copy", None, "x shows no memory, so its library lays it out"
     elif found.stays and (gap is None or found.idle):
         action, nbytes, reason = "zero-copy", 0, "x lies so already"
@@ -344,16 +350,16 @@ def _format_axes(memory_format: str, ndim: int) -> tuple[int, ...]:
     return tuple(range(ndim)) if memory_format == "contiguous" else (0, *range(2, ndim), 1)
 
 
-LAID_OUT: dict[str, Callable[..., Foreseen]] = {
-    "contiguous": _foreseen(_axes_by_order),
-    "relayout": foreseen,
-    "with_memory_format": _foreseen(_axes_by_format),
+LAID_OUT: dict[str, tuple[Callable[..., Array], Callable[..., Foreseen]]] = {
+    "contiguous": (contiguous, _foreseen(_axes_by_order)),
+    "relayout": (relayout, foreseen),
+    "with_memory_format": (with_memory_format, _foreseen(_axes_by_format)),
 }
-"""The verbs that bring elements into an order: what a call would do, from x, its memory and the other arguments."""
+"""The verbs that bring elements into an order, each with what a call would do, from x, its memory and the rest."""
 
 
 def _memory(verb: str, x: Array) -> Memory:
-    require_array(verb, x)
+    require_served(verb, x)
     memory: Memory | None = serving("memory", type(x))(x)
     if memory is not None:
         return memory

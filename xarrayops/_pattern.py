@@ -11,6 +11,7 @@ from xarrayops.errors import LayoutError
 
 _TOKEN = re.compile(r"(?P<block>[0-9]*)(?P<name>[^\W\d]\w*)")
 _LETTER = re.compile(r"(?P<block>[0-9]*)(?P<name>[^\W\d_])")
+_EINOPS = re.compile(r"[()]|\.\.\.|(?<!\S)1(?!\S)")
 
 
 class Factor(NamedTuple):
@@ -63,6 +64,11 @@ def plan(text: str) -> Plan:
 def _planned(text: str) -> Plan:
     if not isinstance(text, str):
         raise LayoutError("a pattern is a string such as 'NCHW -> NHWC'")
+    if _EINOPS.search(text):
+        raise LayoutError(
+            f"the pattern {text!r} is of einops, whose parentheses, ellipses and 1 stand for no axis by name. "
+            f"Instead: each axis by its name, 'a -> a 16a' to cut one into blocks, and xo.reshape to join or add axes"
+        )
     sides = text.split("->")
     if len(sides) != 2:
         raise LayoutError(f"the pattern {text!r} must have one arrow, as in 'NCHW -> NHWC'")
@@ -71,9 +77,9 @@ def _planned(text: str) -> Plan:
     names = target.names
     different = {*source.names} ^ {*names}
     if different:
-        twins = len({name.lower() for name in different}) < len(different)
-        hint = "; upper and lower case differ" if twins else ""
-        raise LayoutError(f"both sides of {text!r} must name the same axes; {_listed(different)} do not{hint}")
+        raise LayoutError(
+            f"both sides of {text!r} must name the same axes; {_listed(different)} do not{_hint(source, target, sides)}"
+        )
     in_turn = [
         tuple(part for name in names for part in sorted(s.factors) if part.name == name) for s in (source, target)
     ]
@@ -85,6 +91,16 @@ def _planned(text: str) -> Plan:
         cut,
         tuple(map(in_turn[1].index, target.factors)),
     )
+
+
+def _hint(source: Side, target: Side, sides: list[str]) -> str:
+    """What is meant where the sides differ by case alone, as in oneDNN's nChw16c: there it tells which axes are cut."""
+    cased = {name.lower(): name for name in source.names}
+    if len(cased) < len(source.names) or sorted(cased) != sorted(name.lower() for name in target.names):
+        return ""
+    form = _TOKEN if " " in sides[1].strip() else _LETTER
+    meant = form.sub(lambda match: match[0] if match["block"] else cased[match["name"].lower()], sides[1].strip())
+    return f"; upper and lower case differ, also for an axis that is cut. Instead: '{sides[0].strip()} -> {meant}'"
 
 
 def _side(side: str, text: str, *, named: bool) -> Side:

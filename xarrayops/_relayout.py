@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
+from itertools import product
 from typing import NamedTuple
 
 from xarrayops import registry, standard
 from xarrayops._pattern import Plan, plan
-from xarrayops.dispatch import described, require_array, serving
-from xarrayops.errors import LayoutError
+from xarrayops.dispatch import common_backend, constant_while_tracing, creator, described, home, serving
+from xarrayops.errors import LayoutError, Unsupported
 from xarrayops.plugin import Array, Memory, compact_strides
 
 
@@ -51,11 +52,19 @@ def relayout(x: Array, pattern: str, /, *, channels: int | None = None) -> Array
     >>> blocked.shape, xo.relayout(blocked, "NCHW16c -> NCHW", channels=20).shape
     ((32, 2, 7, 7, 16), (32, 20, 7, 7))
     """
-    require_array("relayout", x)
+    require_served("relayout", x)
     try:
         return _relaid(x, plan(pattern), channels)
-    except LayoutError as error:
-        raise _in_context(x, pattern, channels, error) from None
+    except Unsupported as error:
+        raise Unsupported(f"{_asked(x, pattern, channels)}: {error}") from None
+    except ValueError as error:  # also of the library, as for more axes than it can have
+        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
+
+
+def require_served(verb: str, x: Array) -> None:
+    """Raise unless x is an array that some library serves, and this very one: no array of Python objects, say."""
+    if home(x) is None:
+        common_backend(verb, {"x": x})
 
 
 class Foreseen(NamedTuple):
@@ -79,8 +88,51 @@ def _relaid(x: Array, steps: Plan, channels: int | None) -> Array:
             axis, extent = _trimmed(x.shape, steps, channels)
             x = x[(*(slice(None),) * axis, slice(extent), ...)]
     if any(steps.cut):
+        padded = any(n % block for n, block in zip(x.shape, steps.cut, strict=True) if block)
+        if padded and _is_written(x):
+            return _in_pieces(x, steps)
         x = standard.permute_dims(standard.reshape(_filled_up(x, steps), _cut(x.shape, steps)), steps.placed)
     return serving("contiguous", type(x))(x)
+
+
+def _is_written(x: Array) -> bool:
+    """Whether an array beside x can be written at once, where the others give a new array for each piece."""
+    return not (_is_immutable(type(x)) or serving("is_lazy", type(x))(x))
+
+
+@constant_while_tracing
+def _is_immutable(cls: type) -> bool:
+    return creator(cls, None).immutable
+
+
+def _in_pieces(x: Array, steps: Plan) -> Array:
+    """The result as zeros, and x written there: one copy, while x with zeros behind its axes would be another."""
+    cut, write = _cut(x.shape, steps), serving("update", type(x))
+    result = standard.zeros(tuple(cut[k] for k in steps.placed), dtype=x.dtype, like=x)
+    for pieces in product(*map(_pieces, x.shape, steps.cut)):
+        piece = standard.reshape(x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
+        place = tuple(part for p in pieces for part in p.place)
+        where = tuple(place[k] for k in steps.placed)
+        result = write(result, where, "set", standard.permute_dims(piece, steps.placed), copy=None)
+    return result
+
+
+class Piece(NamedTuple):
+    """Items of one named axis: which, the extents of their parts, and where these stand in the parts of the axis."""
+
+    items: slice
+    extents: tuple[int, ...]
+    place: tuple[slice, ...]
+
+
+def _pieces(extent: int, block: int) -> list[Piece]:
+    """The whole blocks of an axis and what is left over; the whole of one that is not cut."""
+    if not block:
+        return [Piece(slice(None), (extent,), (slice(None),))]
+    whole, rest = divmod(extent, block)
+    blocks = Piece(slice(0, whole * block), (whole, block), (slice(0, whole), slice(None)))
+    left = Piece(slice(whole * block, extent), (1, rest), (slice(whole, whole + 1), slice(0, rest)))
+    return [blocks] * (whole > 0) + [left] * (rest > 0)
 
 
 def _require_fit(ndim: int, steps: Plan, channels: int | None) -> None:
@@ -116,7 +168,7 @@ def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, i
 
 
 def _filled_up(x: Array, steps: Plan) -> Array:
-    """x with zeros behind those axes that are no whole number of blocks."""
+    """x with zeros behind those axes that are no whole number of blocks, where no array is written."""
     for axis, block in enumerate(steps.cut):
         missing = -x.shape[axis] % block if block else 0
         if missing:
@@ -145,7 +197,7 @@ def foreseen(x: Array, memory: Memory | None, pattern: str, /, *, channels: int 
         stays, nbytes = _foreseen(seen, steps, channels)
         return Foreseen(idle, stays, nbytes) if memory else Foreseen(idle, False, None)
     except LayoutError as error:
-        raise _in_context(x, pattern, channels, error) from None
+        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
 
 
 def _foreseen(memory: Memory, steps: Plan, channels: int | None) -> tuple[bool, int]:
@@ -169,5 +221,5 @@ def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
     return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
-def _in_context(x: Array, pattern: str, channels: int | None, error: LayoutError) -> LayoutError:
-    return LayoutError(f"xo.relayout({described(x, registry.backend_of(x))}, {pattern!r}, {channels=}): {error}.")
+def _asked(x: Array, pattern: str, channels: int | None) -> str:
+    return f"xo.relayout({described(x, registry.backend_of(x))}, {pattern!r}, {channels=})"

@@ -8,7 +8,9 @@ that have a loop for them.
 
 from __future__ import annotations
 
+import builtins
 import re
+import types
 from collections.abc import Callable
 from functools import reduce, wraps
 from typing import Any, NamedTuple
@@ -104,13 +106,28 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
         raise Unsupported("x is read-only. Instead: copy=None or copy=True, and use the result")
     target = x.copy() if copy or not x.flags.writeable else x
     if op == "set":
-        target[index] = value
+        _set(target, index, value)
     else:
         _UPDATES[op].at(target, index, value)
     return target
 
 
 _UPDATES = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+_BASIC = (int, slice, types.EllipsisType, types.NoneType)
+"""What an index gives a view by."""
+
+
+def _set(target: Array, index: Any, value: Any) -> None:
+    """``target[index] = value``: of a large view by the host kernels, but for short rows, of which lines hold few."""
+    entries = index if type(index) is tuple else (index,)
+    large = isinstance(value, np.ndarray) and value.size > permute.SMALL and value.shape[-1] >= permute.SHORT
+    if large and builtins.all(type(entry) in _BASIC for entry in entries):
+        view = target[index]
+        alike = (view.shape, view.dtype) == (value.shape, value.dtype)
+        if alike and not np.may_share_memory(view, value):
+            permute.copy(value, view)
+            return
+    target[index] = value
 
 
 def memory(x: Array, /) -> Memory | None:

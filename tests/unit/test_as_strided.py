@@ -156,6 +156,11 @@ def test_overlaps_are_read_only_and_others_are_not():
     assert not xo.as_strided(frozen, (3, 4), (4, 1)).flags.writeable
 
 
+def test_more_axes_than_the_library_has():
+    with pytest.raises(xo.LayoutError, match=r"xo\.as_strided\(numpy .*dimensions"):
+        xo.as_strided(np.ones(3), (1,) * 65, (1,) * 65)
+
+
 def test_dtypes_stay():
     record = np.dtype([("a", "u1"), ("b", ">f4")])
     for dtype in (">i4", "?", "c16", "S5", "M8[us]", record):

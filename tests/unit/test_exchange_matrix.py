@@ -31,6 +31,14 @@ class TestKinds:
         assert KINDS[kind].holds(NUMPY.functions["memory"](x))
         assert x.astype("<f4").tobytes() == want.tobytes()
 
+    def test_an_axis_of_one_has_a_stride_that_leads_nowhere(self):
+        x, want = make(NUMPY, "float32", "extent 1")
+        assert x.shape == want.shape == (1, 6)
+        assert x.flags.c_contiguous
+        assert x.strides[0] > 2**32
+        for copy in (None, False, True):
+            assert examine(NUMPY, STRICT, "float32", "extent 1", copy)["outcome"] in ("zero-copy", "copy")
+
     def test_special_values_come_first(self):
         first = plain("float64").reshape(-1)[:4]
         assert np.signbit(first[0])
@@ -175,6 +183,11 @@ class TestRun:
         assert result.outcome == "skipped"
         assert "1.0 are free" in result.reason
 
+    def test_every_pair_is_tried_with_large_memory_of_one_dtype(self):
+        found = [cell for cell in cells(large=True) if cell.kind == LARGE]
+        assert found == [Cell("uint8", LARGE, copy) for copy in (None, False, True)]
+        assert not [cell for cell in cells() if cell.kind == LARGE]
+
     def test_settings(self):
         settled = SimpleNamespace(shared_environment={"A": "1"}, settings={"on": {"B": "1"}, "off": {"B": "0"}})
         found = list(pairs({"x": settled, "y": None}))
@@ -215,6 +228,9 @@ class TestCommandLine:
             (["--matrix", "--producer", "nunpy"], "no library 'nunpy'"),
             (["--matrix", "--dtype", "float23"], "no dtype 'float23'"),
             (["--matrix", "--kind", "round"], "no kind of memory 'round'"),
+            (["--matrix", "--timeout", "0"], "0 is no positive number of seconds"),
+            (["--matrix", "--timeout", "-1"], "-1 is no positive number of seconds"),
+            (["--matrix", "--timeout", "nan"], "nan is no positive number of seconds"),
         ],
     )
     def test_arguments_that_make_no_sense(self, capsys, arguments, message):

@@ -149,6 +149,12 @@ def test_it_raises_what_the_call_raises(verb, args, options):
         xo.explain(verb, *args, **options)
 
 
+@pytest.mark.parametrize("verb", ["relayout", "with_memory_format", "as_strided"])
+def test_a_missing_argument_is_told_of_the_verb(verb):
+    with pytest.raises(TypeError, match=rf"^xo\.{verb}: missing a required argument"):
+        xo.explain(verb, N)
+
+
 def test_functions_of_dtypes():
     assert xo.explain("finfo", xps.float32).chosen == "array_api_strict:finfo"
     assert xo.explain("finfo", N).chosen == "numpy:finfo"

@@ -93,6 +93,8 @@ def test_no_arrays(verb):
         xo.contiguous([1.0], "F")
     with pytest.raises(xo.Unsupported, match=r"mask.*Instead"):
         getattr(xo, verb)(np.ma.zeros(3), *more)
+    with pytest.raises(xo.Unsupported, match="Instead"):
+        getattr(xo, verb)(np.array([1, "a"], dtype=object), *more)
 
 
 def test_read_only_input_gives_a_writable_copy():
@@ -116,6 +118,35 @@ def test_explain_counts_what_is_copied():
     assert xo.explain("as_strided", x, (2,), (1,)).chosen == "numpy:as_strided"
     assert xo.explain("as_strided", x, shape=(2,), strides=(1,), offset=3).chosen == "numpy:as_strided"
     assert xo.explain("pin_memory", x).chosen is None
+    for scalar in (np.float32(3), np.array(3.0)):
+        assert xo.explain("contiguous", scalar).nbytes == 0
+        assert xo.explain("relayout", scalar, "->").action == "zero-copy"
+        assert xo.contiguous(scalar) is scalar
+
+
+def test_explain_of_what_shows_no_memory():
+    jax = pytest.importorskip("jax")
+    seen = []
+    jax.jit(lambda x: seen.append((xo.explain("contiguous", x).action, xo.contiguous(x) is x)) or x)(np.ones((2, 3)))
+    assert seen == [("zero-copy", True)]
+    dask = pytest.importorskip("dask.array")
+    assert xo.explain("contiguous", dask.ones((4, 6), chunks=2)).action == "copy"
+
+
+def test_explain_knows_what_the_values_forbid():
+    torch = pytest.importorskip("torch")
+    x = torch.zeros(2, 3)
+    for verb, args in (("as_strided", ((2,), (-1,), 1)), ("pin_memory", ())):
+        if verb == "pin_memory" and torch.cuda.is_available():
+            continue
+        with pytest.raises(xo.Unsupported) as refusal:
+            getattr(xo, verb)(x, *args)
+        found = xo.explain(verb, x, *args)
+        assert (found.chosen, found.candidates[0].ok, found.candidates[0].reason) == (None, False, str(refusal.value))
+    for y in (x, x.numpy()):
+        with pytest.raises(xo.LayoutError, match="reach"):
+            xo.explain("as_strided", y, (9,), (1,))
+        assert xo.explain("as_strided", y, (2,), (1,)).chosen.endswith(":as_strided")
 
 
 def test_a_tensor_stays_resizable_when_it_was_copied():
@@ -134,3 +165,33 @@ def test_memory_of_jax_with_axes_of_one():
     y = xo.convert(t, "jax")
     assert xo.shares_memory(t, y) is (xo.explain("convert", t, "jax").action == "zero-copy")
     assert xo.layout_of(y).is_contiguous
+
+
+@pytest.mark.parametrize(
+    "shape", [(2, 20, 3, 5), (2, 3, 3, 5), (2, 32, 3, 5), (2, 0, 3, 5), (0, 20, 3, 5), (4, 40, 90, 96)]
+)
+@pytest.mark.parametrize("dtype", [">f4", ">c8", ">i2", "<f8", "?"])
+def test_filling_up_keeps_the_dtype_and_the_memory_of_x(shape, dtype):
+    """Of NumPy in either byte order; in pieces that the host kernel copies, and in smaller ones; from any view."""
+    x = np.random.default_rng(0).integers(0, 2 if dtype == "?" else 100, shape).astype(dtype)
+    want = np.zeros((shape[0], -(-shape[1] // 16) * 16, *shape[2:]), dtype)
+    want[:, : shape[1]] = x
+    n, c, h, w = want.shape
+    want = want.reshape(n, c // 16, 16, h, w).transpose(0, 1, 3, 4, 2)
+    turned = np.ascontiguousarray(x.transpose(3, 1, 0, 2)).transpose(2, 1, 3, 0)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    for source in (x, turned, frozen, np.flip(np.flip(x, 1).copy(), 1)):
+        before = source.tobytes()
+        got = xo.relayout(source, "NCHW -> NCHW16c")
+        assert (got.dtype, got.shape, got.tobytes()) == (x.dtype, want.shape, want.tobytes())
+        assert got.flags.writeable or shape[1] % 16 == 0
+        assert source.tobytes() == before
+
+
+def test_what_the_library_refuses_is_told_of_relayout():
+    names = " ".join(f"a{i}" for i in range(60))
+    with pytest.raises(xo.LayoutError, match=r"xo\.relayout\(numpy .*dimension"):
+        xo.relayout(np.ones((1,) * 60), f"{names} -> {names} {' '.join(f'2a{i}' for i in range(5))}")
+    with pytest.raises(xo.Unsupported, match=r"^xo\.relayout\(numpy datetime64.*no numbers\. Instead"):
+        xo.relayout(np.zeros((2, 3), "M8[s]"), "a b -> b a")

@@ -88,15 +88,17 @@ def source_of(random, shape, dtype):
 @pytest.fixture(params=["as it is", "tiny blocks", "small blocks", "always turned", "always straight"])
 def way(request, monkeypatch):
     """The limits as they are, or such that small arrays go through blocks, too."""
+    permute._planned.cache_clear()
     if request.param != "as it is":
-        monkeypatch.setattr(permute, "SMALL", 1)
-        monkeypatch.setattr(permute, "SPREAD", 1)
+        for limit in ("SMALL", "SPREAD", "MANY", "STREAM"):
+            monkeypatch.setattr(permute, limit, 1)
         tiny = request.param == "tiny blocks"
         monkeypatch.setattr(permute, "BLOCK", 256 if tiny else 4096)
         monkeypatch.setattr(permute, "RUN", 16 if tiny else 128)
     if request.param.startswith("always"):
         monkeypatch.setattr(permute, "_is_straight", lambda *_: request.param == "always straight")
-    return request.param
+    yield request.param
+    permute._planned.cache_clear()
 
 
 @pytest.mark.parametrize("count", ["1", "2", "5"])

@@ -15,25 +15,13 @@ from rich.text import Text
 
 from xarrayops import _doctor, registry
 from xarrayops.bench import report, results
+from xarrayops.bench.command import INTERRUPTED, console, names, seconds
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.runner import BUDGET_S, TIMEOUT_S, Plan, run, select
 from xarrayops.bench.workloads import WORKLOADS
 from xarrayops.bench.workloads._contract import SIZES
 
 DTYPES = ("float32", "float64")
-_WIDTH_OF_FILES = 160
-_INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for name in text.split(",") if name)
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
-    return seconds
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,13 +33,13 @@ def _parser() -> argparse.ArgumentParser:
         "interrupted: then, too, it reports what was measured.",
     )
     parser.add_argument("--all", action="store_true", help="every workload on every backend")
-    parser.add_argument("--backends", type=_names, default=(), metavar="A,B", help="only these backends")
-    parser.add_argument("--workloads", type=_names, default=(), metavar="X,Y", help="only these workloads")
-    parser.add_argument("--dtype", type=_names, default=("float32",), metavar="D,E", help=", ".join(DTYPES))
+    parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="only these backends")
+    parser.add_argument("--workloads", type=names, default=(), metavar="X,Y", help="only these workloads")
+    parser.add_argument("--dtype", type=names, default=("float32",), metavar="D,E", help=", ".join(DTYPES))
     parser.add_argument("--size", choices=SIZES, default="default", help="how large the inputs are")
-    parser.add_argument("--budget", type=_seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")
+    parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")
     parser.add_argument(
-        "--timeout", type=_seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
+        "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
     )
     parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help="%(default)s")
     parser.add_argument("--list", action="store_true", help="list workloads and backends, and end")
@@ -108,16 +96,16 @@ def measure(plan: Plan, out: Path, command: str) -> int:
             rows, interrupted = watcher.latest, True
     if interrupted and not rows:
         print(f"Interrupted before anything was measured; {out} is as it was.", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
     results.write(rows, out / "results.jsonl")
     text = report.markdown(rows, plan.workloads, command, interrupted=interrupted)
     (out / "report.md").write_text(text, encoding="utf-8")
-    console = Console(highlight=False)
-    report.show(rows, console if console.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES))
-    console.print(Text(f"{report.summary(rows)}; see {out}/report.md"))
+    shown = console()
+    report.show(rows, shown)
+    shown.print(Text(f"{report.summary(rows)}; see {out}/report.md"))
     if interrupted:
         print(f"{report.INTERRUPTED} {out} holds what was measured until then.", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
     return 0 if any(row.measured for row in rows) else 1
 
 

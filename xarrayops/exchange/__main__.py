@@ -11,17 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from xarrayops.bench.command import INTERRUPTED, console, names, seconds
 from xarrayops.bench.runner import select
 from xarrayops.exchange import cells, report
 from xarrayops.exchange.kinds import KINDS
 from xarrayops.exchange.runner import TIMEOUT_S, run
-
-_WIDTH_OF_FILES = 160
-_INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -33,12 +27,14 @@ def _parser() -> argparse.ArgumentParser:
         "no sense, with 130 if it was interrupted.",
     )
     parser.add_argument("--matrix", action="store_true", required=True, help="what there is to do")
-    parser.add_argument("--producer", type=_names, default=(), metavar="A,B", help="only from these libraries")
-    parser.add_argument("--consumer", type=_names, default=(), metavar="A,B", help="only to these libraries")
-    parser.add_argument("--dtype", type=_names, default=(), metavar="D,E", help=", ".join(cells.DTYPES))
-    parser.add_argument("--kind", type=_names, default=(), metavar="K,L", help=f"of memory: {', '.join(KINDS)}")
+    parser.add_argument("--producer", type=names, default=(), metavar="A,B", help="only from these libraries")
+    parser.add_argument("--consumer", type=names, default=(), metavar="A,B", help="only to these libraries")
+    parser.add_argument("--dtype", type=names, default=(), metavar="D,E", help=", ".join(cells.DTYPES))
+    parser.add_argument("--kind", type=names, default=(), metavar="K,L", help=f"of memory: {', '.join(KINDS)}")
     parser.add_argument("--large", action="store_true", help="also an array of more than 2 GiB for each pair")
-    parser.add_argument("--timeout", type=float, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)")
+    parser.add_argument(
+        "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="write exchange.jsonl, exchange.json and exchange.md")
     return parser
 
@@ -73,14 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     except KeyboardInterrupt:
         print("Interrupted; nothing was written.", file=sys.stderr)
-        return _INTERRUPTED
-    console = Console(highlight=False)
-    console = console if console.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
-    report.show(matrix, console)
+        return INTERRUPTED
+    shown = console()
+    report.show(matrix, shown)
     if options.out is not None:
         report.write(matrix, options.out)
     place = f"; see {options.out}/exchange.md" if options.out is not None else ""
-    console.print(Text(f"{report.in_short(matrix)}{place}"))
+    shown.print(Text(f"{report.in_short(matrix)}{place}"))
     return 1 if any(result.outcome in cells.FAULTY for result in matrix.results) else 0
 
 

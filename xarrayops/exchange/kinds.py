@@ -16,9 +16,10 @@ from xarrayops.registry import Backend, backend_by_name, backend_of
 
 Host = np.ndarray[Any, Any]
 LARGE = "over 2 GiB"
-_LARGE_BYTES = 2**31 + 65
+_LARGE_BYTES = 2**31 + 2**16
 _ALIGNMENT = 64
 _SHAPE = (4, 6)
+_FAR = 2**40
 _SPECIALS = {
     "float16": (0x8000, 0x7E01, 0xFE55, 0x7C00),
     "bfloat16": (0x8000, 0x7FC1, 0xFFA5, 0xFF80),
@@ -72,6 +73,11 @@ def _broadcast(a: Host) -> Host:
     return views.of(a, a.shape, (0, a.itemsize), typestr=f"|V{a.itemsize}").view(a.dtype)
 
 
+def _far_row(a: Host) -> Host:
+    """The first row; the step to the next one leads out of all memory, and nobody takes it."""
+    return views.of(a, (1, *a.shape[1:]), (_FAR, a.itemsize), typestr=f"|V{a.itemsize}").view(a.dtype)
+
+
 def _permuted_compact(memory: Memory) -> bool:
     backwards = memory._replace(shape=memory.shape[::-1], strides=memory.strides[::-1])
     return backwards.is_compact and not memory.is_compact
@@ -87,6 +93,7 @@ KINDS = {
     "sliced": Kind(lambda x: x[::2, ::3], lambda m: not m.is_compact and min(m.strides) > 0),
     "negative strides": Kind(lambda x: x[::-1, ::-2], lambda m: max(m.strides) < 0),
     "zero strides": Kind(lambda x: xo.broadcast_to(x[0, :], _SHAPE), lambda m: m.strides[0] == 0, _broadcast),
+    "extent 1": Kind(lambda x: x[::4, :], lambda m: m.shape[0] == 1 and m.strides[0] != 6 * m.strides[1], _far_row),
     "0-d": Kind(lambda x: x[0, 0, ...], lambda m: m.shape == ()),
     "empty": Kind(lambda x: x[:, :0], lambda m: 0 in m.shape),
     "read-only": Kind(_itself, lambda m: m.readonly, _read_only),
@@ -114,8 +121,9 @@ def plain(dtype: str, shape: tuple[int, ...] = _SHAPE) -> Host:
 
 
 def _large() -> Host:
-    """Zeros, which cost no memory until they are copied, and a few marks."""
-    a = np.zeros(_LARGE_BYTES, dtype=np.uint8)
+    """Zeros, which cost no memory until they are copied, from an aligned place on, and a few marks."""
+    raw = np.zeros(_LARGE_BYTES + _ALIGNMENT, dtype=np.uint8)
+    a = raw[-raw.ctypes.data % _ALIGNMENT :][:_LARGE_BYTES]
     a[[0, 2**31 - 1, 2**31, -1]] = (1, 2, 3, 4)
     return a
 

@@ -28,8 +28,9 @@ values compared bit for bit, what `xo.explain` had said before held against what
 
 - `copy=None`, shown here, copies only when it must. `copy=False` raises an `ExchangeError` instead of each copy, but
   for what the last column names. `copy=True` copies whatever is not refused.
-- Kinds of memory: C and F order; sliced, negative and zero strides (broadcast); 0-d; empty; read-only; unaligned;
-  big-endian. A kind that a library's arrays do not have is left out of its rows.
+- Kinds of memory: C and F order; sliced, negative and zero strides (broadcast); an axis of extent 1, whose stride means
+  nothing; 0-d; empty; read-only; unaligned; big-endian; and one array of more than 2 GiB for each pair, if asked for.
+  A kind that a library's arrays do not have is left out of its rows.
 - A dtype that stands alone means that dtype in every kind of memory; what is said of kinds is said of the other dtypes.
 - "x64 on" and "x64 off" are the two states of JAX's switch `jax_enable_x64`.
 """

@@ -43,7 +43,7 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
         return _masked(x, masks[0], op, value, in_place)
     if backward or (op != "set" and len(arrays) > len(masks)):
         return _scattered(x, index, op, value, in_place)
-    out = x if in_place else x.clone()
+    out = x if in_place else value.new_empty(x.shape).copy_(x) if _is_wrapped_beyond(x, value) else x.clone()
     # Bits, for PyTorch reads (before 2.10) and writes no wide unsigned integers at indexed places.
     old = _by_bits(torch.Tensor.__getitem__, x, index)
     _bits(out)[index] = _bits(_COMBINE[op](_kept(old, value) if in_place else old, value))
@@ -56,11 +56,19 @@ def _obstacle(x: Array, value: Array, *, forced: bool) -> str | None:
         return "several of its elements share memory, as in an expanded array"
     if not torch.compiler.is_compiling() and x.is_inference() and not torch.is_inference_mode_enabled():
         return "it was made in inference mode"
+    if _is_wrapped_beyond(x, value):
+        return "a transform such as torch.vmap follows the value, and not x"
     if torch.is_grad_enabled() and x.requires_grad and (x.is_leaf or not forced):
         return "it requires grad, and its old values belong to the graph"
     if torch.is_grad_enabled() and value.requires_grad and not forced:
         return "the value requires grad"
     return None
+
+
+def _is_wrapped_beyond(x: Array, value: Array) -> bool:
+    """Whether a transform of torch.func stands for the value in a way in which it does not for x."""
+    level = torch._C._functorch.maybe_get_level
+    return not torch.compiler.is_compiling() and level(value) > level(x)
 
 
 def _overlaps(x: Array) -> bool:

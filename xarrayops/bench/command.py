@@ -1,0 +1,30 @@
+"""What the command lines of this package have in common."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+
+INTERRUPTED = 130
+"""The exit status, as shells have it: 128 and the number of SIGINT."""
+_WIDTH_OF_FILES = 160
+
+
+def names(text: str) -> tuple[str, ...]:
+    """An argument that lists names with commas between them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def seconds(text: str) -> float:
+    """An argument that is a time to wait."""
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
+    return number
+
+
+def console() -> Console:
+    """For the results: as wide as the terminal, or as files may be."""
+    terminal = Console(highlight=False)
+    return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
