@@ -54,6 +54,7 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/dispatch.py --out benchmarks/results/dispatch.json
 	$(RUN) benchmarks/peers/exchange.py --out benchmarks/results/exchange_cost.json
 	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json
+	$(RUN) benchmarks/peers/attention.py --out benchmarks/results/attention.json
 
 generate: env    ## write the generated modules and the tables of README and docs anew
 	$(RUN) tools/generate.py

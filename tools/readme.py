@@ -92,6 +92,18 @@ def layout_rows() -> list[str]:
     ]
 
 
+def attention_rows() -> list[str]:
+    """How long others take beside ours, from the results file."""
+    path = RESULTS / "attention.json"
+    if not path.exists():
+        return []
+    rows = []
+    for row in json.loads(path.read_text())["rows"]:
+        ratios = (f"{name} {ratio:.2f}" for name, ratio in row["over ours"].items() if "ours" not in name)
+        rows.append(f"| {row['case']} | {', '.join(ratios)} |")
+    return rows
+
+
 def section(text: str, name: str, rows: list[str]) -> str:
     """The text with the rows of a marked table replaced."""
     pattern = re.compile(rf"(<!-- {name} -->\n\|[^\n]*\n\|[-|: ]*\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -106,7 +118,13 @@ def main() -> int:
     text = README.read_text()
     old = {m[1]: m[0] for m in re.finditer(r"^\| (\w+) \|.*$", text, re.MULTILINE)}
     new = text
-    for name, rows in {"support": support_rows(old), "dispatch": dispatch_rows(), "layout": layout_rows()}.items():
+    tables = {
+        "support": support_rows(old),
+        "dispatch": dispatch_rows(),
+        "layout": layout_rows(),
+        "attention": attention_rows(),
+    }
+    for name, rows in tables.items():
         new = section(new, name, rows)
     pages = {README: new, EXCHANGE: report.markdown(json.loads((RESULTS / "exchange.json").read_text()))}
     stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]

@@ -17,6 +17,7 @@ from xarrayops._arrays import (
     to_device as to_device,
 )
 from xarrayops._at import at as at
+from xarrayops._attention._verb import attention as attention
 from xarrayops._creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
 from xarrayops._default import use as use
 from xarrayops._dtypes import (
@@ -27,6 +28,7 @@ from xarrayops._dtypes import (
     result_type as result_type,
 )
 from xarrayops._einsum import einsum as einsum
+from xarrayops._engines import engines as engines
 from xarrayops._exchange import convert as convert, shares_memory as shares_memory
 from xarrayops._explain import explain as explain
 from xarrayops._explanation import Candidate as Candidate, Explanation as Explanation

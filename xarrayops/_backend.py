@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xarrayops import _generic
+from xarrayops._candidates import Kernel, always, first_able
 from xarrayops._entry_points import dtype_backend_name, entry_points
-from xarrayops._namespace import build_namespace, lookup, offer, origin
+from xarrayops._namespace import build_namespace, candidates, lookup, offer, origin
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
 from xarrayops.plugin import HOOKS, Device, Gap, KnownBad, gap_of, unsupported
@@ -30,8 +31,10 @@ class Backend:
         The backend module (see `xarrayops.plugin`).
     functions : dict
         What serves each verb and hook, by name.
+    kernels : dict
+        The kernels of those verbs and hooks of which the backend lists some, best first.
     origins : dict
-        Where each of them comes from, as `explain` says it.
+        Where each function comes from, as `explain` says it.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -39,11 +42,16 @@ class Backend:
         self.module = module
         self.namespace = build_namespace(module)
         self.functions: dict[str, Callable[..., Any]] = {verb: _require(self.namespace, verb) for verb in SURFACE}
+        kernels = ((verb, candidates(module, verb)) for verb in (*SURFACE, *HOOKS))
+        self.kernels: dict[str, list[Kernel]] = {verb: found for verb, found in kernels if found}
         for hook in HOOKS:
             generic = getattr(_generic, hook)
-            self.functions[hook] = offer(module, hook) or (
-                generic if gap_of(generic) else partial(generic, self.namespace)
-            )
+            twin = generic if gap_of(generic) else partial(generic, self.namespace)
+            if hook in self.kernels:
+                self.kernels[hook].append(("generic", twin, always))
+                self.functions[hook] = first_able(hook, self.kernels[hook])
+            else:
+                self.functions[hook] = offer(module, hook) or twin
         self.origins = {verb: origin(module, verb) for verb in self.functions}
         for verb, function in self.functions.items():
             gap = gap_of(function)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextvars import ContextVar
-from threading import Lock
 from typing import Any
 
-ENVIRONMENT = (os.environ.get("XARRAYOPS_BACKEND") or "numpy", None)
-_open = 0
-_counting = Lock()
-_entered: ContextVar[tuple[tuple[str, Any], ...]] = ContextVar("xarrayops.use", default=())
-"""The blocks that this thread or task is in, the innermost last."""
+from xarrayops._blocks import Blocks
+
+Default = tuple[str, Any]
+ENVIRONMENT: Default = (os.environ.get("XARRAYOPS_BACKEND") or "numpy", None)
+_blocks: Blocks[Default] = Blocks("xarrayops.use")
 
 
 class use:  # noqa: N801 - reads as a statement: with xo.use("torch")
@@ -46,25 +44,12 @@ class use:  # noqa: N801 - reads as a statement: with xo.use("torch")
         self._default = (backend, device)
 
     def __enter__(self) -> None:
-        _entered.set((*_entered.get(), self._default))
-        _count(1)
+        _blocks.enter(self._default)
 
     def __exit__(self, *exception: object) -> None:
-        _count(-1)
-        _entered.set(_entered.get()[:-1])
+        _blocks.leave()
 
 
-def _count(change: int) -> None:
-    """Count the blocks that are open in any thread; ``+=`` alone loses a count where two threads meet."""
-    global _open
-    with _counting:
-        _open += change
-
-
-def current() -> tuple[str, Any]:
-    """The default library and device.
-
-    The plain count comes first because torch.compile traces no ContextVar: a program without ``use`` compiles.
-    """
-    blocks = _entered.get() if _open else ()
-    return blocks[-1] if blocks else ENVIRONMENT
+def current() -> Default:
+    """The default library and device."""
+    return _blocks.innermost(ENVIRONMENT)

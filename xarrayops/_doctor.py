@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops import __version__, _machine, registry
+from xarrayops._candidates import affected
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import Device, KnownBad
 
@@ -101,19 +102,12 @@ def examine(name: str) -> dict[str, Any]:
 
 def known_faults(faults: Iterable[KnownBad], versions: dict[str, str], devices: Iterable[Device]) -> list[str]:
     """Those of a backend's known faults that concern the versions and devices that are here."""
-    from packaging.specifiers import SpecifierSet
-    from packaging.version import InvalidVersion, Version
-
     kinds = {device.kind for device in devices} | {"any"}
-    found = []
-    for fault in faults:
-        try:
-            version = Version(versions.get(fault.library, ""))
-        except InvalidVersion:
-            continue
-        if fault.device in kinds and SpecifierSet(fault.versions).contains(version, prereleases=True):
-            found.append(f"{fault.library} {version}, device {fault.device}: {fault.condition} ({fault.issue})")
-    return found
+    return [
+        f"{fault.library} {versions[fault.library]}, device {fault.device}: {fault.condition} ({fault.issue})"
+        for fault in affected(faults, versions)
+        if fault.device in kinds
+    ]
 
 
 def thread_pools() -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xarrayops import _at, _creation, _default, _dtypes, registry, standard
+from xarrayops._attention._explain import explain_attention
 from xarrayops._exchange import explain_convert
 from xarrayops._explanation import Candidate, Explanation
 from xarrayops._layout import LAID_OUT, as_strided, explain_layout, pin_memory
@@ -66,6 +67,8 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
         verb = _name_of(verb)
     if verb == "convert":
         return explain_convert(*args, **kwargs)
+    if verb == "attention":
+        return explain_attention(*args, **kwargs)
     if verb in LAID_OUT:
         bound = _bound(verb, LAID_OUT[verb][0], args, kwargs)
         return explain_layout(verb, *bound.args, **bound.kwargs)

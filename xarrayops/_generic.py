@@ -11,6 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from xarrayops._generic_attention import attention as attention
 from xarrayops._namespace import DTYPE_NAMES
 from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import Array, Device, Gap, Memory, unsupported

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from xarrayops._candidates import Kernel, first_able, screened
 from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import HOOKS, Call, unsupported
+from xarrayops.plugin import HOOKS, KnownBad, unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
@@ -24,7 +25,6 @@ INTEGER_LIMITS = {
 }
 """The least and the greatest value of each integer dtype."""
 MAIN_NAMESPACE_ALIASES = ("linalg.matmul", "linalg.matrix_transpose", "linalg.tensordot", "linalg.vecdot")
-Kernel = tuple[str, Callable[..., Any], Callable[[Call], str | None]]
 
 
 def verb_attribute(verb: str) -> str:
@@ -48,7 +48,7 @@ def implementation(module: ModuleType, verb: str) -> Callable[..., Any] | None:
 def offer(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """What the backend module itself offers for a verb or a hook: its candidates, its function, or nothing."""
     kernels = candidates(module, name)
-    return _first_able(name, kernels) if kernels else getattr(module, verb_attribute(name), None)
+    return first_able(name, kernels) if kernels else getattr(module, verb_attribute(name), None)
 
 
 def origin(module: ModuleType, name: str) -> str:
@@ -64,9 +64,13 @@ def origin(module: ModuleType, name: str) -> str:
 
 
 def candidates(module: ModuleType, verb: str) -> list[Kernel]:
-    """The kernels that a backend lists for a verb or a hook, best first."""
-    kernels: list[Kernel] = getattr(module, candidates_attribute(verb), [])
-    return kernels
+    """The kernels that a backend lists for a verb or a hook, best first; each refuses what is known to make it fail."""
+    kernels: list[Kernel] = list(getattr(module, candidates_attribute(verb), ()))
+    faults: list[KnownBad] = [fault for fault in getattr(module, "KNOWN_BAD", ()) if fault.kernel]
+    return [
+        (name, function, screened(can, [fault for fault in faults if fault.kernel == name], lambda: module.versions()))
+        for name, function, can in kernels
+    ]
 
 
 def candidates_attribute(verb: str) -> str:
@@ -122,19 +126,3 @@ def _absent(module: ModuleType, verb: str) -> Callable[..., Any]:
     """A gap as a backend file would declare it, so that it shows wherever gaps do."""
     instead = 'a library that has it, as by xo.convert(x, "numpy")'
     return unsupported(f"{module.NAMESPACE.__name__} has no {verb}", instead=instead)
-
-
-def _first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:
-    """A function that hands each call to the first kernel that can serve it."""
-
-    def choose(*args: Any, **kwargs: Any) -> Any:
-        call = Call(args, kwargs)
-        reasons = []
-        for name, function, can in kernels:
-            reason = can(call)
-            if reason is None:
-                return function(*args, **kwargs)
-            reasons.append(f"{name}: {reason}")
-        raise Unsupported(f"no kernel of this library can serve {verb}: {'; '.join(reasons)}")
-
-    return choose

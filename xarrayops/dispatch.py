@@ -22,9 +22,10 @@ import math
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from xarrayops import _default, registry
+from xarrayops._candidates import constant_while_tracing as constant_while_tracing
 from xarrayops._namespace import INTEGER_LIMITS
 from xarrayops._surface import ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
@@ -66,13 +67,6 @@ UNLIMITED = (-math.inf, math.inf)
 
 resolved = ModuleType("xarrayops._resolved", doc="The functions that `miss` has found.")
 _tables: dict[str, Table] = {}
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def constant_while_tracing(function: _Function) -> _Function:
-    """Have torch.compile call the function while it traces, and take what it gives for a constant."""
-    vars(function)["_dynamo_marked_constant"] = True
-    return function
 
 
 def table(verb: str) -> Table:
@@ -292,9 +286,15 @@ def home(x: Array) -> Home | None:
     registry and so not `registry.backend_of`.
     """
     cls = type(x)
-    if is_unmet(cls) or getattr(resolved, hold_function("refuse", cls, None))(x) is not None:
+    if is_unmet(cls) or serving("refuse", cls)(x) is not None:
         return None
-    return cls, getattr(resolved, hold_function("refine", cls, None))(x)
+    return cls, serving("refine", cls)(x)
+
+
+def serving_at(verb: str, where: Home) -> Callable[..., Any]:
+    """What serves a verb there."""
+    cls, name = where
+    return serving(verb, cls) if name is None else getattr(resolved, hold_function(verb, cls, name))
 
 
 @constant_while_tracing
@@ -345,6 +345,12 @@ def refuse_both(verb: str, like: Any, name: str | None) -> None:
 def is_unmet(cls: type) -> bool:
     """Whether no backend serves a class, or none does until an instance is at hand."""
     return registry.backend_of_class(cls) is None
+
+
+@constant_while_tracing
+def is_akin(cls: type, other: type) -> bool:
+    """Whether one backend serves two classes: a tensor beside a parameter."""
+    return registry.backend_of_class(cls) is registry.backend_of_class(other) is not None
 
 
 def require_array(verb: str, x: Any) -> None:

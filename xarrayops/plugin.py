@@ -38,8 +38,9 @@ Functions that it may define:
   ``linalg_det`` and ``fft.fft`` is called ``fft_fft``. What it does not define comes from ``NAMESPACE``.
 - the hooks below, each with the signature shown. What it does not define comes from the generic road, written on the
   standard alone.
-- ``VERB_CANDIDATES = [(name, function, can), ...]`` for any standard function VERB (in capitals): the kernels that may
-  serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`.
+- ``VERB_CANDIDATES = [(name, function, can), ...]`` for any standard function or hook VERB (in capitals): the kernels
+  that may serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`. Those
+  of a hook are followed by the generic road, which serves what they cannot.
 
 A name may be bound to ``unsupported("why", instead="...")``: then the function raises, the support matrix shows the
 gap, and the tests expect it.
@@ -50,6 +51,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
+from xarrayops._candidates import Call as Call, KnownBad as KnownBad
 from xarrayops.errors import Unsupported
 
 Array = Any
@@ -85,21 +87,40 @@ class Device(NamedTuple):
         return int(number) if number.isdecimal() else 0
 
 
-class KnownBad(NamedTuple):
-    """A fault of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any"."""
+class Attention(NamedTuple):
+    """A call of attention as a kernel is given it: checked, and brought into one form.
 
-    library: str
-    versions: str
-    device: str
-    condition: str
-    issue: str
+    ``q`` (B, Hq, Lq, D), ``k`` (B, Hkv, Lk, D) and ``v`` (B, Hkv, Lk, Dv) are views of what the caller gave; Hq is a
+    multiple of Hkv. Scores are ``scale * q @ k.T``, then ``softcap * tanh(scores / softcap)``, then ``+ bias``; query i
+    sees key j where ``-left <= j - i - offset <= right`` and ``mask`` says so, and where both are within the lengths.
+    """
 
+    q: Array
+    k: Array
+    v: Array
+    scale: float
+    mask: Array | None = None
+    """Bool, True where a query sees a key; four axes, each of the extent of the scores (B, Hq, Lq, Lk) or of 1."""
+    bias: Array | None = None
+    """Floats, with axes as the mask's."""
+    left: int | None = None
+    """How many keys before its own place a query sees; None for all."""
+    right: int | None = None
+    """How many keys behind its own place a query sees; None for all."""
+    offset: int | Array = 0
+    """The place of query 0 among the keys: one for all rows of the batch, or integers of shape (B,)."""
+    softcap: float | None = None
+    q_lengths: Array | None = None
+    """Integers of shape (B,): queries from there on give 0, and a logsumexp of -inf; they may hold anything."""
+    kv_lengths: Array | None = None
+    """Integers of shape (B,): nobody sees keys from there on; they and their values may hold anything."""
+    with_lse: bool = False
+    """Whether the logsumexp is asked for; a kernel may give None in its place where it is not."""
 
-class Call(NamedTuple):
-    """The arguments of one call, for a kernel to say whether it can serve them."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    @property
+    def has_band(self) -> bool:
+        """Whether the places of query and key decide anything."""
+        return self.left is not None or self.right is not None
 
 
 class FloatLimits(NamedTuple):
@@ -255,6 +276,15 @@ class Hooks:
     @staticmethod
     def einsum(subscripts: str, /, *operands: Array) -> Array:
         """Einstein summation in NumPy's notation."""
+        raise NotImplementedError
+
+    @staticmethod
+    def attention(a: Attention, /) -> tuple[Array, Array | None]:
+        """The result (B, Hq, Lq, Dv) in q's dtype, and the logsumexp (B, Hq, Lq), float32 or wider.
+
+        Law: softmax of the scores times v, in float32 at least, with memory that does not grow with Lq times Lk. A
+        query that sees no key gives 0, and a logsumexp of -inf. What the lengths cut off is never read, or never felt.
+        """
         raise NotImplementedError
 
     @staticmethod

@@ -20,7 +20,7 @@ import numpy as np
 from xarrayops._generic import dtype_refusal
 from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported, what_there_is
-from xarrayops.kernels import permute, views
+from xarrayops.kernels import attention as blocked, permute, views
 from xarrayops.plugin import Array, Device, Gap, Memory, unsupported
 from xarrayops_backends._numpy_dtypes import (
     NUMBERS,
@@ -167,6 +167,9 @@ def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offse
     if views.may_overlap(shape, steps, size):
         view.flags.writeable = False
     return view
+
+
+ATTENTION_CANDIDATES = [("blocked", blocked.attention, blocked.refusal)]
 
 
 pin_memory = unsupported(

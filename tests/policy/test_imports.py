@@ -24,9 +24,18 @@ HOST_SIDE = {"numpy", "ml_dtypes"}
 
 LAYERS = (
     ("errors", "_surface"),
-    ("plugin", "kernels"),
-    ("_generic", "_namespace", "_validation", "_entry_points", "_backend", "_loading", "registry"),
-    ("_default", "dispatch"),
+    ("plugin", "_candidates", "kernels"),
+    (
+        "_generic",
+        "_generic_attention",
+        "_namespace",
+        "_validation",
+        "_entry_points",
+        "_backend",
+        "_loading",
+        "registry",
+    ),
+    ("_blocks", "_default", "dispatch"),
     ("*",),  # the verbs: every module that no other layer names
     ("", "_machine"),  # the public surface: the package itself
     ("__main__", "_doctor", "bench", "exchange", "port", "testing"),

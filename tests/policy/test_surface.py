@@ -59,7 +59,7 @@ OWN = (
         "use",
         "at",
     ),
-    *("einsum", "convert", "shares_memory", "explain"),
+    *("attention", "einsum", "convert", "engines", "shares_memory", "explain"),
     *("layout_of", "contiguous", "relayout", "with_memory_format", "as_strided", "pin_memory"),
 )
 CREATION = {"arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq"}

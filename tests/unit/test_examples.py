@@ -11,10 +11,25 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+def run(script, *arguments):
+    command = [sys.executable, str(EXAMPLES / script), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
 def test_preprocess_digits():
     pytest.importorskip("sklearn")
-    command = [sys.executable, str(EXAMPLES / "preprocess_digits.py"), "numpy"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = run("preprocess_digits.py", "numpy")
     assert done.returncode == 0, done.stderr
     assert "numpy        explained variance 20.7%" in done.stdout
     assert "same scores" in done.stdout
+
+
+def test_induction_transformer():
+    """It goes on as the text did before, with the same scores on every library."""
+    done = run("induction_transformer.py", "abcdefgh abcdefgh abc")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("numpy") for line in lines)
+    for line in lines:
+        assert "'defgh abcdefgh abcdefgh abcdefgh abcdefg'" in line, line
+        assert float(line.partition("within ")[2].split()[0]) < 1e-3, line

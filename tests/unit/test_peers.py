@@ -42,6 +42,15 @@ def test_exchange(tmp_path):
     assert all(row["added_ns"] < results["bar_ns"] * 10 for row in results["rows"]), "the plan is made for every call"
 
 
+def test_attention(tmp_path):
+    options = ("--rounds", 1, "--pause", 0, "--scale", 64)
+    results = results_of("attention.py", tmp_path, *options)
+    names = {row["case"] for row in results["rows"]}
+    assert {"numpy plain", "numpy window", "numpy decode"} <= names
+    assert all(ratio > 0 for row in results["rows"] for ratio in row["over ours"].values())
+    assert results["memory_mb"].keys() >= {"numpy"}
+
+
 SUITE = """
 import pytest
 

@@ -360,7 +360,7 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(*failures, _default._open)
+print(*failures, _default._blocks._open)
 """
     pytest.importorskip("torch")
     assert run(code, XARRAYOPS_BACKEND="") == "0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._around import AroundSuite
+from xarrayops.testing._attention import AttentionSuite
 from xarrayops.testing._creation import CreationSuite
 from xarrayops.testing._dtypes import DtypeSuite
 from xarrayops.testing._elementwise import ElementwiseSuite
@@ -21,8 +22,8 @@ from xarrayops.testing._table import Call, Row, able, fails, prepare, quiet, sti
 from xarrayops.testing._variant import Variant
 
 BEYOND = (
-    *("array_namespace", "as_strided", "at", "backend", "backends", "compute", "contiguous", "convert", "device"),
-    *("einsum", "explain", "is_lazy", "layout_of", "pin_memory", "relayout", "shares_memory", "synchronize"),
+    *("array_namespace", "as_strided", "at", "attention", "backend", "backends", "compute", "contiguous", "convert"),
+    *("device", "einsum", "explain", "is_lazy", "layout_of", "pin_memory", "relayout", "shares_memory", "synchronize"),
     *("to_device", "use", "with_memory_format"),
 )
 """The verbs that xarrayops has beyond the standard."""
@@ -45,6 +46,7 @@ class ContractSuite(
     IndexingSuite,
     AtSuite,
     LinalgSuite,
+    AttentionSuite,
     FftSuite,
     CreationSuite,
     DtypeSuite,

@@ -16,6 +16,7 @@ from xarrayops._surface import ROLES, SURFACE
 from xarrayops.plugin import Gap
 from xarrayops_backends._numpy_dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._attention import attention as _attention, can_chunk as _can_chunk
 from xarrayops_backends.dask._creation import (
     asarray,
     astype,
@@ -92,6 +93,7 @@ from xarrayops_backends.numpy import __array_namespace_info__, as_device, device
 
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
+ATTENTION_CANDIDATES = [("chunks", _attention, _can_chunk)]
 UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}
 
 for _verb in (*ROLES, "einsum", "update"):

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Gap
+from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._creation import (
     arange,
     asarray,

@@ -15,6 +15,10 @@ import torch
 from xarrayops._namespace import implementation, verb_attribute
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import Gap, KnownBad
+from xarrayops_backends.torch._attention import (
+    ATTENTION_CANDIDATES as ATTENTION_CANDIDATES,
+    KNOWN_BAD as _KNOWN_BAD_ATTENTION,
+)
 from xarrayops_backends.torch._creation import (
     arange as arange,
     asarray as asarray,
@@ -193,6 +197,7 @@ KNOWN_BAD = (
         "from_dlpack of an array with negative strides aborts the process",
         "https://github.com/pytorch/pytorch/issues/188023",
     ),
+    *_KNOWN_BAD_ATTENTION,
 )
 
 if _XLA_INSTALLED:

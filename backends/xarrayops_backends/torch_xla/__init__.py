@@ -38,6 +38,8 @@ from xarrayops_backends.torch_xla._layout import (
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES
 KNOWN_BAD = _torch.KNOWN_BAD
+ATTENTION_CANDIDATES = ()
+"""None of the torch backend's: the generic twin serves XLA."""
 
 
 def __getattr__(name: str) -> object:

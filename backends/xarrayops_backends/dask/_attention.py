@@ -1,0 +1,95 @@
+"""Attention over chunks: each chunk of queries meets each chunk of keys, and partial results are merged.
+
+A partial result is worth what its logsumexp says, so that the whole is the mean of the parts weighted by
+``exp(logsumexp)``. It travels with its logsumexp behind its last column, one chunk for each pair of chunks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from xarrayops._generic_attention import sees
+from xarrayops.plugin import Array, Attention, Call
+from xarrayops.registry import backend_of
+from xarrayops_backends.dask._blocks import da, meta, solid, unwarned
+
+SCORES = ("b", "h", "i", "j")
+"""The axes of scores, a mask and a bias."""
+
+
+def can_chunk(call: Call, /) -> str | None:
+    """Chunks without elements lose their place, as `solid` says."""
+    (a,) = call.args
+    return "an axis has no elements" if 0 in (*a.q.shape, *a.k.shape, *a.v.shape) else None
+
+
+def attention(a: Attention, /) -> tuple[Array, Array | None]:
+    """Lazily, in as many chunks as q, k and v have along batch, heads and sequence; head sizes become one chunk."""
+    k = solid(a.k).rechunk({3: -1})
+    batch, shared, _, _ = k.chunks
+    group = a.q.shape[1] // max(a.k.shape[1], 1)
+    heads = tuple(extent * group for extent in shared)
+    q = solid(a.q).rechunk({0: batch, 1: heads, 3: -1})
+    v = a.v.rechunk({**dict(enumerate(k.chunks[:3])), 3: -1})
+    queries, keys = q.chunks[2], k.chunks[2]
+    operands = [
+        *(q, ("b", "h", "i", "d"), k, ("b", "h", "j", "d"), v, ("b", "h", "j", "e")),
+        *(da.arange(sum(queries), chunks=(queries,)), ("i",), da.arange(sum(keys), chunks=(keys,)), ("j",)),
+    ]
+    optional: dict[str, tuple[Any, tuple[str, ...]]] = {"mask": (a.mask, SCORES), "bias": (a.bias, SCORES)}
+    optional |= {name: (getattr(a, name), ("b",)) for name in ("q_lengths", "kv_lengths", "offset")}
+    present = {name: pair for name, pair in optional.items() if not isinstance(pair[0], (int, type(None)))}
+    extents = {"b": batch, "h": heads, "i": queries, "j": keys}
+    for x, axes in present.values():
+        chunks = {n: extents[axis] for n, axis in enumerate(axes) if x.shape[n] > 1}
+        operands += [x.rechunk(chunks), axes]
+    wide = np.result_type(a.q.dtype, np.float32)
+    whole = a.offset if isinstance(a.offset, int) else 0
+    plain = Attention(None, None, None, a.scale, None, None, a.left, a.right, whole, a.softcap, with_lse=True)
+    with unwarned():
+        parts = da.blockwise(
+            partial(_part, plain, tuple(present), wide),
+            (*SCORES, "e"),
+            *operands,
+            adjust_chunks={"j": 1, "e": v.shape[3] + 1},
+            align_arrays=False,
+            concatenate=True,
+            meta=meta(a.q, wide, 5),
+        )
+        merged = parts.rechunk({3: -1}).map_blocks(_merged, drop_axis=3, meta=meta(a.q, wide, 4))
+    return merged[..., :-1].astype(a.q.dtype), merged[..., -1]
+
+
+def _part(
+    plain: Attention, names: tuple[str, ...], wide: Any, q: Any, k: Any, v: Any, i: Any, j: Any, *given: Any
+) -> Any:
+    """What one chunk of keys says to one chunk of queries, and its logsumexp in the last column."""
+    fields = dict(zip(names, given, strict=True))
+    i, j = (int(i[0]), int(i[-1]) + 1), (int(j[0]), int(j[-1]) + 1)
+    offset = fields.pop("offset", plain.offset) + i[0] - j[0]
+    for name, (begin, end) in (("q_lengths", i), ("kv_lengths", j)):
+        if name in fields:
+            fields[name] = np.clip(fields[name] - begin, 0, end - begin)
+    a = plain._replace(q=q, k=k, v=v, offset=offset, **fields)
+    if sees(a, (0, i[1] - i[0]), (0, j[1] - j[0])):
+        out, lse = backend_of(q).functions["attention"](a)
+    else:
+        out = np.zeros_like(q, dtype=wide, shape=(*q.shape[:3], v.shape[3]))
+        lse = np.full_like(q, -np.inf, dtype=wide, shape=q.shape[:3])
+    return np.concatenate([out.astype(wide), lse[..., None]], axis=3)[:, :, :, None, :]
+
+
+def _merged(parts: Any) -> Any:
+    """The parts of all chunks of keys as one: out and logsumexp."""
+    lse = parts[..., -1:]
+    largest = lse.max(axis=3, keepdims=True)
+    base = np.where(largest == -np.inf, 0, largest)
+    weights = np.exp(lse - base)
+    total = weights.sum(axis=3)
+    seen = total > 0
+    safe = np.where(seen, total, 1)
+    out = (weights * parts[..., :-1]).sum(axis=3) / safe
+    return np.concatenate([out, np.where(seen, base[..., 0, :] + np.log(safe), -np.inf)], axis=3).astype(parts.dtype)

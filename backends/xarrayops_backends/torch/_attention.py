@@ -1,0 +1,64 @@
+"""The kernels of attention, best first: PyTorch's own, each by its name, and blocks of queries for all other calls.
+
+FlexAttention is not among them: it must be compiled, for seconds, to be of use.
+"""
+
+from __future__ import annotations
+
+from xarrayops.plugin import Array, Attention, Call, KnownBad
+from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu, _attention_cuda as cuda
+
+
+def _flash_refusal(call: Call) -> str | None:
+    q = call.args[0].q
+    if q.is_cpu:
+        return cpu.refusal(call)
+    return cuda.flash_refusal(call) if q.is_cuda else f"it serves the CPU and CUDA, not {q.device.type}"
+
+
+def _flash(a: Attention, /) -> tuple[Array, Array | None]:
+    return cpu.attention(a) if a.q.is_cpu else cuda.flash(a)
+
+
+def _always(call: Call) -> None:
+    """The blocks serve every call."""
+
+
+ATTENTION_CANDIDATES = [
+    ("sdpa-cudnn", cuda.cudnn, cuda.cudnn_refusal),
+    ("sdpa-flash", _flash, _flash_refusal),
+    ("sdpa-efficient", cuda.efficient, cuda.efficient_refusal),
+    ("blocked", blocks.attention, _always),
+]
+
+
+def _has_few_heads_of_keys(call: Call) -> bool:
+    return bool(call.args[0].k.shape[1] < 8)
+
+
+def _has_half_a_tile_and_a_mask(call: Call) -> bool:
+    (a,) = call.args
+    masked = a.mask is not None or a.bias is not None or a.kv_lengths is not None or a.has_band
+    return bool(masked and a.k.shape[2] % 128 == 64 and blocks.requires_grad(a))
+
+
+KNOWN_BAD = (
+    KnownBad(
+        "torch",
+        ">=2.9",
+        "cuda",
+        "cuDNN's attention gives wrong values on B200 where keys have fewer than 8 heads",
+        "https://github.com/pytorch/pytorch/issues/193893",
+        kernel="sdpa-cudnn",
+        when=_has_few_heads_of_keys,
+    ),
+    KnownBad(
+        "torch",
+        ">=2.11",
+        "cuda",
+        "cuDNN's attention with a mask gives NaN gradients where the number of keys leaves 64 when divided by 128",
+        "https://github.com/pytorch/pytorch/issues/196678",
+        kernel="sdpa-cudnn",
+        when=_has_half_a_tile_and_a_mask,
+    ),
+)

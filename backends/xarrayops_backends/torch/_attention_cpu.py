@@ -1,0 +1,125 @@
+"""PyTorch's flash attention on the CPU, chosen by name.
+
+PyTorch's public function takes the whole matrix of scores wherever this kernel cannot serve, without a word. The kernel
+knows heads that share keys, causality from the top left, and one mask that is added. Anything but a softcap is made of
+that: rows of the batch without their padding, and blocks of queries with a mask for each.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch.nn.functional import pad
+
+from xarrayops._generic_attention import Span, is_full, part
+from xarrayops.plugin import Array, Attention, Call
+from xarrayops_backends.torch import _attention_blocks as blocks
+
+MASK = 1 << 22
+"""Values of a block's mask, over all heads and rows of the batch."""
+ROWS = 256
+"""Queries of a block, where the band hides keys from it."""
+DTYPES = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
+_flash = torch._scaled_dot_product_flash_attention_for_cpu
+
+
+def refusal(call: Call) -> str | None:
+    """Why flash attention on the CPU cannot serve the call."""
+    (a,) = call.args
+    if a.softcap is not None:
+        return "it has no softcap"
+    if a.q.dtype not in DTYPES:
+        return f"it has no kernel for {a.q.dtype}"
+    if blocks.has_lengths(a) and not blocks.can_read_lengths(a):
+        return "it must read the lengths, which have no values here"
+    if a.with_lse and blocks.requires_grad(a):
+        return "its logsumexp has no gradient"
+    if a.bias is not None and a.bias.requires_grad and torch.is_grad_enabled():
+        return "it gives no gradient to the bias"
+    if not a.q.numel() or not a.k.numel() or not a.v.numel():
+        return "it takes no empty arrays"
+    return blocks.transform_refusal()
+
+
+def attention(a: Attention, /) -> tuple[Array, Array | None]:
+    """Serve what `refusal` lets pass."""
+    if blocks.has_lengths(a):
+        return blocks.by_rows(a, attention)
+    _, _, queries, size = a.q.shape
+    if size != a.v.shape[3]:
+        return _of_one_size(a)
+    return _of_one_query(a) if queries == 1 else _served(a)
+
+
+def _served(a: Attention) -> tuple[Array, Array | None]:
+    """By one call of the kernel where that can be, else by blocks of queries."""
+    if not a.q.numel() or not a.k.numel():  # a row of the batch without positions
+        return blocks.attention(a)
+    if not a.q.stride(3) == a.k.stride(3) == a.v.stride(3) == 1:
+        a = a._replace(q=a.q.contiguous(), k=a.k.contiguous(), v=a.v.contiguous())
+    q, k, v = a.q, a.k, a.v
+    hides = a.has_band and not is_full(a, (0, q.shape[2]), (0, k.shape[2]))
+    causal = hides and a.right == 0 and a.offset == 0 and (a.left is None or a.left >= q.shape[2] - 1)
+    causal = causal and a.scale > 0  # the kernel multiplies the -inf of what it hides by the scale
+    if a.mask is None and a.bias is None and (causal or not hides):
+        return _flash(q, k, v, 0.0, causal, attn_mask=None, scale=a.scale)
+    return _by_blocks(a, hides)
+
+
+def _of_one_size(a: Attention) -> tuple[Array, Array | None]:
+    """Heads of different sizes: zeros make them equal, and change no score."""
+    size = a.v.shape[3]
+    more = size - a.q.shape[3]
+    if more > 0:
+        return attention(a._replace(q=pad(a.q, (0, more)), k=pad(a.k, (0, more))))
+    out, lse = attention(a._replace(v=pad(a.v, (0, -more))))
+    return out[..., :size], lse
+
+
+def _of_one_query(a: Attention) -> tuple[Array, Array | None]:
+    """One step of decoding: the band is a span of keys, and heads that share keys are as good as queries."""
+    (batch, heads, _, size), shared = a.q.shape, a.k.shape[1]
+    keys = blocks.seen_by(a, (0, 1))
+    mask, bias = (None if x is None else part(x, (0, 1), keys) for x in (a.mask, a.bias))
+    a = a._replace(
+        k=a.k[:, :, slice(*keys)], v=a.v[:, :, slice(*keys)], mask=mask, bias=bias, left=None, right=None, offset=0
+    )
+    of_heads = any(x is not None and x.shape[1] > 1 for x in (mask, bias))
+    if heads == shared or of_heads or batch * shared < torch.get_num_threads():
+        return _served(a)
+    out, lse = _served(a._replace(q=a.q.reshape(batch, shared, -1, size)))
+    return out.reshape(batch, heads, 1, size), None if lse is None else lse.reshape(batch, heads, 1)
+
+
+def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
+    """Blocks of queries, each with the keys that it sees and its part of the masks."""
+    given = [x.shape for x in (a.mask, a.bias) if x is not None]
+    heads = max([shape[0] for shape in given], default=1) * max([shape[1] for shape in given], default=1)
+    if hides:
+        spans = blocks.spans(a, min(MASK // heads, ROWS * a.k.shape[2]), 1)
+    elif all(shape[2] == 1 for shape in given):
+        spans = [(0, a.q.shape[2])]
+    else:
+        spans = blocks.spans(a, MASK // heads, 1)
+    outs, sums = [], []
+    for span in spans:
+        block = partial(_attended, a)
+        out, lse = (block if len(spans) == 1 else blocks.recomputed(a, block))(span)
+        outs.append(out)
+        sums.append(lse)
+    return blocks.joined(outs), blocks.joined(sums) if a.with_lse else None
+
+
+def _attended(a: Attention, span: Span) -> tuple[Array, Array]:
+    """One block of queries."""
+    keys = blocks.seen_by(a, span)
+    q, k, v = a.q[:, :, slice(*span)], a.k[:, :, slice(*keys)], a.v[:, :, slice(*keys)]
+    if keys[0] == keys[1]:
+        return blocks.attention(Attention(q, k, v, a.scale))
+    added = blocks.added_to_scores(a, span, keys, torch.float64 if a.q.dtype is torch.float64 else torch.float32)
+    out, lse = _flash(q, k, v, 0.0, False, attn_mask=added, scale=a.scale)
+    if a.with_lse and added is not None:
+        lse = torch.where((added == -math.inf).all(3), -math.inf, lse)  # the kernel gives 0 to a query without keys
+    return out, lse

@@ -1,0 +1,306 @@
+"""Attention: xarrayops beside NumPy's formula, PyTorch's and JAX's own functions, in one run.
+
+    python benchmarks/peers/attention.py [--rounds 15] [--only TEXT] [--scale 1] [--out FILE]
+
+Contestants take turns within each round, after a pause in which PyTorch's threads, which go on spinning for a while,
+come to rest; each is called once more before it is timed. Figures are medians of the rounds, ratios medians of the
+ratios within a round. Results are checked equal before timing. All use all cores. Memory is measured in a process of
+its own for each case: the peak of the resident set beyond what a first call has left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib.util
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import xarrayops as xo
+
+Calls = dict[str, Callable[[], Any]]
+LONG = 16384
+WINDOW = 256
+SOFTCAP = 30.0
+TINY_CALLS = 2000
+SEED = np.random.default_rng(0)
+
+
+class Shape(NamedTuple):
+    """Batch, heads, heads of the keys, queries, keys, head size."""
+
+    batch: int
+    heads: int
+    shared: int
+    queries: int
+    keys: int
+    size: int
+
+    def arrays(self, scale: int) -> list[Any]:
+        """q, k and v of that shape, with sequences shorter by a factor."""
+        b, h, s, i, j, d = self
+        i, j = max(1, i // scale), max(1, j // scale)
+        return [SEED.standard_normal(shape, "float32") for shape in ((b, h, i, d), (b, s, j, d), (b, s, j, d))]
+
+
+PLAIN = Shape(1, 8, 8, 2048, 2048, 64)
+DECODE = Shape(1, 32, 8, 1, 4096, 64)
+TINY = Shape(1, 2, 2, 8, 8, 16)
+
+
+def formula(q: Any, k: Any, v: Any, *, causal: bool = False, window: int | None = None, softcap: float = 0) -> Any:
+    """Attention as one writes it down in NumPy, vectorised; the scores in one array."""
+    k, v = (np.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v)) if k.shape[1] < q.shape[1] else (k, v)
+    s = q @ k.swapaxes(-1, -2) * np.float32(q.shape[-1] ** -0.5)
+    if softcap:
+        s = np.tanh(s / np.float32(softcap)) * np.float32(softcap)
+    if causal or window is not None:
+        s = np.where(band(q.shape[2], k.shape[2], window), s, -np.inf)
+    s -= s.max(axis=-1, keepdims=True)
+    np.exp(s, out=s)
+    s /= s.sum(axis=-1, keepdims=True)
+    return s @ v
+
+
+def band(queries: int, keys: int, window: int | None) -> Any:
+    """What a causal query sees, of all that came before or of so many."""
+    seen = np.tril(np.ones((queries, keys), bool))
+    return seen if window is None else np.triu(seen, -window)
+
+
+def on_numpy(q: Any, k: Any, v: Any, **options: Any) -> Calls:
+    """NumPy arrays: our kernel, the formula, and PyTorch's flash attention on the same memory."""
+    asked = {"window": (options["window"], 0)} if "window" in options else options
+    found: Calls = {
+        "ours": lambda: xo.attention(q, k, v, **asked),
+        "numpy": partial(formula, q, k, v, **options),
+    }
+    if importlib.util.find_spec("torch") and not options.keys() & {"softcap"}:
+        found["torch"] = sdpa(q, k, v, **options)
+    if importlib.util.find_spec("jax") and not options:
+        aligned = [xo.convert(x, "numpy", copy=True) for x in (q, k, v)]
+
+        def by_jax() -> Any:
+            with xo.engines("jax"):
+                return xo.attention(*aligned)
+
+        found["ours by jax"] = by_jax
+    return found
+
+
+def sdpa(q: Any, k: Any, v: Any, *, causal: bool = False, window: int | None = None) -> Callable[[], Any]:
+    """PyTorch's scaled dot-product attention; a window is a mask."""
+    import torch
+
+    q, k, v = (torch.as_tensor(x) for x in (q, k, v))
+    options: dict[str, Any] = {"is_causal": causal, "enable_gqa": k.shape[1] < q.shape[1]}
+    if window is not None:
+        options = {"attn_mask": torch.as_tensor(band(q.shape[2], k.shape[2], window))[None, None]}
+    return partial(torch.nn.functional.scaled_dot_product_attention, q, k, v, **options)
+
+
+def on_torch(q: Any, k: Any, v: Any, **options: Any) -> Calls:
+    """CPU tensors: what we add to PyTorch's own, and twice its own for the spread of the measurement."""
+    import torch
+
+    tensors = [torch.from_numpy(x) for x in (q, k, v)]
+    if "softcap" in options:
+        return {
+            "ours": lambda: xo.attention(*tensors, softcap=SOFTCAP),
+            "torch": lambda: eager_softcap(*tensors),
+        }
+    if "lengths" in options:
+        filled = torch.tensor([k.shape[2] * 3 // 4])
+        mask = (torch.arange(k.shape[2]) < filled)[None, None, None]
+        own = partial(torch.nn.functional.scaled_dot_product_attention, *tensors, mask, enable_gqa=True)
+        return {"ours": lambda: xo.attention(*tensors, kv_lengths=filled), "torch": own}
+    asked = {"window": (options["window"], 0)} if "window" in options else options
+    own = sdpa(*tensors, **options)
+    return {"ours": lambda: xo.attention(*tensors, **asked), "torch": own, "torch again": own}
+
+
+def eager_softcap(q: Any, k: Any, v: Any) -> Any:
+    """The formula, op by op."""
+    scores = (q @ k.mT * q.shape[-1] ** -0.5 / SOFTCAP).tanh() * SOFTCAP
+    return scores.softmax(-1) @ v
+
+
+def on_jax(q: Any, k: Any, v: Any) -> Calls:
+    """JAX arrays, each function compiled by the user."""
+    import jax
+
+    bhsd = [jax.numpy.asarray(x) for x in (q, k, v)]
+    bshd = [jax.numpy.asarray(x.swapaxes(1, 2).copy()) for x in (q, k, v)]
+    ours, theirs = jax.jit(xo.attention), jax.jit(jax.nn.dot_product_attention)
+    return {
+        "ours": lambda: jax.block_until_ready(ours(*bhsd)),
+        "jax": lambda: jax.block_until_ready(theirs(*bshd)).swapaxes(1, 2),
+    }
+
+
+class Case(NamedTuple):
+    """A shape, the contestants, and the ratio that is asked of each other one: its time over ours."""
+
+    name: str
+    shape: Shape
+    contestants: Callable[..., Calls]
+    options: dict[str, Any]
+    asked: dict[str, float]
+
+
+CASES = (
+    Case("numpy plain", PLAIN, on_numpy, {}, {"numpy": 2.0, "torch": 0.8}),
+    Case("numpy causal", PLAIN, on_numpy, {"causal": True}, {}),
+    Case("numpy window", PLAIN, on_numpy, {"window": WINDOW}, {}),
+    Case("numpy softcap", PLAIN, on_numpy, {"softcap": SOFTCAP}, {}),
+    Case("numpy decode", DECODE, on_numpy, {}, {}),
+    Case("torch plain", PLAIN, on_torch, {}, {"torch": 0.97}),
+    Case("torch causal", PLAIN, on_torch, {"causal": True}, {}),
+    Case("torch tiny", TINY, on_torch, {}, {}),
+    Case("torch softcap", PLAIN, on_torch, {"softcap": SOFTCAP}, {"torch": 2.0}),
+    Case("torch window", PLAIN, on_torch, {"window": WINDOW}, {"torch": 2.0}),
+    Case("torch decode", DECODE, on_torch, {}, {"torch": 0.95}),
+    Case("torch decode, lengths", DECODE, on_torch, {"lengths": True}, {"torch": 0.77}),
+    Case("jax plain", PLAIN, on_jax, {}, {"jax": 3.0}),
+    Case("jax decode", DECODE, on_jax, {}, {"jax": 0.95}),
+)
+MEMORY = ("numpy", "dask", "torch", "torch backward", "jax", "jax backward")
+MEMORY_MB = 64
+
+
+def measure(case: Case, rounds: int, pause: float, scale: int) -> dict[str, Any]:
+    """Milliseconds by contestant, and the ratios of the others' times to ours."""
+    calls = case.contestants(*case.shape.arrays(scale), **case.options)
+    results = {name: np.asarray(call()) for name, call in calls.items()}
+    for name, got in results.items():
+        np.testing.assert_allclose(got, results["ours"], rtol=2e-4, atol=2e-5, err_msg=f"{case.name}: {name}")
+    number = TINY_CALLS // scale if case.shape is TINY else 1
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            time.sleep(pause)
+            call()
+            start = time.perf_counter()
+            for _ in range(number):
+                call()
+            times[name].append((time.perf_counter() - start) / number)
+    ratios = {
+        name: median(a / b for a, b in zip(times[name], times["ours"], strict=True)) for name in calls if name != "ours"
+    }
+    if "ours by jax" in times:
+        own = zip(times["torch"], times["ours by jax"], strict=True)
+        ratios["torch over ours by jax"] = median(a / b for a, b in own)
+    return {
+        "case": case.name,
+        "shape": case.shape._asdict(),
+        "ms": {name: round(median(each) * 1e3, 4) for name, each in times.items()},
+        "over ours": {name: round(ratio, 3) for name, ratio in ratios.items()},
+        "asked": case.asked,
+    }
+
+
+def resident(key: str) -> float:
+    """Of this process, in MB: VmRSS now, VmHWM the most since it was reset."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(key)) / 1024
+
+
+def work(name: str, length: int) -> Callable[[], Any]:
+    """A call on one head of that length."""
+    library, _, backward = name.partition(" ")
+    arrays = [xo.convert(x, library) for x in Shape(1, 1, 1, length, length, 64).arrays(1)]
+    if library == "jax":
+        import jax
+
+        def loss(*qkv: Any) -> Any:
+            return xo.sum(xo.attention(*qkv))
+
+        function = jax.jit(jax.grad(loss, (0, 1, 2)) if backward else xo.attention)
+        return lambda: jax.block_until_ready(function(*arrays))
+    if library == "dask":
+        arrays = [x.rechunk((1, 1, length // 4, 64)) for x in arrays]
+    if backward:
+        arrays = [x.requires_grad_() for x in arrays]
+
+        def step() -> Any:
+            xo.sum(xo.attention(*arrays)).backward()
+
+        return step
+    return lambda: xo.compute(xo.attention(*arrays))
+
+
+def peak(name: str, length: int) -> float:
+    """The most memory that a second call takes."""
+    import ctypes
+
+    call = work(name, length)
+    call()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    call()
+    return resident("VmHWM") - before
+
+
+def peak_apart(name: str, length: int) -> float:
+    """`peak` in a process of its own."""
+    command = [sys.executable, __file__, "--peak", name, "--length", str(length)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def main() -> int:
+    """Measure, print, and write if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
+    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--scale", type=int, default=1, help="divide sequences by this, for a trial")
+    parser.add_argument("--length", type=int, default=LONG, help="of the sequence whose memory is measured")
+    parser.add_argument("--peak", choices=MEMORY, help="measure the memory of this case alone")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    if options.peak:
+        print(peak(options.peak, options.length))
+        return 0
+    rows, memory = [], {}
+    for case in CASES:
+        if options.only in case.name and importlib.util.find_spec(case.name.split()[0]):
+            row = measure(case, options.rounds, options.pause, options.scale)
+            rows.append(row)
+            ratios = ", ".join(
+                f"{name} {ratio:.2f}" + (f" (asked {case.asked[name]})" if name in case.asked else "")
+                for name, ratio in row["over ours"].items()
+            )
+            print(f"{case.name:22} ours {row['ms']['ours']:9.4f} ms; over ours: {ratios}", flush=True)
+    for name in MEMORY:
+        if options.only in f"memory {name}" and importlib.util.find_spec(name.split()[0]):
+            memory[name] = round(peak_apart(name, options.length // options.scale), 1)
+            print(f"memory {name:15} {memory[name]:9.1f} MB at {options.length // options.scale} (at most {MEMORY_MB})")
+    if options.out:
+        libraries = [name for name in ("numpy", "torch", "jax", "dask") if importlib.util.find_spec(name)]
+        machine = {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "versions": {name: version(name) for name in libraries},
+        }
+        found = {"machine": machine, "rows": rows, "memory_mb": memory, "memory_length": options.length}
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""Attention is differentiable, batched, traced and compiled as its library is: with every option, and without NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._attention_cases import flags, qkv, shift, with_values
+from xarrayops.testing._attention_oracle import attention_oracle
+
+Host = np.ndarray[Any, Any]
+Q, K, V = qkv(3, 4, sizes=(2, 3), dtype="float64")
+BIAS = shift(4, 3, 4, dtype="float64")
+WEIGHTS, LSE_WEIGHTS = shift(2, 4, 3, 3, dtype="float64"), shift(2, 4, 3, dtype="float64")
+RUBBISH = tuple(with_values(x, np.s_[1, :, 2:], np.nan) for x in (Q, K, V))
+CASES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"causal": "top_left"},
+    "bottom right, with rows of none": {"causal": -1},
+    "mask": {"mask": flags(2, 4, 3, 4)},
+    "mask, with rows of none": {"mask": with_values(flags(2, 1, 3, 4), np.s_[:, :, 1], False)},
+    "softcap": {"softcap": 0.7},
+    "window": {"window": (1, 1, "bottom_right")},
+    "scale": {"scale": -0.4},
+    "lengths": {"q_lengths": [3, 2], "kv_lengths": [4, 2]},
+    "no keys": {"kv_lengths": [0, 4], "causal": "bottom_right"},
+    "together": {
+        "mask": flags(2, 4, 3, 4),
+        "softcap": 1.3,
+        "causal": "bottom_right",
+        "window": (2, 0),
+        "kv_lengths": [4, 3],
+    },
+}
+each_case = pytest.mark.parametrize("name", CASES)
+with_and_without_lse = pytest.mark.parametrize("with_lse", [False, True], ids=["alone", "lse"])
+
+
+def options_for(name: str, like: Any) -> dict[str, Any]:
+    """The options of a case; arrays of the library that ``like`` is of."""
+    return {
+        option: xo.asarray(value.tolist(), like=like) if isinstance(value, np.ndarray) else value
+        for option, value in CASES[name].items()
+    }
+
+
+def loss(options: dict[str, Any], with_lse: bool, q: Any, k: Any, v: Any, bias: Any) -> Any:
+    """A number that depends on all of the result, and on the logsumexp of those rows that have one."""
+    weights, lse_weights = (xo.asarray(w.tolist(), like=q, dtype="float64") for w in (WEIGHTS, LSE_WEIGHTS))
+    if not with_lse:
+        return xo.sum(xo.multiply(xo.attention(q, k, v, bias=bias, **options), weights))
+    out, lse = xo.attention(q, k, v, bias=bias, **options, return_lse=True)
+    real = xo.where(xo.isfinite(lse), lse, 0.0)
+    return xo.add(xo.sum(xo.multiply(out, weights)), xo.sum(xo.multiply(real, lse_weights)))
+
+
+def numeric_gradients(name: str, with_lse: bool, arrays: tuple[Host, ...]) -> list[Host]:
+    """Central differences of the oracle."""
+
+    def of(*arrays: Host) -> float:
+        *first, bias = arrays
+        out, lse = attention_oracle(*first, bias=bias, **CASES[name])
+        real = np.where(np.isfinite(lse), lse, 0.0)
+        return float(np.sum(out * WEIGHTS) + with_lse * np.sum(real * LSE_WEIGHTS))
+
+    gradients = [np.zeros_like(x) for x in arrays]
+    for n, gradient in enumerate(gradients):
+        for place in np.ndindex(*gradient.shape):
+            up, down = (
+                [*arrays[:n], with_values(arrays[n], place, arrays[n][place] + h), *arrays[n + 1 :]]
+                for h in (1e-6, -1e-6)
+            )
+            gradient[place] = (of(*up) - of(*down)) / 2e-6
+    return gradients
+
+
+def arrays_of(name: str) -> tuple[Host, ...]:
+    """Queries, keys, values and a bias; past the lengths they are no numbers, which gradients must not show either."""
+    return (*(RUBBISH if name == "lengths" else (Q, K, V)), BIAS)
+
+
+def check_gradients(name: str, with_lse: bool, got: Any) -> None:
+    for mine, want in zip(got, numeric_gradients(name, with_lse, arrays_of(name)), strict=True):
+        np.testing.assert_allclose(np.asarray(mine), want, rtol=1e-5, atol=1e-7)
+
+
+@with_and_without_lse
+@each_case
+def test_torch_gradient(name: str, with_lse: bool) -> None:
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    arrays = [torch.tensor(x, requires_grad=True) for x in arrays_of(name)]
+    loss(options_for(name, arrays[0]), with_lse, *arrays).backward()
+    check_gradients(name, with_lse, [x.grad for x in arrays])
+
+
+@each_case
+def test_torch_compile(name: str) -> None:
+    """In one graph, forwards and backwards."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    torch.compiler.reset()
+    arrays = [torch.tensor(x, requires_grad=True) for x in arrays_of(name)]
+    options = options_for(name, arrays[0])
+    weights = torch.tensor(WEIGHTS)
+
+    def attended(*arrays: Any) -> Any:
+        *first, bias = arrays
+        return xo.attention(*first, bias=bias, **options)
+
+    out = torch.compile(attended, fullgraph=True, backend="aot_eager")(*arrays)
+    want, _ = attention_oracle(*arrays_of(name)[:3], bias=BIAS, **CASES[name])
+    np.testing.assert_allclose(out.detach(), want, rtol=1e-10, atol=1e-12)
+    (out * weights).sum().backward()
+    check_gradients(name, False, [x.grad for x in arrays])
+
+
+@with_and_without_lse
+@each_case
+def test_jax_gradient(name: str, with_lse: bool) -> None:
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    arrays = [jax.numpy.asarray(x) for x in arrays_of(name)]
+    options = options_for(name, arrays[0])
+    differentiated = jax.grad(lambda *arrays: loss(options, with_lse, *arrays), argnums=range(4))
+    check_gradients(name, with_lse, jax.jit(differentiated)(*arrays))
+
+
+@each_case
+def test_jax_directional_derivative(name: str) -> None:
+    """Forward mode gives what reverse mode gives."""
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    arrays = tuple(jax.numpy.asarray(x) for x in arrays_of(name))
+    options = options_for(name, arrays[0])
+    directions = tuple(jax.numpy.ones_like(x) for x in arrays)
+    _, got = jax.jvp(lambda *arrays: loss(options, False, *arrays), arrays, directions)
+    want = sum(np.sum(gradient) for gradient in numeric_gradients(name, False, arrays_of(name)))
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-7)
+
+
+def without_batch(q: Any, k: Any, v: Any, bias: Any) -> Any:
+    return xo.attention(q, k, v, bias=bias, layout="HSD", causal="bottom_right", softcap=2.0)
+
+
+def test_jax_vmap() -> None:
+    """Unbatched attention over a batch is batched attention, and so are its gradients."""
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    arrays = [jax.numpy.asarray(x) for x in (Q, K, V, np.stack([BIAS, -BIAS]))]
+    got = jax.jit(jax.vmap(without_batch))(*arrays)
+    want, _ = attention_oracle(Q, K, V, bias=np.stack([BIAS, -BIAS]), causal="bottom_right", softcap=2.0)
+    np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-12)
+    gradients = jax.grad(lambda *arrays: without_batch(*arrays).sum(), argnums=range(4))
+    each, alone = jax.jit(jax.vmap(gradients))(*arrays), jax.jit(gradients)
+    for row in (0, 1):
+        for got, want in zip(each, alone(*(x[row] for x in arrays)), strict=True):
+            np.testing.assert_allclose(got[row], want, rtol=1e-10, atol=1e-12)
+
+
+def test_torch_vmap() -> None:
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    arrays = [torch.tensor(x) for x in (Q, K, V, np.stack([BIAS, -BIAS]))]
+    want, _ = attention_oracle(Q, K, V, bias=np.stack([BIAS, -BIAS]), causal="bottom_right", softcap=2.0)
+    np.testing.assert_allclose(torch.func.vmap(without_batch)(*arrays), want, rtol=1e-10, atol=1e-12)
+
+
+LONG = qkv(20, 2100, batch=1, heads=(2, 1), sizes=(3, 3), dtype="float64")
+LONG_WEIGHTS = shift(1, 2, 20, 3, dtype="float64")
+
+
+def long_gradients() -> list[Host]:
+    """The gradient by the chain rule, with the whole matrix of weights at hand: ``causal="bottom_right"``."""
+    (q, k, v), group = LONG, 2
+    k, v = (np.repeat(x, group, axis=1) for x in (k, v))
+    scores = np.where(np.tri(20, 2100, 2080, dtype=bool), q @ k.swapaxes(2, 3) / np.sqrt(3), -np.inf)
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    dp = LONG_WEIGHTS @ v.swapaxes(2, 3)
+    ds = p * (dp - np.sum(p * dp, axis=-1, keepdims=True)) / np.sqrt(3)
+    dk, dv = ds.swapaxes(2, 3) @ q, p.swapaxes(2, 3) @ LONG_WEIGHTS
+    return [ds @ k, dk.sum(axis=1, keepdims=True), dv.sum(axis=1, keepdims=True)]
+
+
+def long_loss(weights: Any) -> Callable[..., Any]:
+    return lambda *arrays: xo.sum(xo.multiply(xo.attention(*arrays, causal="bottom_right"), weights))
+
+
+def test_torch_long_gradient() -> None:
+    """Over more keys than one block has."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    arrays = [torch.tensor(x, requires_grad=True) for x in LONG]
+    long_loss(torch.tensor(LONG_WEIGHTS))(*arrays).backward()
+    for x, want in zip(arrays, long_gradients(), strict=True):
+        np.testing.assert_allclose(x.grad, want, rtol=1e-9, atol=1e-11)
+
+
+def test_jax_long_gradient() -> None:
+    """Over more keys than one block has."""
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    weights, *arrays = map(jax.numpy.asarray, (LONG_WEIGHTS, *LONG))
+    got = jax.jit(jax.grad(long_loss(weights), argnums=range(3)))(*arrays)
+    for mine, want in zip(got, long_gradients(), strict=True):
+        np.testing.assert_allclose(mine, want, rtol=1e-9, atol=1e-11)

@@ -1,0 +1,153 @@
+"""The edge of attention: layouts, forced implementations, engines, and what explain says of them."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._attention_oracle import attention_oracle
+
+RANDOM = np.random.default_rng(5)
+Q, K, V = (RANDOM.standard_normal(shape).astype("float32") for shape in ((2, 4, 5, 8), (2, 2, 9, 8), (2, 2, 9, 3)))
+ENGINES = [name for name in ("jax", "torch") if importlib.util.find_spec(name)]
+engine = pytest.mark.parametrize("engine", ENGINES)
+
+
+def close(got, **options):
+    want, _ = attention_oracle(Q, K, V, **options)
+    return np.allclose(got, want, atol=1e-5)
+
+
+def test_every_layout_says_the_same():
+    want, lse = xo.attention(Q, K, V, causal=4, return_lse=True)
+    turned = (x.transpose(0, 2, 1, 3) for x in (Q, K, V))
+    out, other = xo.attention(*turned, layout="BSHD", causal=4, return_lse=True)
+    assert np.allclose(out.transpose(0, 2, 1, 3), want)
+    assert np.allclose(other, lse)
+    out, other = xo.attention(Q[1], K[1], V[1], layout="HSD", causal=4, return_lse=True)
+    assert np.allclose(out, want[1])
+    assert other.shape == (4, 5)
+    out = xo.attention(*(x[1].transpose(1, 0, 2) for x in (Q, K, V)), layout="SHD", causal=4)
+    assert np.allclose(out.transpose(1, 0, 2), want[1])
+
+
+def test_the_law_of_halves():
+    """The halves of the keys make up the whole, weighted by their logsumexp."""
+    (o1, l1), (o2, l2) = (xo.attention(Q, K[:, :, s], V[:, :, s], return_lse=True) for s in (slice(4), slice(4, 9)))
+    lse = np.logaddexp(l1, l2)
+    assert np.allclose(o1 * np.exp(l1 - lse)[..., None] + o2 * np.exp(l2 - lse)[..., None], xo.attention(Q, K, V))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint64", "int64"])
+def test_lengths_of_any_integers(dtype):
+    """Also of those whose difference would wrap."""
+    options = {"q_lengths": np.asarray([5, 3], dtype), "kv_lengths": np.asarray([2, 9], dtype)}
+    got = xo.attention(Q, K, V, causal="bottom_right", **options)
+    assert close(got, causal="bottom_right", q_lengths=[5, 3], kv_lengths=[2, 9])
+
+
+@pytest.mark.parametrize("anchor", ["top_left", 0])
+def test_one_place_under_two_names(anchor):
+    assert close(xo.attention(Q, K, V, causal=0, window=(2, None, anchor)), causal=0, window=(2, None))
+
+
+def test_explain_lists_what_implementation_takes():
+    found = xo.explain("attention", Q, K, V, softcap=3.0)
+    assert found.chosen == found.candidates[0].name
+    assert found.candidates[-1].name == "numpy:generic"
+    for candidate in found.candidates:
+        got = xo.attention(Q, K, V, softcap=3.0, implementation=candidate.name)
+        assert close(got, softcap=3.0)
+        forced = xo.explain("attention", Q, K, V, implementation=candidate.name)
+        assert [forced.chosen] == [c.name for c in forced.candidates] == [candidate.name]
+
+
+@pytest.mark.parametrize("name", ["numpy:blokced", "numpy", "nowhere:blocked"])
+def test_unknown_implementations_name_the_known(name):
+    with pytest.raises(xo.Unsupported, match=r"q numpy float32 \(2, 4, 5, 8\).*it has .*numpy:generic"):
+        xo.attention(Q, K, V, implementation=name)
+
+
+@engine
+def test_a_foreign_kernel_serves_by_name(engine):
+    names = [c.name for c in xo.explain("attention", xo.convert(Q, engine), *(xo.convert(x, engine) for x in (K, V)))
+             .candidates if c.ok and not c.name.endswith("generic")]  # fmt: skip
+    got = xo.attention(Q, K, V, causal=4, implementation=names[0])
+    assert type(got) is np.ndarray
+    assert got.flags.writeable
+    assert close(got, causal=4)
+
+
+@engine
+def test_engines_come_first_and_copies_are_told(engine):
+    readonly = K.copy()
+    readonly.flags.writeable = False
+    with xo.engines(engine):
+        explained = xo.explain("attention", Q, readonly, V, kv_lengths=[9, 4])
+        got, lse = xo.attention(Q, readonly, V, kv_lengths=[9, 4], return_lse=True)
+    assert explained.chosen.startswith(f"{engine}:")
+    chosen = next(c for c in explained.candidates if c.name == explained.chosen)
+    assert any("copies k" in text and "read-only" in text for text in chosen.copies)
+    assert close(got, kv_lengths=[9, 4])
+    assert (type(got), type(lse)) == (np.ndarray, np.ndarray)
+    assert not xo.explain("attention", Q, K, V).chosen.startswith(engine), "outside of the block"
+
+
+def test_engines_nest_and_none_are_none():
+    with xo.engines(*ENGINES):
+        with xo.engines():
+            assert xo.explain("attention", Q, K, V).chosen.startswith("numpy:")
+        assert ENGINES == [] or not xo.explain("attention", Q, K, V).chosen.startswith("numpy:")
+
+
+def test_unknown_engines_are_refused():
+    with pytest.raises(xo.BackendNotFound, match="did you mean"):
+        xo.engines("trch")
+
+
+def test_engines_from_the_environment():
+    pytest.importorskip("torch")
+    code = (
+        "import numpy as np, xarrayops as xo; x = np.ones((1, 1, 4, 8), 'float32'); "
+        "print(xo.explain('attention', x, x, x).chosen)"
+    )
+    environment = {**os.environ, "XARRAYOPS_ENGINES": " torch, "}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert run.stdout.startswith("torch:"), run.stderr
+
+
+def test_no_engine_takes_over_an_autograd_graph():
+    torch = pytest.importorskip("torch")
+    q, k, v = (torch.from_numpy(x.copy()) for x in (Q, K, V))
+    q.requires_grad_()
+    with xo.engines("numpy"):
+        explained = xo.explain("attention", q, k, v)
+        xo.attention(q, k, v).sum().backward()
+    assert "gradient" in explained.candidates[0].reason
+    assert explained.chosen.startswith("torch:")
+    assert q.grad is not None
+
+
+def test_engines_compute_nothing_that_is_lazy():
+    da = pytest.importorskip("dask.array")
+    arrays = [da.from_array(x) for x in (Q, K, V)]
+    with xo.engines("numpy"):
+        explained = xo.explain("attention", *arrays)
+        got = xo.attention(*arrays)
+    assert explained.candidates[0].reason == "dask has not computed the values yet"
+    assert close(got.compute())
+
+
+def test_numpy_serves_tensors_without_a_copy():
+    torch = pytest.importorskip("torch")
+    arrays = [torch.from_numpy(x) for x in (Q, K, V)]
+    with xo.engines("numpy"):
+        explained = xo.explain("attention", *arrays)
+        got = xo.attention(*arrays)
+    assert explained.candidates[0].copies == ()
+    assert isinstance(got, torch.Tensor)
+    assert close(got.numpy())

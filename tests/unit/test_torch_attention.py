@@ -1,0 +1,265 @@
+"""PyTorch's kernels of attention: which one serves what, and that each keeps to the definition and to its memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.plugin import Attention, Call
+from xarrayops.registry import backend_by_name
+from xarrayops.testing._attention_oracle import attention_oracle
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+cuda = pytest.importorskip("xarrayops_backends.torch._attention_cuda")
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
+
+
+def qkv(
+    lq: int = 5, lk: int = 7, *, batch: int = 2, heads: tuple[int, int] = (4, 2), sizes: tuple[int, int] = (8, 8)
+) -> tuple[Any, Any, Any]:
+    draw = torch.Generator().manual_seed(lq + lk)
+    (hq, hkv), (d, dv) = heads, sizes
+    shapes = (batch, hq, lq, d), (batch, hkv, lk, d), (batch, hkv, lk, dv)
+    q, k, v = (torch.randn(shape, generator=draw, dtype=torch.float64) for shape in shapes)
+    return q, k, v
+
+
+def check(q: Any, k: Any, v: Any, tolerance: float = 1e-12, implementation: str | None = None, **options: Any) -> None:
+    host = {name: np.asarray(x) if isinstance(x, torch.Tensor) else x for name, x in options.items()}
+    want, want_lse = attention_oracle(*(x.double().numpy() for x in (q, k, v)), **host)
+    out, lse = xo.attention(q, k, v, **options, return_lse=True, implementation=implementation)
+    assert out.dtype == q.dtype
+    np.testing.assert_allclose(out.double().numpy(), want, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(lse.double().numpy(), want_lse, rtol=0, atol=tolerance)
+
+
+def flags(*shape: int) -> Any:
+    return torch.rand(shape, generator=torch.Generator().manual_seed(3)) > 0.4
+
+
+LENGTHS = {"q_lengths": torch.tensor([700, 0, 333]), "kv_lengths": torch.tensor([900, 900, 0])}
+LONG: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"causal": "top_left"},
+    "causal, negative scale": {"causal": "top_left", "scale": -0.3},
+    "causal, no scale": {"causal": "top_left", "scale": 0},
+    "bottom right": {"causal": "bottom_right"},
+    "queries without keys": {"causal": -30},
+    "window of both sides": {"window": (70, 40), "causal": 5},
+    "window of the past": {"window": (100, None), "causal": "bottom_right"},
+    "keys out of sight": {"window": (3, 3), "causal": 5000},
+    "mask of keys": {"mask": flags(3, 1, 1, 900)},
+    "mask of rows": {"mask": flags(700, 1), "causal": "bottom_right"},
+    "mask of heads": {"mask": flags(1, 4, 700, 900)},
+    "bias": {"bias": torch.where(flags(4, 700, 1), 0.3, -math.inf), "mask": flags(900)},
+    "lengths": LENGTHS,
+    "lengths and all else": {**LENGTHS, "causal": "bottom_right", "window": (200, 0), "mask": flags(3, 1, 700, 900)},
+    "softcap": {"softcap": 1.5, "causal": "bottom_right"},
+}
+
+
+@pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
+@pytest.mark.parametrize("name", LONG)
+def test_values_of_many_blocks(name: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths that need many blocks, in each kernel that runs on the CPU."""
+    from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
+
+    monkeypatch.setattr(blocks, "SCORES", 1 << 16)
+    monkeypatch.setattr(cpu, "MASK", 1 << 16)
+    options = LONG[name]
+    if kernel == "sdpa-flash" and "softcap" in options:
+        with pytest.raises(xo.Unsupported, match="softcap"):
+            xo.attention(*qkv(700, 900, batch=3), **options, implementation="torch:sdpa-flash")
+        return
+    for sizes in ((8, 8), (8, 5), (3, 8)):
+        check(*qkv(700, 900, batch=3, sizes=sizes), **options, implementation=f"torch:{kernel}")
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 4e-6), ("float16", 4e-3), ("bfloat16", 3e-2)])
+@pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
+def test_values_of_other_dtypes(dtype: str, tolerance: float, kernel: str) -> None:
+    """Masks go with each of them."""
+    arrays = [x.to(getattr(torch, dtype)) for x in qkv(33, 70)]
+    for options in (
+        {},
+        {"causal": "bottom_right"},
+        {"mask": flags(2, 1, 1, 70)},
+        {"kv_lengths": torch.tensor([70, 9])},
+    ):
+        check(*arrays, tolerance, f"torch:{kernel}", **options)
+
+
+DECODE: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "bottom right": {"causal": "bottom_right"},
+    "window": {"causal": "bottom_right", "window": (8, 0)},
+    "lengths": {"kv_lengths": torch.tensor([50, 7]), "causal": "bottom_right"},
+    "mask": {"mask": flags(2, 1, 1, 50)},
+    "mask of heads": {"mask": flags(2, 4, 1, 50)},
+    "before all keys": {"causal": -1},
+}
+
+
+@pytest.mark.parametrize("name", DECODE)
+@pytest.mark.parametrize("threads", [1, 64])
+def test_one_query(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of decoding: heads that share keys stand as queries where that leaves enough to do for every thread."""
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    check(*qkv(1, 50), **DECODE[name], implementation="torch:sdpa-flash")
+
+
+def call(device: str = "cpu", dtype: Any = torch.float32, like: Any = (5, 7), **options: Any) -> Call:
+    sizes = options.pop("sizes", (64, 64))
+    q, k, v = (torch.empty(x.shape, dtype=dtype, device=device) for x in qkv(*like, sizes=sizes))
+    return Call((Attention(q, k, v, 0.125, **options),), {})
+
+
+def chosen(call: Call) -> str:
+    return next(name for name, (_, can) in KERNELS.items() if can(call) is None)
+
+
+def test_choice_on_the_cpu() -> None:
+    """Flash attention wherever it can."""
+    grad = {"with_lse": True}
+    assert chosen(call()) == chosen(call(right=0, left=3, mask=flags(5, 7)[None, None])) == "sdpa-flash"
+    assert chosen(call(kv_lengths=torch.tensor([3, 4]))) == chosen(call(**grad)) == "sdpa-flash"
+    assert chosen(call(softcap=2.0)) == chosen(call(like=(5, 0))) == chosen(call(sizes=(64, 0))) == "blocked"
+    followed = call(**grad)
+    followed.args[0].q.requires_grad_()
+    assert chosen(followed) == "blocked"
+    with torch.no_grad():
+        assert chosen(followed) == "sdpa-flash"
+    assert chosen(call(bias=torch.zeros(1, 1, 5, 7, requires_grad=True))) == "blocked"
+    with FakeTensorMode():
+        assert chosen(call(kv_lengths=torch.tensor([3, 4]))) == "blocked"
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a GPU says of itself, while tensors are fake."""
+    says: dict[str, Any] = {"major": 9, "cudnn": 92000}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (says["major"], 0))
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: says["cudnn"])
+    return says
+
+
+def choices(**options: Any) -> str:
+    return chosen(call("cuda", torch.float16, **options))
+
+
+def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
+    """cuDNN where it is right and the fastest, then flash, then what takes masks and single precision."""
+    with FakeTensorMode():
+        x = torch.empty(2, 8, 7, 64, dtype=torch.float16, device="cuda")
+        eight = Call((Attention(x, x, x, 0.125),), {})
+        assert chosen(eight) == "sdpa-cudnn"
+        assert "193893" in (KERNELS["sdpa-cudnn"][1](call("cuda", torch.float16)) or "")
+        gpu["cudnn"] = 91500
+        assert chosen(eight) == "sdpa-flash"
+        gpu.update(cudnn=92000, major=8)
+        assert (
+            chosen(eight) == choices(like=(7, 7), right=0) == choices(right=0, offset=2, with_lse=True) == "sdpa-flash"
+        )
+        mask = torch.ones(1, 1, 5, 7, dtype=torch.bool, device="cuda")
+        assert choices(right=0) == choices(mask=mask) == choices(left=2, right=0) == "sdpa-efficient"
+        assert choices(kv_lengths=torch.ones(2, device="cuda", dtype=torch.int64)) == "sdpa-efficient"
+        assert chosen(call("cuda")) == "sdpa-efficient"
+        assert choices(mask=mask, with_lse=True) == choices(softcap=1.0) == choices(sizes=(12, 12)) == "blocked"
+        assert chosen(call("cuda", torch.float64)) == choices(like=(9000, 9000), left=2, right=0) == "blocked"
+        gpu["major"] = 7
+        assert choices() == "blocked"
+
+
+def test_known_nan_gradients_of_cudnn(gpu: dict[str, Any]) -> None:
+    """The kernel is not chosen for what is known to strike it, and says so."""
+    with FakeTensorMode():
+        q, k, v = (torch.empty(1, 8, 192, 64, dtype=torch.float16, device="cuda") for _ in "qkv")
+        a = Attention(q, k, v, 1.0, mask=torch.ones(1, 1, 192, 192, dtype=torch.bool, device="cuda"))
+        can = KERNELS["sdpa-cudnn"][1]
+        assert can(Call((a,), {})) is None
+        q.requires_grad_()
+        struck = torch.__version__ >= "2.11"
+        assert ("196678" in (can(Call((a,), {})) or "")) == struck
+
+
+@pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 2, "right": 0}], ids=str)
+@pytest.mark.parametrize("kernel", ["sdpa-cudnn", "sdpa-efficient"])
+def test_masks_for_cuda(kernel: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """How a call is made ready for the public function; here that function serves it on the CPU."""
+    from contextlib import nullcontext
+
+    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
+    q, k, v = qkv()
+    for more in (
+        {},
+        {"mask": flags(2, 1, 5, 7)},
+        {"bias": torch.where(flags(1, 4, 5, 1), 0.5, -math.inf)},
+        {"kv_lengths": torch.tensor([0, 4]), "q_lengths": torch.tensor([2, 5])},
+    ):
+        bad_k, bad_v = k.clone(), v.clone()
+        if "kv_lengths" in more:
+            bad_k[1, :, 4:], bad_v[1, :, 4:] = math.nan, math.nan
+        given = Attention(q, bad_k, bad_v, 0.2, **more, **options)
+        out, lse = KERNELS[kernel][0](given)
+        want, _ = KERNELS["generic"][0](given)
+        torch.testing.assert_close(out, want)
+        assert lse is None
+
+
+def test_flash_on_cuda_of_fake_tensors() -> None:
+    """Shapes, dtypes and device of what the kernel itself gives."""
+    with FakeTensorMode():
+        (a,) = call("cuda", torch.float16, right=0, offset=2).args
+        out, lse = cuda.flash(a)
+    assert (tuple(out.shape), out.dtype, out.device.type) == ((2, 4, 5, 64), torch.float16, "cuda")
+    assert (tuple(lse.shape), lse.dtype) == ((2, 4, 5), torch.float32)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("options", [{}, {"softcap": 3.0, "causal": "bottom_right"}], ids=str)
+def test_fake_tensors(device: str, options: dict[str, Any]) -> None:
+    """The verb tells shape, dtype and device without values, on a machine without a GPU too."""
+    with FakeTensorMode():
+        q, k, v = (torch.empty(x.shape, device=device) for x in qkv(sizes=(8, 6)))
+        lengths = torch.empty(2, dtype=torch.int64, device=device)
+        out, lse = xo.attention(q, k, v, **options, kv_lengths=lengths, return_lse=True)
+    assert (tuple(out.shape), out.dtype, out.device.type) == ((2, 4, 5, 6), torch.float32, device)
+    assert (tuple(lse.shape), lse.dtype) == ((2, 4, 5), torch.float32)
+
+
+class Largest(TorchDispatchMode):  # type: ignore[misc]
+    """Remembers how many items the largest result of any operation has."""
+
+    items = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        results = func(*args, **(kwargs or {}))
+        for x in results if isinstance(results, (tuple, list)) else [results]:
+            if isinstance(x, torch.Tensor):
+                self.items = max(self.items, x.untyped_storage().nbytes() // x.itemsize)
+        return results
+
+
+@pytest.mark.parametrize("name", [name for name in LONG if "mask of heads" not in name])
+def test_no_matrix_of_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has as many items as a quarter of the scores of one head, forward and backward."""
+    from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
+
+    monkeypatch.setattr(blocks, "SCORES", 1 << 16)
+    monkeypatch.setattr(cpu, "MASK", 1 << 16)
+    options = {key: x for key, x in LONG[name].items() if key not in ("mask", "q_lengths", "kv_lengths")}
+    q, k, v = (x.requires_grad_() for x in qkv(1200, 1200, batch=1, heads=(1, 1)))
+    if "bias" in options:
+        options["bias"] = torch.zeros(1, 1, 1200, 1)
+    with Largest() as largest:
+        xo.attention(q, k, v, **options).sum().backward()
+    assert q.grad is not None
+    assert largest.items <= 1200 * 1200 // 4

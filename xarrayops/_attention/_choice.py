@@ -1,0 +1,166 @@
+"""Which kernel serves a call of attention where the user has a say: by name, or by engines of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from xarrayops import _engines, registry
+from xarrayops._candidates import Call, Kernel, always, first_able
+from xarrayops._exchange import convert, plan_convert
+from xarrayops._explanation import Candidate
+from xarrayops.dispatch import constant_while_tracing, creator, hold
+from xarrayops.errors import BackendNotFound, Unsupported, what_there_is
+from xarrayops.plugin import Array, Attention
+from xarrayops.registry import Backend
+
+FIELDS = ("q", "k", "v", "mask", "bias", "offset", "q_lengths", "kv_lengths")
+"""Where a call may hold arrays."""
+
+
+class Road(NamedTuple):
+    """One way to serve a call: a kernel of the arrays' own library, or of an engine."""
+
+    own: Backend
+    engine: Backend
+    kernel: Kernel
+
+    @property
+    def name(self) -> str:
+        """As users name it."""
+        return f"{self.engine.name}:{self.kernel[0]}"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether arrays change hands."""
+        return self.engine is not self.own
+
+    def refusal(self, a: Attention) -> str | None:
+        """Why it cannot serve the call; None if it can."""
+        can = self.kernel[2]
+        if not self.is_foreign:
+            return can(Call((a,), {}))
+        return _obstacle(a, self.own, self.engine) or can(Call((_stand_in(a, self.engine),), {}))
+
+    def copies(self, a: Attention) -> tuple[str, ...]:
+        """What is copied on the way in and out."""
+        if not self.is_foreign:
+            return ()
+        plans = {name: _plan(x, self.engine) for name, x in _arrays(a)}
+        coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
+        return (*coming, *(("copies the result",) if self.engine.immutable else ()))
+
+    def serve(self, a: Attention) -> tuple[Array, Array | None]:
+        """Carry the call out."""
+        serve = self.kernel[1]
+        if not self.is_foreign:
+            return serve(a)
+        lent = {name: convert(x, self.engine.name, device=_device(x, self.engine)) for name, x in _arrays(a)}
+        own, device = self.own.name, self.own.functions["device"](a.q)
+        copy = True if self.engine.immutable else None  # results are the caller's to write
+        out, lse = serve(a._replace(**lent))
+        back = {"device": device, "copy": copy}
+        return convert(out, own, **back), None if lse is None else convert(lse, own, **back)
+
+    def attempt(self, a: Attention) -> tuple[Array, Array | None]:
+        """Carry the call out, or raise with the reason why not."""
+        reason = self.refusal(a)
+        if reason is not None:
+            raise Unsupported(f"{self.name}: {reason}")
+        return self.serve(a)
+
+
+def roads(own: Backend, engines: Iterable[str]) -> list[Road]:
+    """All ways, best first: those of the engines, then those of the arrays' own library."""
+    lending = [registry.backend_by_name(name) for name in engines if name != own.name]
+    foreign = [Road(own, engine, kernel) for engine in lending for kernel in _kernels(engine)[:-1]]
+    return [*foreign, *(Road(own, own, kernel) for kernel in _kernels(own))]
+
+
+def _kernels(backend: Backend) -> list[Kernel]:
+    """The kernels of a library; the last one is the generic twin."""
+    return backend.kernels.get("attention", [("generic", backend.functions["attention"], always)])
+
+
+def serve_by_engines(a: Attention) -> tuple[Array, Array | None]:
+    """Serve a call by the first road that can."""
+    reasons = []
+    for road in roads(registry.backend_of(a.q), _engines.active()):
+        reason = road.refusal(a)
+        if reason is None:
+            return road.serve(a)
+        reasons.append(f"{road.name}: {reason}")
+    raise Unsupported("; ".join(reasons))
+
+
+@constant_while_tracing
+def hold_named(cls: type, name: str | None, implementation: str) -> str:
+    """The name in `resolved` of what serves arrays of a class by the implementation of that name, or raises."""
+    road = named(creator(cls, name), implementation)
+    serve = road.attempt if road.is_foreign else first_able("attention", [road.kernel])
+    return hold(f"attention:{implementation}:{road.own.name}", serve)
+
+
+def named(own: Backend, implementation: str) -> Road:
+    """The road of that name, whether or not its library is among the engines."""
+    library = implementation.partition(":")[0]
+    try:
+        found = roads(own, [library] if library in registry.entry_points() else [])
+    except BackendNotFound as error:
+        raise Unsupported(f"implementation={implementation!r}: {error}") from None
+    by_name = {road.name: road for road in found}
+    if implementation not in by_name:
+        raise Unsupported(f"no implementation {implementation!r}: {what_there_is(implementation, by_name)}")
+    return by_name[implementation]
+
+
+def candidates(a: Attention, found: Iterable[Road]) -> Iterator[Candidate]:
+    """The roads as `explain` shows them."""
+    for road in found:
+        reason = road.refusal(a)
+        yield Candidate(road.name, reason is None, reason or "", () if reason else road.copies(a))
+
+
+def _arrays(a: Attention) -> Iterator[tuple[str, Array]]:
+    for name in FIELDS:
+        value = getattr(a, name)
+        if value is not None and not isinstance(value, int):
+            yield name, value
+
+
+def _plan(x: Array, engine: Backend) -> Any:
+    return plan_convert(x, engine.name, device=_device(x, engine))
+
+
+def _device(x: Array, engine: Backend) -> Any:
+    """The engine's own name for the device that holds x; None if it cannot use that device."""
+    memory = registry.backend_of(x).functions["memory"](x)
+    if memory is None:
+        return None
+    return next((d.native for d in engine.devices() if (d.kind, d.index) == (memory.device, memory.index)), None)
+
+
+def _obstacle(a: Attention, own: Backend, engine: Backend) -> str | None:
+    """Why arrays of the call cannot change hands."""
+    if own.functions["is_lazy"](a.q):
+        return f"{own.name} has not computed the values yet"
+    for name, x in _arrays(a):
+        if _device(x, engine) is None:
+            return f"{engine.name} cannot use the device of {name}"
+        plan = _plan(x, engine)
+        if plan.action == "refuse":
+            return f"{name}: {plan.reason}"
+    return None
+
+
+def _stand_in(a: Attention, engine: Backend) -> Attention:
+    """The call as the engine would get it; arrays that would be copied have their shape and dtype, and no values."""
+    lent = {}
+    for name, x in _arrays(a):
+        plan = _plan(x, engine)
+        if plan.action == "zero-copy":
+            lent[name] = convert(x, engine.name, device=plan.device)
+        else:
+            dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))
+            lent[name] = engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
+    return a._replace(**lent)

@@ -1,0 +1,110 @@
+"""The kernels that may serve a verb: how they are asked, and what is known against them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from xarrayops.errors import Unsupported
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def constant_while_tracing(function: _Function) -> _Function:
+    """Have torch.compile call the function while it traces, and take what it gives for a constant."""
+    vars(function)["_dynamo_marked_constant"] = True
+    return function
+
+
+class Call(NamedTuple):
+    """The arguments of one call, for a kernel to say whether it can serve them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+Can = Callable[[Call], str | None]
+Kernel = tuple[str, Callable[..., Any], Can]
+
+
+class KnownBad(NamedTuple):
+    """A fault of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any".
+
+    ``kernel`` names the candidate that it strikes: where such a version is installed, that candidate refuses the calls
+    for which ``when`` is true.
+    """
+
+    library: str
+    versions: str
+    device: str
+    condition: str
+    issue: str
+    kernel: str = ""
+    when: Callable[[Call], bool] = lambda call: True
+
+
+def affected(faults: Iterable[KnownBad], versions: Mapping[str, str]) -> list[KnownBad]:
+    """Those of the faults that concern the installed versions, by library."""
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import InvalidVersion, Version
+
+    found = []
+    for fault in faults:
+        try:
+            version = Version(versions.get(fault.library, ""))
+        except InvalidVersion:
+            continue
+        if SpecifierSet(fault.versions).contains(version, prereleases=True):
+            found.append(fault)
+    return found
+
+
+def screened(can: Can, faults: Iterable[KnownBad], versions: Callable[[], Mapping[str, str]]) -> Can:
+    """can, which says no to the calls that strike a known fault of the installed versions, too."""
+    known = [(fault, _is_here(fault, versions)) for fault in faults]
+    if not known:
+        return can
+
+    def refuse(call: Call) -> str | None:
+        reason = can(call)
+        if reason is not None:
+            return reason
+        for fault, is_here in known:
+            if fault.when(call) and is_here():
+                return f"known to fail: {fault.condition} ({fault.issue})"
+        return None
+
+    return refuse
+
+
+def _is_here(fault: KnownBad, versions: Callable[[], Mapping[str, str]]) -> Callable[[], bool]:
+    """Whether the installed versions have a fault; found when it is first asked, for to compare versions takes long."""
+    found: list[bool] = []
+
+    @constant_while_tracing
+    def is_here() -> bool:
+        if not found:
+            found.append(bool(affected([fault], versions())))
+        return found[0]
+
+    return is_here
+
+
+def first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:
+    """A function that hands each call to the first kernel that can serve it."""
+
+    def choose(*args: Any, **kwargs: Any) -> Any:
+        call = Call(args, kwargs)
+        reasons = []
+        for name, function, can in kernels:
+            reason = can(call)
+            if reason is None:
+                return function(*args, **kwargs)
+            reasons.append(f"{name}: {reason}")
+        raise Unsupported(f"no kernel of this library can serve {verb}: {'; '.join(reasons)}")
+
+    return choose
+
+
+def always(call: Call, /) -> None:
+    """What a kernel says that serves every call."""

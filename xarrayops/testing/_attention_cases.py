@@ -1,0 +1,250 @@
+"""The cases of attention: every option alone, any two together, and inputs that break what is nearly right.
+
+The most telling calls of a row stand first, for variants that make only some; shapes recur, to spare compilers work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._samples import Host, sample
+from xarrayops.testing._table import Call, Row, call, row
+
+ANCHORS: tuple[Any, ...] = ("top_left", "bottom_right", 0, 2, -2)
+HIDDEN = 1e30
+"""Finite, and so large that it shows wherever it leaks."""
+
+
+def qkv(
+    lq: int = 5,
+    lk: int = 7,
+    *,
+    batch: int = 2,
+    heads: tuple[int, int] = (4, 2),
+    sizes: tuple[int, int] = (4, 3),
+    dtype: str = "float32",
+    layout: str = "BHSD",
+) -> tuple[Host, Host, Host]:
+    """Queries, keys and values: of so many queries and keys, heads of each, and head sizes of keys and of values."""
+    (hq, hkv), (d, dv) = heads, sizes
+    q = sample(dtype, (batch, hq, lq, d), low=-2, high=2)
+    k = sample(dtype, (batch, hkv, lk, d), low=-2, high=2, seed=1)
+    v = sample(dtype, (batch, hkv, lk, dv), low=-1, high=3, seed=2)
+    q, k, v = (x if layout.endswith("HSD") else x.swapaxes(1, 2) for x in (q, k, v))
+    return (q, k, v) if layout.startswith("B") else (q[0], k[0], v[0])
+
+
+def expected(*arrays: Host, return_lse: bool = False, **options: Any) -> Any:
+    """What the verb must give for a call of the table."""
+    results = attention_oracle(*arrays, **options)
+    return results if return_lse else results[0]
+
+
+def attend(arrays: tuple[Host, Host, Host], **options: Any) -> Call:
+    """A call that asks for the logsumexp as well."""
+    return call(*arrays, **options, return_lse=True)
+
+
+def flags(*shape: int) -> Host:
+    """A mask of which two thirds are true."""
+    return sample("float32", shape, low=-2, high=4, seed=3) > 0
+
+
+def shift(*shape: int, dtype: str = "float32") -> Host:
+    """A bias."""
+    return sample(dtype, shape, seed=4)
+
+
+def with_values(x: Host, places: Any, value: Any) -> Host:
+    """A copy of x that has a value in some places."""
+    x = x.copy()
+    x[places] = value
+    return x
+
+
+def lse_dtype(q: Any, *others: Any) -> str:
+    """The logsumexp is in single precision, or in double for double."""
+    return "float64" if q == "float64" else "float32"
+
+
+def rows_with_lse(label: str, *calls: Call, ulps: float = 64) -> Row:
+    """A row whose calls ask for the logsumexp as well."""
+    dtype = ("first", lse_dtype)
+    return row("attention", expected, *calls, label=label, dtype=dtype, normwise=True, ulps=ulps)
+
+
+def _shapes() -> Iterator[Call]:
+    yield attend(qkv())
+    yield attend(qkv(layout="BSHD"), layout="BSHD")
+    yield attend(qkv(layout="SHD"), layout="SHD", mask=flags(4, 5, 7), bias=shift(7))
+    yield attend(qkv(dtype="float64"))
+    yield attend(qkv(7, 5, layout="HSD"), layout="HSD")
+    yield attend(qkv(heads=(3, 1), sizes=(7, 5)), layout="BHSD")
+    yield attend(qkv(heads=(3, 3), sizes=(1, 9)))
+    yield attend(qkv(4, 4, sizes=(4, 4), layout="BSHD", dtype="float64"), layout="BSHD", causal=True)
+    yield attend(qkv(1, 1, batch=1, heads=(1, 1)), causal=True)
+    yield attend(qkv(1, 7), causal="bottom_right")
+    for lq, lk, batch in ((0, 7, 2), (5, 0, 2), (0, 0, 2), (5, 7, 0)):
+        yield attend(qkv(lq, lk, batch=batch), causal="bottom_right")
+    yield attend(qkv(5, 0, layout="SHD"), layout="SHD", mask=flags(5, 0))
+
+
+def _causal() -> Iterator[Call]:
+    for causal in ("bottom_right", "top_left", 0, 2, -2, -5, 7, False):
+        yield attend(qkv(5, 7), causal=causal)
+        yield attend(qkv(7, 5), causal=causal)
+    for causal in (True, "top_left", "bottom_right", 0, 1, -1, False):
+        yield attend(qkv(5, 5), causal=causal)
+
+
+def _window() -> Iterator[Call]:
+    yield attend(qkv(5, 7), window=(1, 2, "bottom_right"))
+    yield attend(qkv(7, 5), window=(2, 0), causal="bottom_right")
+    for window in ((1, 2), (0, 0), (None, 1), (1, None), (None, None), (9, 9)):
+        yield attend(qkv(5, 5), window=window)
+    yield attend(qkv(5, 5), window=(1, 2), causal=True)
+    for anchor in ANCHORS:
+        yield attend(qkv(5, 7), window=(2, 1), causal=anchor)
+        yield attend(qkv(7, 5), window=(1, None), causal=anchor)
+    for own in ANCHORS:
+        yield attend(qkv(7, 5), window=(1, 2, own))
+        yield attend(qkv(5, 7), window=(None, 0, own))
+    yield attend(qkv(5, 7), window=(2, 1, "bottom_right"), causal="bottom_right")
+
+
+def _lengths() -> Iterator[Call]:
+    q_lengths, kv_lengths = np.asarray([5, 3]), np.asarray([4, 7])
+    yield attend(qkv(), q_lengths=q_lengths, kv_lengths=kv_lengths, causal="bottom_right")
+    yield attend(qkv(), q_lengths=[3, 5], kv_lengths=(0, 7))
+    for causal in ("bottom_right", "top_left", 2, -2):
+        yield attend(qkv(), kv_lengths=kv_lengths, causal=causal)
+        yield attend(qkv(7, 5), q_lengths=[2, 7], kv_lengths=np.asarray([5, 3], dtype="int32"), causal=causal)
+    for own in ("bottom_right", "top_left"):
+        yield attend(qkv(), q_lengths=q_lengths, kv_lengths=kv_lengths, window=(1, 1, own))
+        yield attend(qkv(layout="BSHD"), layout="BSHD", kv_lengths=[3, 6], window=(2, 0), causal=own)
+    yield attend(qkv(5, 5), q_lengths=[3, 5], kv_lengths=[4, 1], causal=True, window=(1, 0))
+    yield attend(qkv(), q_lengths=[0, 5], kv_lengths=[7, 0])
+    yield attend(qkv(), q_lengths=q_lengths)
+
+
+def _masks() -> Iterator[Call]:
+    nowhere = with_values(flags(2, 4, 5, 7), np.s_[:, 1, 2], False)
+    yield attend(qkv(), mask=nowhere)
+    yield attend(qkv(layout="BSHD"), layout="BSHD", mask=flags(2, 4, 5, 7), bias=shift(4, 5, 7))
+    yield attend(qkv(), bias=with_values(shift(5, 7), np.s_[1], -np.inf))
+    for shape in ((2, 1, 1, 7), (1, 1, 1, 7), (1, 4, 1, 1), (5, 7), (7,), (2, 1, 5, 1), (4, 1, 7)):
+        yield attend(qkv(), mask=flags(*shape))
+        yield attend(qkv(), bias=shift(*shape))
+    yield attend(qkv(), bias=with_values(shift(2, 4, 5, 7), np.s_[..., ::2], -np.inf), mask=flags(7))
+    yield attend(qkv(), mask=np.zeros((1, 1, 1, 1), dtype="bool"))
+    yield attend(qkv(dtype="float64"), bias=shift(4, 5, 7, dtype="float64"), mask=flags(4, 1, 1))
+
+
+def _together() -> Iterator[Call]:
+    full: dict[str, Any] = {"mask": flags(2, 4, 5, 7), "bias": shift(4, 5, 7), "softcap": 1.5, "scale": 0.8}
+    lengths: dict[str, Any] = {"q_lengths": np.asarray([4, 5]), "kv_lengths": [7, 5]}
+    yield attend(qkv(), **full, **lengths, causal="bottom_right", window=(4, 0))
+    yield attend(qkv(layout="BSHD"), **full, **lengths, causal=1, window=(3, 1), layout="BSHD")
+    yield attend(qkv(), **full, window=(3, 1, "bottom_right"))
+
+
+def _scores() -> Iterator[Call]:
+    yield attend(qkv(), softcap=0.7, bias=shift(4, 5, 7))
+    yield attend(qkv(), scale=-1.5)
+    for scale in (0.0, 0, 1.0, 3, 1e-6):
+        yield attend(qkv(), scale=scale)
+    yield attend(qkv(), softcap=30, scale=2.0, causal="bottom_right")
+
+
+def _large_scores() -> Iterator[Call]:
+    """Up to ten thousand either way: exp of it overflows even in double precision."""
+    yield attend(qkv(), scale=1e3)
+    yield attend(qkv(), scale=1e3, mask=flags(2, 4, 5, 7), causal="bottom_right")
+    yield attend(qkv(), scale=-1e3, softcap=50.0, bias=shift(4, 5, 7))
+    yield attend(qkv(), bias=-1e4 + shift(2, 4, 5, 7))
+    yield attend(qkv(dtype="float64"), scale=1e3, kv_lengths=[3, 7])
+
+
+def _hidden() -> Iterator[Call]:
+    """What must not reach the result: anything past the lengths, and whatever is finite where no query looks."""
+    (q, k, v), past = qkv(), (1, slice(None), slice(4, None))
+    for rubbish in (np.nan, np.inf, -np.inf, HIDDEN):
+        bad = with_values(q, past, rubbish), with_values(k, past, rubbish), with_values(v, past, rubbish)
+        yield attend(bad, q_lengths=[5, 4], kv_lengths=np.asarray([7, 4]))
+        yield attend((q, *bad[1:]), kv_lengths=[7, 4], causal="bottom_right", mask=flags(2, 1, 5, 7))
+    last = np.s_[:, :, 5:]
+    for poison in (HIDDEN, -HIDDEN):
+        bad = q, with_values(k, last, poison), with_values(v, last, poison)
+        for options in (
+            {"mask": np.arange(7) < 5},
+            {"causal": "top_left"},
+            {"window": (4, 0, "top_left")},
+            {"bias": np.where(np.arange(7) < 5, 0, -np.inf).astype("float32"), "softcap": 5.0},
+        ):
+            yield attend(bad, **options)
+    yield attend((q, with_values(k, np.s_[:], HIDDEN), v), mask=np.zeros((5, 1), dtype="bool"))
+    early = q, with_values(k, np.s_[:, :, :2], HIDDEN), with_values(v, np.s_[:, :, :2], HIDDEN)
+    yield attend(early, window=(0, None, "bottom_right"))
+
+
+def _blocks() -> Iterator[Call]:
+    """Lengths that no block divides, whole blocks that are hidden, maxima that rise and fall from block to block."""
+    one: dict[str, Any] = {"batch": 1, "heads": (2, 1), "sizes": (2, 2)}
+    q, k, v = qkv(5, 1031, **one)
+    yield attend((q, k, v), causal="bottom_right", mask=np.arange(1031) >= 600)
+    yield attend(qkv(600, 1031, **one), kv_lengths=[777], causal="bottom_right", window=(130, 70))
+    yield attend(qkv(192, 192, **one), causal=True, bias=shift(2, 1, 192))
+    slope = np.linspace(0.1, 4, 1031, dtype="float32")[:, np.newaxis]
+    yield attend((q, k * slope, v))
+    yield attend((q, k * slope[::-1], v), mask=flags(5, 1031))
+    yield attend((q, k, v), mask=np.arange(1031) < 3)
+
+
+OPTIONS: dict[str, Any] = {
+    "mask": flags(2, 4, 4, 4),
+    "bias": shift(4, 4, 4),
+    "causal": "bottom_right",
+    "window": (2, 1),
+    "scale": -0.7,
+    "softcap": 0.8,
+    "q_lengths": [3, 4],
+    "kv_lengths": np.asarray([4, 2]),
+    "layout": "BSHD",
+}
+"""Something for each option that changes the result, beside any other."""
+PAIRS = list(combinations((*OPTIONS, "grouped"), 2))
+"""Any two of the options, and of grouped heads."""
+
+
+def pair(names: tuple[str, ...]) -> Call:
+    """A call with these options; there are as many heads as positions, so that no shape tells which is which."""
+    layout = OPTIONS["layout"] if "layout" in names else "BHSD"
+    arrays = qkv(4, 4, heads=(4, 2 if "grouped" in names else 4), layout=layout)
+    return attend(arrays, **{name: value for name, value in OPTIONS.items() if name in names})
+
+
+def _without_lse() -> Iterator[Call]:
+    yield call(*qkv())
+    yield call(*qkv(layout="BSHD", dtype="float64"), layout="BSHD", return_lse=False)
+    yield call(*qkv(layout="HSD"), layout="HSD", causal="bottom_right")
+
+
+ROWS = [
+    row("attention", expected, *_without_lse(), label="alone", dtype="first", normwise=True, ulps=64),
+    rows_with_lse("shapes", *_shapes()),
+    rows_with_lse("causal", *_causal()),
+    rows_with_lse("window", *_window()),
+    rows_with_lse("lengths", *_lengths()),
+    rows_with_lse("masks", *_masks()),
+    rows_with_lse("together", *_together()),
+    rows_with_lse("scores", *_scores()),
+    rows_with_lse("large scores", *_large_scores(), ulps=60_000),
+    rows_with_lse("hidden", *_hidden()),
+    rows_with_lse("pairs", *map(pair, PAIRS)),
+]
+LONG = [rows_with_lse("blocks", *_blocks())]
