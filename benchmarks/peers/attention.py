@@ -90,11 +90,10 @@ def on_numpy(q: Any, k: Any, v: Any, **options: Any) -> Calls:
     if importlib.util.find_spec("torch") and not options.keys() & {"softcap"}:
         found["torch"] = sdpa(q, k, v, **options)
     if importlib.util.find_spec("jax") and not options:
-        aligned = [xo.convert(x, "numpy", copy=True) for x in (q, k, v)]
 
         def by_jax() -> Any:
             with xo.engines("jax"):
-                return xo.attention(*aligned)
+                return xo.attention(q, k, v)
 
         found["ours by jax"] = by_jax
     return found
@@ -161,7 +160,7 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("numpy plain", PLAIN, on_numpy, {}, {"numpy": 2.0, "torch": 0.8}),
+    Case("numpy plain", PLAIN, on_numpy, {}, {"numpy": 2.0, "torch": 0.8, "torch over ours by jax": 1.2}),
     Case("numpy causal", PLAIN, on_numpy, {"causal": True}, {}),
     Case("numpy window", PLAIN, on_numpy, {"window": WINDOW}, {}),
     Case("numpy softcap", PLAIN, on_numpy, {"softcap": SOFTCAP}, {}),

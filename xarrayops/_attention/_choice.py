@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from xarrayops import _engines, registry
@@ -36,11 +37,14 @@ class Road(NamedTuple):
         return self.engine is not self.own
 
     def refusal(self, a: Attention) -> str | None:
-        """Why it cannot serve the call; None if it can."""
-        can = self.kernel[2]
+        """Why it cannot serve the call; None if it can. Nothing is copied to find that out."""
         if not self.is_foreign:
-            return can(Call((a,), {}))
-        return _obstacle(a, self.own, self.engine) or can(Call((_stand_in(a, self.engine),), {}))
+            return self._refusal(a)
+        return _obstacle(a, self.own, self.engine) or self._refusal(_stand_in(a, self.engine))
+
+    def _refusal(self, a: Attention) -> str | None:
+        """Why the kernel itself cannot serve a call of its own library's arrays."""
+        return self.kernel[2](Call((a,), {}))
 
     def copies(self, a: Attention) -> tuple[str, ...]:
         """What is copied on the way in and out."""
@@ -50,24 +54,23 @@ class Road(NamedTuple):
         coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
         return (*coming, *(("copies the result",) if self.engine.immutable else ()))
 
-    def serve(self, a: Attention) -> tuple[Array, Array | None]:
-        """Carry the call out."""
-        serve = self.kernel[1]
-        if not self.is_foreign:
-            return serve(a)
-        lent = {name: convert(x, self.engine.name, device=_device(x, self.engine)) for name, x in _arrays(a)}
-        own, device = self.own.name, self.own.functions["device"](a.q)
-        copy = True if self.engine.immutable else None  # results are the caller's to write
-        out, lse = serve(a._replace(**lent))
-        back = {"device": device, "copy": copy}
-        return convert(out, own, **back), None if lse is None else convert(lse, own, **back)
+    def take(self, a: Attention) -> Attention | str:
+        """The call in arrays of the engine, or why the kernel cannot serve it."""
+        if self.is_foreign:
+            obstacle = _obstacle(a, self.own, self.engine)
+            if obstacle is not None:
+                return obstacle
+            lent = {name: convert(x, self.engine.name, device=_device(x, self.engine)) for name, x in _arrays(a)}
+            a = a._replace(**lent)
+        return self._refusal(a) or a
 
-    def attempt(self, a: Attention) -> tuple[Array, Array | None]:
-        """Carry the call out, or raise with the reason why not."""
-        reason = self.refusal(a)
-        if reason is not None:
-            raise Unsupported(f"{self.name}: {reason}")
-        return self.serve(a)
+    def serve(self, taken: Attention, device: Any) -> tuple[Array, Array | None]:
+        """Carry out what was taken; results come back to the device of the caller's arrays."""
+        out, lse = self.kernel[1](taken)
+        if not self.is_foreign:
+            return out, lse
+        back = {"device": device, "copy": True if self.engine.immutable else None}  # results are the caller's to write
+        return convert(out, self.own.name, **back), None if lse is None else convert(lse, self.own.name, **back)
 
 
 def roads(own: Backend, engines: Iterable[str]) -> list[Road]:
@@ -82,22 +85,27 @@ def _kernels(backend: Backend) -> list[Kernel]:
     return backend.kernels.get("attention", [("generic", backend.functions["attention"], always)])
 
 
-def serve_by_engines(a: Attention) -> tuple[Array, Array | None]:
-    """Serve a call by the first road that can."""
+def serve_by_first(found: Iterable[Road], a: Attention) -> tuple[Array, Array | None]:
+    """Serve a call by the first of some roads that can."""
     reasons = []
-    for road in roads(registry.backend_of(a.q), _engines.active()):
-        reason = road.refusal(a)
-        if reason is None:
-            return road.serve(a)
-        reasons.append(f"{road.name}: {reason}")
+    for road in found:
+        taken = road.take(a)
+        if not isinstance(taken, str):
+            return road.serve(taken, road.own.functions["device"](a.q))
+        reasons.append(f"{road.name}: {taken}")
     raise Unsupported("; ".join(reasons))
+
+
+def serve_by_engines(a: Attention) -> tuple[Array, Array | None]:
+    """Serve a call by an engine, or by the arrays' own library where none can."""
+    return serve_by_first(roads(registry.backend_of(a.q), _engines.active()), a)
 
 
 @constant_while_tracing
 def hold_named(cls: type, name: str | None, implementation: str) -> str:
     """The name in `resolved` of what serves arrays of a class by the implementation of that name, or raises."""
     road = named(creator(cls, name), implementation)
-    serve = road.attempt if road.is_foreign else first_able("attention", [road.kernel])
+    serve = partial(serve_by_first, [road]) if road.is_foreign else first_able("attention", [road.kernel])
     return hold(f"attention:{implementation}:{road.own.name}", serve)
 
 

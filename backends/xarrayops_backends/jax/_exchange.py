@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from xarrayops._generic import dtype_refusal
+from xarrayops.kernels import permute, views
 from xarrayops.plugin import Array, Memory, compact_strides
 from xarrayops_backends.jax._devices import _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name
@@ -106,5 +107,15 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy, which owns its memory."""
-    return jax.numpy.array(a.astype(a.dtype.newbyteorder("="), copy=False), copy=True, device=device)
+    """A copy, which owns its memory. Where that is the first CPU's, JAX takes it over from us in less than its own time.
+
+    An array that is taken over is tied to its device, as one is that was asked for on a device.
+    """
+    a = a.astype(a.dtype.newbyteorder("="), copy=False)
+    if isinstance(device, jax.Device) and (device.platform, device.id) == ("cpu", 0):
+        copied = views.aligned(a.shape, a.dtype)
+        permute.copy(a, copied)
+        taken = borrow(copied)
+        if taken is not None:
+            return taken
+    return jax.numpy.array(a, copy=True, device=device)
