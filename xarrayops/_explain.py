@@ -10,7 +10,7 @@ from xarrayops._attention._explain import explain_attention
 from xarrayops._exchange import explain_convert
 from xarrayops._explanation import Candidate, Explanation
 from xarrayops._layout import LAID_OUT, as_strided, explain_layout, pin_memory
-from xarrayops._namespace import MAIN_NAMESPACE_ALIASES, candidates
+from xarrayops._namespace import MAIN_NAMESPACE_ALIASES
 from xarrayops._surface import SURFACE
 from xarrayops.dispatch import SHOWN, array_arguments, common_backend, creation, creator, signature
 from xarrayops.errors import Unsupported
@@ -200,7 +200,7 @@ def _tried(verb: str, candidate: Candidate, call: Call) -> Candidate:
 
 def _kernels(backend: Backend, verb: str, call: Call) -> list[Candidate]:
     inner = HOOK_OF.get(verb, verb)
-    kernels = candidates(backend.module, inner)
+    kernels = backend.kernels.get(inner)
     if kernels:
         reasons = [(name, can(call)) for name, _, can in kernels]
         return [Candidate(f"{backend.name}:{name}", reason is None, reason or "") for name, reason in reasons]

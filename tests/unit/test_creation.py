@@ -113,7 +113,7 @@ class TestUse:
         with pytest.raises(ZeroDivisionError), xo.use("torch"):
             raise ZeroDivisionError
         assert which() == "numpy"
-        assert _default._open == 0
+        assert _default._blocks._open == 0
 
     def test_the_device(self):
         with xo.use("numpy", device="cpu"):

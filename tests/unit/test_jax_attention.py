@@ -220,7 +220,7 @@ def test_cudnn_stays_away_from_other_devices() -> None:
         ({"right": 0, "offset": 1}, "top left"),
         ({"right": 0, "offset": jnp.zeros(1, "int32")}, "top left"),
         ({"left": 3, "right": 0, "q": jnp.zeros((1, 2, 12, 64), "bfloat16")}, "without keys"),
-        ({"q": jnp.zeros((1, 2, 8, 64))}, "float32"),
+        ({"q": jnp.zeros((1, 2, 8, 64), "float32")}, "float32"),
         ({"q": jnp.zeros((1, 2, 0, 64), "bfloat16")}, "empty"),
         ({"q": jnp.zeros((1, 2, 8, 20), "bfloat16")}, "multiple of 8"),
         ({"v": jnp.zeros((1, 2, 8, 32), "bfloat16")}, "one size"),

@@ -17,6 +17,8 @@ from xarrayops.registry import Backend
 
 FIELDS = ("q", "k", "v", "mask", "bias", "offset", "q_lengths", "kv_lengths")
 """Where a call may hold arrays."""
+NOTES = {"generic": "written on the standard alone, for what no other serves"}
+"""What `explain` says of kernels that can serve."""
 
 
 class Road(NamedTuple):
@@ -126,7 +128,9 @@ def candidates(a: Attention, found: Iterable[Road]) -> Iterator[Candidate]:
     """The roads as `explain` shows them."""
     for road in found:
         reason = road.refusal(a)
-        yield Candidate(road.name, reason is None, reason or "", () if reason else road.copies(a))
+        yield Candidate(
+            road.name, reason is None, reason or NOTES.get(road.kernel[0], ""), () if reason else road.copies(a)
+        )
 
 
 def _arrays(a: Attention) -> Iterator[tuple[str, Array]]:

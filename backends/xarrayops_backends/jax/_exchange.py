@@ -107,9 +107,9 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy, which owns its memory. Where that is the first CPU's, JAX takes it over from us in less than its own time.
+    """A copy, which owns its memory. On the first CPU we make it and JAX takes it over: its own takes several times that.
 
-    An array that is taken over is tied to its device, as one is that was asked for on a device.
+    What is taken over is tied to its device, as any array is that was asked for on a device.
     """
     a = a.astype(a.dtype.newbyteorder("="), copy=False)
     if isinstance(device, jax.Device) and (device.platform, device.id) == ("cpu", 0):
