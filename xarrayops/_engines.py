@@ -18,18 +18,20 @@ class engines:  # noqa: N801 - reads as a statement: with xo.engines("jax")
     without a copy where the memory allows it and by a copy elsewhere, on the same device, never out of an autograd
     graph, and results come back as the arrays' own: native in, native out. ``explain("attention", ...)`` shows it all.
     Where no engine can serve a call, the array's own library does, as it does without a block. The block is local to
-    the thread or task. `attention` is the one verb that engines serve so far.
+    the thread or task, and torch.compile traces none. `attention` is the one verb that engines serve so far.
 
     Parameters
     ----------
     *names : str
-        Backends, the preferred one first. None: no engines, also against the environment variable
-        ``XARRAYOPS_ENGINES``, which names them (``jax,torch``) where there is no block.
+        Backends, the preferred one first; without any no engine serves. Where there is no block, the environment
+        variable ``XARRAYOPS_ENGINES`` names them (``jax,torch``).
 
     Raises
     ------
     BackendNotFound
         No backend has such a name, or, when it is to serve, its library is not installed.
+    TypeError
+        A name is no string.
 
     Examples
     --------
@@ -42,6 +44,8 @@ class engines:  # noqa: N801 - reads as a statement: with xo.engines("jax")
 
     def __init__(self, *names: str) -> None:
         for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f'xo.engines takes the names of backends, as "jax", "torch"; it was given {name!r}.')
             if name not in registry.entry_points():
                 raise registry.unknown(name)
         self._names = names

@@ -58,7 +58,7 @@ def cut(extent: int, step: int) -> Iterator[Span]:
 
 def sees(a: Attention, queries: Span, keys: Span) -> bool:
     """Whether the band lets any query of a block see any key of another; True where only values could tell."""
-    if not isinstance(a.offset, int):
+    if not a.has_one_offset:
         return True
     behind = keys[0] - (queries[1] - 1) - a.offset  # the least that any key is behind the place of any query
     before = queries[0] + a.offset - (keys[1] - 1)
@@ -67,7 +67,7 @@ def sees(a: Attention, queries: Span, keys: Span) -> bool:
 
 def is_full(a: Attention, queries: Span, keys: Span) -> bool:
     """Whether the band lets every query of a block see every key of another."""
-    if not isinstance(a.offset, int):
+    if not a.has_one_offset:
         return not a.has_band
     behind = keys[1] - 1 - queries[0] - a.offset
     before = queries[1] - 1 + a.offset - keys[0]
@@ -170,7 +170,7 @@ def limits(xp: ModuleType, a: Attention, queries: Span, keys: Span, like: Array)
         yield j < _by_row(xp, a.kv_lengths)
     if not is_full(a, queries, keys):
         i = xp.reshape(_places(xp, like, queries), (1, 1, -1, 1))
-        place = i + (a.offset if isinstance(a.offset, int) else _by_row(xp, a.offset))
+        place = i + (a.offset if a.has_one_offset else _by_row(xp, a.offset))
         if a.right is not None:
             yield j - place <= a.right
         if a.left is not None:

@@ -202,12 +202,13 @@ def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         if role is None:  # an index, say
             yield from ((place, m) for place, m in (*members, (name, value)) if _may_be_array(m))
         elif role == "arrays" and (members or not value):
-            yield from ((place, _given(verb, place, member, role)) for place, member in members)
+            yield from ((place, given(verb, place, member, role)) for place, member in members)
         elif value is not None or role != "maybe":
-            yield name, _given(verb, name, value, role)
+            yield name, given(verb, name, value, role)
 
 
-def _given(verb: str, name: str, value: Any, role: str) -> Any:
+def given(verb: str, name: str, value: Any, role: str) -> Any:
+    """The argument, which may not be None or a number where its role wants an array."""
     if _is_misplaced(type(value), role):
         fix = "" if value is None else f" Make it one: xo.asarray({value!r})."
         raise BackendNotFound(

@@ -106,7 +106,7 @@ class Attention(NamedTuple):
     left: int | None = None
     """How many keys before its own place a query sees; None for all."""
     right: int | None = None
-    """How many keys behind its own place a query sees; None for all."""
+    """How many keys after its own place a query sees; None for all."""
     offset: int | Array = 0
     """The place of query 0 among the keys: one for all rows of the batch, or integers of shape (B,)."""
     softcap: float | None = None
@@ -116,6 +116,11 @@ class Attention(NamedTuple):
     """Integers of shape (B,): nobody sees keys from there on; they and their values may hold anything."""
     with_lse: bool = False
     """Whether the logsumexp is asked for; a kernel may give None in its place where it is not."""
+
+    @property
+    def has_one_offset(self) -> bool:
+        """Whether the offset is one number for all rows; a symbolic one of a compiler is a number, too."""
+        return isinstance(self.offset, int) or not hasattr(self.offset, "shape")
 
     @property
     def has_band(self) -> bool:

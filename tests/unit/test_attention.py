@@ -42,6 +42,66 @@ def test_the_law_of_halves():
     assert np.allclose(o1 * np.exp(l1 - lse)[..., None] + o2 * np.exp(l2 - lse)[..., None], xo.attention(Q, K, V))
 
 
+def test_halves_of_a_band():
+    """As the docstring says: for the keys from h on, a place o is o - h. Rows without keys stay 0."""
+    h, options = 4, {"window": (3, 0)}
+    parts = [
+        xao(K[:, :, :h], V[:, :, :h], causal=-2, **options),
+        xao(K[:, :, h:], V[:, :, h:], causal=-2 - h, **options),
+    ]
+    lse = np.logaddexp(parts[0][1], parts[1][1])
+    seen = np.isfinite(lse)
+    with np.errstate(invalid="ignore"):
+        whole = sum(np.where(seen, np.exp(part_lse - lse), 0)[..., None] * out for out, part_lse in parts)
+    assert not seen[:, :, :2].any()
+    assert close(whole, causal=-2, **options)
+
+
+def xao(k, v, **options):
+    return xo.attention(Q, k, v, return_lse=True, **options)
+
+
+@pytest.mark.parametrize("heads", [128, 129, 513])
+def test_many_heads_share_keys(heads):
+    q = np.broadcast_to(Q[:, :1], (2, heads, 5, 8))
+    assert np.allclose(xo.attention(q, K[:, :1], V[:, :1]), xo.attention(Q[:, :1], K[:, :1], V[:, :1]), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ({"mask": [[True]]}, xo.BackendNotFound, "argument mask is a list"),
+        ({"mask": True}, ValueError, "mask= is an array; it was a bool"),
+        ({"bias": 1.0}, ValueError, "bias= is an array; it was a float"),
+        ({"kv_lengths": 3}, ValueError, "integer array or a sequence of shape"),
+        ({"kv_lengths": np.asarray([9, 10])}, ValueError, r"q numpy float32 .*kv_lengths\[1\] is 10"),
+        ({"causal": None}, ValueError, "True or False; it was None"),
+        ({"causal": np.True_}, ValueError, "it was a numpy.bool"),
+        ({"layout": "bhsd"}, ValueError, "did you mean 'BHSD'"),
+        ({"mask": np.ones((2, 9), bool)}, ValueError, r"mask\[:, None, None, :\]"),
+        ({"softcap": np.inf}, ValueError, "softcap= must be finite"),
+        ({"implementation": 42}, xo.Unsupported, "no implementation 42"),
+    ],
+    ids=str,
+)
+def test_messages_say_what_to_do(wrong, error, said):
+    with pytest.raises(error, match=said):
+        xo.attention(Q, K, V, **wrong)
+
+
+@pytest.mark.parametrize("arrays", [([1.0], K, V), (Q, None, V), (Q, K, 1.0)])
+def test_what_is_no_array(arrays):
+    with pytest.raises(xo.BackendNotFound, match=r"xo\.attention: argument [qkv] is"):
+        xo.attention(*arrays)
+
+
+def test_numbers_of_numpy():
+    options = {"causal": np.int64(3), "scale": np.float32(0.5), "softcap": np.float64(2), "kv_lengths": [np.int8(9), 4]}
+    got = xo.attention(Q, K, V, **options)
+    assert got.dtype == np.float32
+    assert close(got, **{name: list(map(int, x)) if name == "kv_lengths" else x.item() for name, x in options.items()})
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "uint64", "int64"])
 def test_lengths_of_any_integers(dtype):
     """Also of those whose difference would wrap."""
@@ -107,6 +167,9 @@ def test_engines_nest_and_none_are_none():
 def test_unknown_engines_are_refused():
     with pytest.raises(xo.BackendNotFound, match="did you mean"):
         xo.engines("trch")
+    for wrong in (None, ["torch"]):
+        with pytest.raises(TypeError, match="names of backends"):
+            xo.engines(wrong)
 
 
 def test_engines_from_the_environment():

@@ -115,6 +115,34 @@ def test_one_query(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> 
     check(*qkv(1, 50), **DECODE[name], implementation="torch:sdpa-flash")
 
 
+def test_logsumexp_without_keys_is_writable() -> None:
+    """Every row has its own."""
+    _, lse = KERNELS["blocked"][0](Attention(*qkv(5, 0), 0.3, with_lse=True))
+    assert (lse.add_(1) == -math.inf).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"softcap": 2.0}], ids=str)
+def test_no_rows_with_lengths(options: dict[str, Any]) -> None:
+    """A batch of 0 has 0 lengths."""
+    q, k, v = (x[:0] for x in qkv())
+    none = torch.zeros(0, dtype=torch.int64)
+    out, lse = xo.attention(q, k, v, q_lengths=none, kv_lengths=none, return_lse=True, **options)
+    assert (tuple(out.shape), tuple(lse.shape)) == ((0, 4, 5, 8), (0, 4, 5))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")  # PyTorch's own
+def test_traced_lengths_are_not_constants() -> None:
+    """torch.jit.trace keeps the lengths as arguments."""
+    q, k, v = qkv()
+
+    def attend(lengths: Any) -> Any:
+        return KERNELS["blocked"][0](Attention(q, k, v, 0.3, kv_lengths=lengths))[0]
+
+    traced = torch.jit.trace(attend, torch.tensor([3, 4]))
+    other = torch.tensor([7, 1])
+    torch.testing.assert_close(traced(other), attend(other))
+
+
 def call(device: str = "cpu", dtype: Any = torch.float32, like: Any = (5, 7), **options: Any) -> Call:
     sizes = options.pop("sizes", (64, 64))
     q, k, v = (torch.empty(x.shape, dtype=dtype, device=device) for x in qkv(*like, sizes=sizes))
@@ -176,6 +204,22 @@ def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
         assert chosen(call("cuda", torch.float64)) == choices(like=(9000, 9000), left=2, right=0) == "blocked"
         gpu["major"] = 7
         assert choices() == "blocked"
+
+
+def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
+    """The logsumexp's gradient, scales that are not positive, and a bias that is more exact than the queries."""
+    with FakeTensorMode():
+        gpu["major"] = 8
+        followed = call("cuda", torch.float16, with_lse=True)
+        assert chosen(followed) == "sdpa-flash"
+        followed.args[0].q.requires_grad_()
+        assert "no gradient" in (KERNELS["sdpa-flash"][1](followed) or "")
+        (a,) = call("cuda", torch.float16).args
+        for scale in (0.0, -0.3):
+            assert chosen(Call((a._replace(scale=scale),), {})) == "blocked"
+        for dtype, kernel in (("float16", "efficient"), ("float32", ""), ("float64", ""), ("bfloat16", "")):
+            bias = torch.zeros(1, 1, 5, 7, dtype=getattr(torch, dtype), device="cuda")
+            assert choices(bias=bias) == (f"sdpa-{kernel}" if kernel else "blocked")
 
 
 def test_known_nan_gradients_of_cudnn(gpu: dict[str, Any]) -> None:
@@ -263,3 +307,14 @@ def test_no_matrix_of_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         xo.attention(q, k, v, **options).sum().backward()
     assert q.grad is not None
     assert largest.items <= 1200 * 1200 // 4
+
+
+@pytest.mark.parametrize("name", ["k", "v", "mask", "bias"])
+def test_tensors_of_several_devices(name):
+    """PyTorch's own kernel would read memory that is not there."""
+    arrays = {"q": torch.ones(1, 2, 4, 8), "k": torch.ones(1, 2, 4, 8), "v": torch.ones(1, 2, 4, 8)}
+    arrays |= {"mask": torch.ones(4, 4, dtype=torch.bool), "bias": torch.ones(4, 4)}
+    arrays[name] = arrays[name].to("meta")
+    q, k, v = (arrays.pop(each) for each in "qkv")
+    with pytest.raises(ValueError, match=rf"{name} lies on meta, and q on cpu\. Instead: xo\.to_device"):
+        xo.attention(q, k, v, **arrays)

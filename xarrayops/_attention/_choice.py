@@ -113,7 +113,7 @@ def hold_named(cls: type, name: str | None, implementation: str) -> str:
 
 def named(own: Backend, implementation: str) -> Road:
     """The road of that name, whether or not its library is among the engines."""
-    library = implementation.partition(":")[0]
+    library = str(implementation).partition(":")[0]
     try:
         found = roads(own, [library] if library in registry.entry_points() else [])
     except BackendNotFound as error:
@@ -136,7 +136,7 @@ def candidates(a: Attention, found: Iterable[Road]) -> Iterator[Candidate]:
 def _arrays(a: Attention) -> Iterator[tuple[str, Array]]:
     for name in FIELDS:
         value = getattr(a, name)
-        if value is not None and not isinstance(value, int):
+        if hasattr(value, "shape"):
             yield name, value
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from xarrayops import standard
 from xarrayops._creation import asarray
 from xarrayops.dispatch import serving
+from xarrayops.errors import what_there_is
 from xarrayops.plugin import Array, Attention
+from xarrayops.registry import describe_class
 
 LAYOUTS = ("BHSD", "BSHD", "HSD", "SHD")
 """Axes of q, k and v: batch, heads, sequence, head size. The last two have no batch."""
@@ -45,7 +47,7 @@ def request(
         It says what does not fit, and what to do instead.
     """
     if layout not in LAYOUTS:
-        raise Misfit(f"layout= is one of {', '.join(LAYOUTS)}; it was {layout!r}")
+        raise Misfit(f"no layout {layout!r}: {what_there_is(str(layout).upper(), LAYOUTS)}")
     if not q.ndim == k.ndim == v.ndim == len(layout):
         raise Misfit(f"the layout {layout} has {len(layout)} axes; q has {q.ndim}, k {k.ndim} and v {v.ndim}")
     dtype = q.dtype
@@ -78,7 +80,8 @@ def request(
         left, right, anchor = _band(causal, window, queries, keys)
     offset = _offset(anchor, queries, keys, q_lengths, kv_lengths)
     scale = 1 / math.sqrt(size or 1) if scale is None else _real("scale", scale)
-    if softcap is not None and _real("softcap", softcap) <= 0:
+    softcap = None if softcap is None else _real("softcap", softcap)
+    if softcap is not None and softcap <= 0:
         raise Misfit(f"softcap= is a number above 0, or None for no cap; it was {softcap!r}")
     return Attention(q, k, v, scale, mask, bias, left, right, offset, softcap, q_lengths, kv_lengths, with_lse)
 
@@ -113,6 +116,8 @@ def _dtype_name(x: Array) -> str | None:
 
 def _against_scores(name: str, x: Array, scores: tuple[int, ...], layout: str, dtypes: tuple[str, ...]) -> Array:
     """A mask or a bias with four axes, each of the extent of the scores or of 1."""
+    if not hasattr(x, "dtype"):
+        raise Misfit(f"{name}= is an array; it was a {type(x).__name__}")
     if _dtype_name(x) not in dtypes:
         raise Misfit(
             f"mask= must be bool, True where a query sees a key; it is {x.dtype}. Numbers to be added are bias="
@@ -124,7 +129,10 @@ def _against_scores(name: str, x: Array, scores: tuple[int, ...], layout: str, d
     full = (1,) * (4 - len(shape)) + shape
     if len(shape) > axes or any(n not in (1, extent) for n, extent in zip(full, scores, strict=True)):
         named = "(B, Hq, Lq, Lk)" if axes == 4 else "(Hq, Lq, Lk)"
-        raise Misfit(f"{name}= of shape {shape} does not broadcast to {named} = {scores[4 - axes :]}, in any layout")
+        raise Misfit(
+            f"{name}= of shape {shape} does not broadcast to {named} = {scores[4 - axes :]}, which are its axes in any "
+            f"layout. Instead: axes of extent 1 where it lacks some, as {name}[:, None, None, :] of (B, Lk)"
+        )
     return x if len(shape) == 4 else standard.reshape(x, full)
 
 
@@ -132,21 +140,23 @@ def _lengths(name: str, lengths: Array | Sequence[int], batch: int, extent: int,
     """How much of each row is real, as integers of q's library."""
     found: Array = lengths
     if isinstance(lengths, (list, tuple)):
-        if not all(type(n) is int for n in lengths):
-            raise Misfit(f"{name}= is an integer array, or a sequence of Python integers, of shape (B,)")
+        if not all(_is_integer(n) for n in lengths):
+            raise Misfit(f"{name}= is an integer array, or a sequence of integers, of shape (B,)")
         if len(lengths) == batch and not all(0 <= n <= extent for n in lengths):
             raise Misfit(f"{name}= lie between 0 and {extent}, the length of the sequence; they were {lengths!r}")
         found = asarray(lengths, dtype="int32", like=like)
+    if not hasattr(found, "shape"):
+        raise Misfit(f"{name}= is an integer array or a sequence of shape (B,); it was a {type(found).__name__}")
     if tuple(found.shape) != (batch,):
         raise Misfit(f"{name}= has one length for each of the {batch} rows of the batch; its shape is {_of(found)}")
     dtype = _dtype_name(found) or ""
     if "int" not in dtype:
         raise Misfit(f"{name}= are integers; they are {found.dtype}")
-    return found if dtype in ("int32", "int64") else standard.astype(found, "int32")
+    return found if dtype == "int32" else standard.astype(found, "int32")  # every library has it, and none need wrap
 
 
 def _band(
-    causal: bool | str | int, window: tuple[Any, ...] | None, queries: int, keys: int
+    causal: Any, window: tuple[Any, ...] | None, queries: int, keys: int
 ) -> tuple[int | None, int | None, str | int]:
     """How far before and behind its place a query sees, and where query 0 stands among the keys."""
     left, right, anchor = (None, None, None) if window is None else _window(window)
@@ -157,27 +167,23 @@ def _band(
                 f'Instead: window=({left}, {right}, "bottom_right"), which aligns the ends, or "top_left"'
             )
         return left, right, 0 if anchor is None else anchor
-    asked, right = f"{causal=}", 0 if right is None else min(right, 0)
-    if causal is True:
-        if queries != keys:
-            raise Misfit(
-                f"causal=True has two meanings where Lq = {queries} is not Lk = {keys}. Instead: causal="
-                '"bottom_right", where the last query sees every key (decoding with a cache), or "top_left", where the '
-                "first query sees the first key alone"
-            )
-        causal = 0
-    else:
-        causal = _anchor("causal", causal)
-    if anchor is not None and anchor != causal:
-        raise Misfit(f"{asked} and the anchor of {window=} are two places for query 0; one is enough")
-    return left, right, causal
+    if causal is True and queries != keys:
+        raise Misfit(
+            f"causal=True has two meanings where Lq = {queries} is not Lk = {keys}. Instead: causal="
+            '"bottom_right", where the last query sees every key (decoding with a cache), or "top_left", where the '
+            "first query sees the first key alone"
+        )
+    place = 0 if causal is True else _anchor("causal", causal)
+    if anchor is not None and anchor != place:
+        raise Misfit(f"causal={causal} and the anchor of window={window} are two places for query 0; one is enough")
+    return left, 0 if right is None else min(right, 0), place
 
 
 def _window(window: tuple[Any, ...]) -> tuple[int | None, int | None, str | int | None]:
     ends = window[:2] if isinstance(window, (tuple, list)) and len(window) in (2, 3) else ()
-    if not ends or not all(end is None or (type(end) is int and end >= 0) for end in ends):
+    if not ends or not all(end is None or (_is_integer(end) and end >= 0) for end in ends):
         raise Misfit(
-            "window= is (left, right) or (left, right, anchor): how many keys before and behind its own place a query "
+            "window= is (left, right) or (left, right, anchor): how many keys before and after its own place a query "
             f"sees, integers from 0, None for all; it was {window!r}"
         )
     return *ends, _anchor("the anchor of window", window[2]) if len(window) == 3 else None
@@ -185,12 +191,20 @@ def _window(window: tuple[Any, ...]) -> tuple[int | None, int | None, str | int 
 
 def _anchor(name: str, anchor: Any) -> str | int:
     """Where query 0 stands, as users may say it: among the keys, or such that the ends of both sequences meet."""
-    if anchor in ANCHORS if isinstance(anchor, str) else type(anchor) is int:
+    if _is_integer(anchor):
+        return anchor if isinstance(anchor, int) else int(anchor)
+    if isinstance(anchor, str) and anchor in ANCHORS:
         return 0 if anchor == "top_left" else anchor
+    shown = repr(anchor) if isinstance(anchor, (str, float, type(None))) else f"a {describe_class(type(anchor))}"
     raise Misfit(
-        f'{name} is "top_left", "bottom_right" or a Python integer that is known before anything is computed; '
-        f"it was {anchor if isinstance(anchor, (str, float, type(None))) else type(anchor).__name__!r}"
+        f'{name} is "top_left", "bottom_right" or an integer that is known before anything is computed, or for '
+        f'causal= True or False; it was {shown}. Instead of an array of offsets: "bottom_right" with kv_lengths='
     )
+
+
+def _is_integer(x: Any) -> bool:
+    """Whether x is an integer of Python, of NumPy or a compiler's symbol; neither a truth value nor an array."""
+    return isinstance(x, (int, Integral)) and not isinstance(x, bool)
 
 
 def _offset(
@@ -205,8 +219,9 @@ def _offset(
 
 
 def _real(name: str, value: Any) -> float:
-    if not isinstance(value, Real):  # an array would lose its gradient, a tracer has no value
+    is_number = isinstance(value, Real)  # an array would lose its gradient, a tracer has no value
+    if not is_number:
         raise Misfit(f"{name}= is a Python number; it was a {type(value).__name__}")
-    if not math.isfinite(value):
+    if not -math.inf < value < math.inf:
         raise Misfit(f"{name}= must be finite; it was {value!r}")
-    return float(value)
+    return value if type(value) is float else float(value)

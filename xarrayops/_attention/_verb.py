@@ -8,7 +8,7 @@ from typing import Any
 from xarrayops import _engines, registry
 from xarrayops._attention._choice import hold_named, serve_by_engines
 from xarrayops._attention._request import Misfit, as_asked, request
-from xarrayops.dispatch import Home, common_backend, described, home, is_akin, resolved, serving_at
+from xarrayops.dispatch import PLAIN, Home, common_backend, described, given, home, is_akin, resolved, serving_at
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Attention
 
@@ -33,7 +33,8 @@ def attention(
 ) -> Any:
     """Scaled dot-product attention, ``softmax(scale * q @ k.T) @ v``, the same on every library.
 
-    Memory grows with the length of the sequence, not with its square, on every backend and under gradients.
+    The scores, queries x keys, are never kept, not for gradients either: memory grows with the sequence and not with
+    its square; on Dask with the sequence times the number of its chunks.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ def attention(
     layout : "BHSD", "BSHD", "HSD" or "SHD"
         The axes: batch, heads, sequence, head size; without a batch in the last two.
     mask : array of bool, optional
-        True where a query sees a key. Broadcast to (B, Hq, Lq, Lk), or (Hq, Lq, Lk) without a batch, in any layout.
+        True where a query sees a key. Broadcast from the right to (B, Hq, Lq, Lk), or (Hq, Lq, Lk) without a batch, in
+        any layout: one of (B, Lk), which tells padding, is ``mask[:, None, None, :]``, or `kv_lengths`.
     bias : array of floats, optional
         Added to the scores after the softcap; broadcast as the mask is. A bias of -inf hides.
     causal : False, True, "top_left", "bottom_right" or int
@@ -58,11 +60,13 @@ def attention(
     softcap : float, optional
         c > 0: scores become ``c * tanh(scores / c)``, before the bias.
     q_lengths, kv_lengths : integer array or sequence of int of shape (B,), optional
-        How many queries and keys of each row are real. What lies beyond may hold anything, NaN too.
+        How many queries and keys of each row are real. What lies beyond may hold anything, NaN too. Lengths beyond the
+        sequence are an error in sequences and where values can be seen without a wait (NumPy, PyTorch on the CPU).
     return_lse : bool
         Whether to give the logsumexp of the scores as well.
     implementation : str, optional
-        One of the names that ``explain("attention", ...)`` lists, to be used whatever others could do.
+        One of the names that ``explain("attention", ...)`` lists, to be used whatever others could do; on the arrays of
+        another library too, as "jax:blocked" on NumPy's.
 
     Returns
     -------
@@ -87,8 +91,8 @@ def attention(
     then mask, causal, window and lengths hide; then softmax, in float32 at least. A query that sees no key gives 0, and
     a logsumexp of -inf. What is hidden by mask, bias, causal or window never counts as long as it is finite.
 
-    Law: with ``(o1, l1)`` and ``(o2, l2)`` of two halves of the keys and ``l = logaddexp(l1, l2)``, the whole is
-    ``o1 * exp(l1 - l) + o2 * exp(l2 - l)``.
+    Law: with ``(o1, l1)`` of the first h keys, ``(o2, l2)`` of the others, and ``l = logaddexp(l1, l2)``, each row of
+    the whole is ``o1 * exp(l1 - l) + o2 * exp(l2 - l)``, and 0 where l is -inf; for the others, o becomes ``o - h``.
 
     Sources: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; Dao et al. 2022, https://arxiv.org/abs/2205.14135.
 
@@ -117,6 +121,8 @@ def attention(
         out, lse = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{asked(q, k, v)}: {error}") from None
+    except ValueError as error:  # lengths beyond the sequence, which a kernel has seen
+        raise ValueError(f"{asked(q, k, v)}: {error}") from None
     if layout != "BHSD":
         out = as_asked(out, layout)
     if not return_lse:
@@ -125,16 +131,19 @@ def attention(
 
 
 def require_one_library(q: Array, *others: Any) -> Home:
-    """Where q is served, after a look at the arrays beside it."""
+    """Where q is served, after a look at what stands beside it; lengths may be sequences, and what is optional None."""
     cls, where = type(q), home(q)
-    for x in others:
-        if not (x is None or type(x) is cls or isinstance(x, (list, tuple)) or is_akin(cls, type(x))):
+    for place, x in enumerate(others):
+        fits = type(x) is cls or (place > 1 and type(x) in PLAIN) or (place > 3 and isinstance(x, (list, tuple)))
+        if not (fits or is_akin(cls, type(x))):
             where = None
     if where is not None:
         return where
-    arrays = zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True)
-    given = {name: x for name, x in arrays if x is not None and not isinstance(x, (list, tuple))}
-    common_backend("attention", given)  # raises, or admits a class that was not met before
+    arguments = dict(zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True))
+    for name in ("q", "k", "v"):
+        given("attention", name, arguments[name], "array")
+    lengths = ("q_lengths", "kv_lengths")
+    common_backend("attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")})
     return home(q) or (cls, None)
 
 

@@ -153,14 +153,14 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
     """What there is to do, the longest first where the band makes a difference."""
     a, (batch, shared, group, queries, _) = p.a, p.q.shape
     keys = a.k.shape[2]
-    offsets = [a.offset] * batch if isinstance(a.offset, int) else np.asarray(a.offset).tolist()
+    offsets = [a.offset] * batch if a.has_one_offset else np.asarray(a.offset).tolist()
     rows = max(1, (ROWS >> a.has_band) // group)
     width = math.inf if a.left is None or a.right is None else a.left + a.right
     wanted = 2 * threads.thread_count()
-    while rows * group > FEW_ROWS and (2 * rows > width or batch * shared * -(-queries // rows) < wanted):
+    while rows > 1 and rows * group > FEW_ROWS and (2 * rows > width or batch * shared * -(-queries // rows) < wanted):
         rows //= 2
     room = max(1, TASK // (min(rows, queries) * group * max(1, keys) * max(1, a.q.shape[3] + a.v.shape[3])))
-    alike = q_lengths is None and kv_lengths is None and isinstance(a.offset, int)
+    alike = q_lengths is None and kv_lengths is None and a.has_one_offset
     together = min(room, shared)
     stacked = max(1, room // shared) if alike else 1
     for row in range(0, batch, stacked):

@@ -14,7 +14,7 @@ import numpy as np
 from xarrayops._generic_attention import sees
 from xarrayops.plugin import Array, Attention, Call
 from xarrayops.registry import backend_of
-from xarrayops_backends.dask._blocks import da, meta, solid, unwarned
+from xarrayops_backends.dask._blocks import da, meta, require_sizes, solid, unwarned
 
 SCORES = ("b", "h", "i", "j")
 """The axes of scores, a mask and a bias."""
@@ -23,6 +23,7 @@ SCORES = ("b", "h", "i", "j")
 def can_chunk(call: Call, /) -> str | None:
     """Chunks without elements lose their place, as `solid` says."""
     (a,) = call.args
+    require_sizes("attention", a.q, a.k, a.v)
     return "an axis has no elements" if 0 in (*a.q.shape, *a.k.shape, *a.v.shape) else None
 
 
@@ -41,13 +42,13 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     ]
     optional: dict[str, tuple[Any, tuple[str, ...]]] = {"mask": (a.mask, SCORES), "bias": (a.bias, SCORES)}
     optional |= {name: (getattr(a, name), ("b",)) for name in ("q_lengths", "kv_lengths", "offset")}
-    present = {name: pair for name, pair in optional.items() if not isinstance(pair[0], (int, type(None)))}
+    present = {name: pair for name, pair in optional.items() if hasattr(pair[0], "shape")}
     extents = {"b": batch, "h": heads, "i": queries, "j": keys}
     for x, axes in present.values():
         chunks = {n: extents[axis] for n, axis in enumerate(axes) if x.shape[n] > 1}
         operands += [x.rechunk(chunks), axes]
     wide = np.result_type(a.q.dtype, np.float32)
-    whole = a.offset if isinstance(a.offset, int) else 0
+    whole = a.offset if a.has_one_offset else 0
     plain = Attention(None, None, None, a.scale, None, None, a.left, a.right, whole, a.softcap, with_lse=True)
     with unwarned():
         parts = da.blockwise(

@@ -194,7 +194,7 @@ def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
     if a.softcap is not None:
         scores = jnp.tanh(scores / a.softcap) * a.softcap
     if a.bias is not None:
-        scores += _part(a.bias, i, j, scores.shape)
+        scores += _part(a.bias, i, j, scores.shape).astype(scores.dtype)
     seen = [] if a.mask is None else [_part(a.mask, i, j, scores.shape)]
     columns = j + jnp.arange(k.shape[0], dtype=jnp.int32)
     behind = columns - (i + jnp.arange(q.shape[1], dtype=jnp.int32)[:, None])
@@ -245,7 +245,9 @@ def cudnn_refusal(call: Call, /) -> str | None:
             return f"it serves no {name}"
     if a.with_lse:
         return "JAX would round its logsumexp to the dtype of the keys"
-    if a.has_band and not (a.right == 0 and isinstance(a.offset, int) and a.offset == 0):
+    if a.scale <= 0:
+        return "it may multiply the -inf of what it hides by the scale"
+    if a.has_band and not (a.right == 0 and a.has_one_offset and a.offset == 0):
         return "of bands it serves causal ones from the top left, and windows to their left"
     if a.left is not None and a.q.shape[2] - a.left > a.k.shape[2]:
         return "the window leaves some queries without keys"

@@ -6,7 +6,12 @@ FlexAttention is not among them: it must be compiled, for seconds, to be of use.
 from __future__ import annotations
 
 from xarrayops.plugin import Array, Attention, Call, KnownBad
-from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu, _attention_cuda as cuda
+from xarrayops_backends.torch import (
+    _attention_blocks as blocks,
+    _attention_cpu as cpu,
+    _attention_cuda as cuda,
+    _attention_modes as modes,
+)
 
 
 def _flash_refusal(call: Call) -> str | None:
@@ -39,7 +44,7 @@ def _has_few_heads_of_keys(call: Call) -> bool:
 def _has_half_a_tile_and_a_mask(call: Call) -> bool:
     (a,) = call.args
     masked = a.mask is not None or a.bias is not None or a.kv_lengths is not None or a.has_band
-    return bool(masked and a.k.shape[2] % 128 == 64 and blocks.requires_grad(a))
+    return bool(masked and a.k.shape[2] % 128 == 64 and modes.requires_grad(a))
 
 
 KNOWN_BAD = (

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 import torch
 from array_api_compat import torch as xp
-from torch.autograd.function import once_differentiable
 from torch.compiler import is_compiling
 from torch.nn.functional import pad
-from torch.utils.checkpoint import checkpoint
 
 from xarrayops._generic_attention import Span, cut, is_full, limits, part, without_padding
 from xarrayops.kernels.attention import require_lengths
 from xarrayops.plugin import Array, Attention
+from xarrayops_backends.torch import _attention_modes as modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
@@ -29,21 +27,41 @@ SCORES = 1 << 20
 """Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more."""
 QUERIES = 16
 """Queries of a block at least."""
+TENSORS = ("q", "k", "v", "bias", "mask", "q_lengths", "kv_lengths")
+"""Of a call; the first four may have gradients."""
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Serve any call, on any device."""
-    if has_lengths(a):
-        if can_read_lengths(a):
+    if (stranger := modes.elsewhere(a)) is not None:
+        raise ValueError(stranger)
+    if modes.has_lengths(a):
+        if modes.can_read_lengths(a):
             return by_rows(a, attention)
         a = without_padding(xp, a)
     wide = torch.float64 if a.q.dtype is torch.float64 else torch.float32
     q = a.q.to(wide) * (a.scale if a.softcap is None else a.scale / a.softcap)
     k, v = a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
-    recorded = requires_grad(a) and not is_compiling() and not _transforms()
-    serve: Callable[..., tuple[Array, Array]] = _Recomputed.apply if recorded else _forward
-    out, lse = serve(a, q, k, v, a.bias)
+    with modes.unrounded(q):
+        if modes.requires_grad(a) and not is_compiling() and not modes.transforms():
+            out, lse = _recorded(a, q, k, v)
+        else:
+            out, lse = _forward(a, q, k, v, a.bias)
     return out.to(a.q.dtype), lse
+
+
+def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]:
+    """`_Recomputed`, given each tensor for itself, so that autograd sees to it that none is changed or kept alive."""
+    names = TENSORS if a.has_one_offset else (*TENSORS, "offset")
+    nothing: dict[str, Any] = dict.fromkeys(names)
+    serve: Callable[..., tuple[Array, Array]] = _Recomputed.apply
+    return serve(a._replace(**nothing), q, k, v, *(getattr(a, name) for name in names[3:]))
+
+
+def _clothed(bare: Attention, given: Sequence[Any]) -> Attention:
+    """The call again, for the blocks: of q and k they ask only how many queries and keys there are, on axis 2."""
+    tensors = zip((*TENSORS, "offset"), given, strict=False)  # an offset that is a number has stayed
+    return bare._replace(**dict(tensors))
 
 
 class _Recomputed(torch.autograd.Function):
@@ -54,29 +72,58 @@ class _Recomputed(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, a: Attention, *arrays: Any) -> tuple[Array, Array]:
-        out, lse = _forward(a, *arrays)
-        ctx.a = a
-        ctx.save_for_backward(*arrays, out, lse)
+    def forward(ctx: Any, bare: Attention, *given: Any) -> tuple[Array, Array]:
+        out, lse = _forward(_clothed(bare, given), *given[:4])
+        ctx.bare = bare
+        ctx.save_for_backward(*given, out, lse)
         return out, lse
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, d_out: Array, d_lse: Array) -> tuple[Array | None, ...]:
-        *arrays, out, lse = ctx.saved_tensors
-        empty = lse[..., None] == -math.inf
-        d_out = torch.where(empty, 0.0, d_out)
-        base = torch.where(empty, 0.0, lse[..., None])
-        delta = torch.sum(d_out * out, 3, keepdim=True) - torch.where(empty, 0.0, d_lse[..., None])
-        gradients = [
-            torch.zeros_like(x) if given else None for x, given in zip(arrays, ctx.needs_input_grad[1:], strict=True)
-        ]
-        for span in _spans(ctx.a):
-            keys, rows = seen_by(ctx.a, span), slice(*span)
-            if keys[0] < keys[1]:
-                of_rows = d_out[:, :, rows], base[:, :, rows], delta[:, :, rows]
-                _add_gradients(ctx.a, span, keys, _parts(span, keys, *arrays), of_rows, _parts(span, keys, *gradients))
-        return None, *gradients
+        *given, out, lse = ctx.saved_tensors
+        a, arrays, needed = _clothed(ctx.bare, given), given[:4], ctx.needs_input_grad[1:5]
+        with modes.unrounded(out):
+            if torch.is_grad_enabled() or modes.is_batched(d_out, d_lse):
+                gradients = _followed_gradients(a, arrays, needed, d_out, d_lse)
+            else:
+                gradients = _gradients(a, arrays, needed, (out, lse), d_out, d_lse)
+        return None, *gradients, *[None] * (len(given) - 4)
+
+
+def _followed_gradients(
+    a: Attention, arrays: Sequence[Any], needed: Sequence[bool], d_out: Array, d_lse: Array
+) -> list[Array | None]:
+    """By steps that autograd and vmap follow, for derivatives of the gradients."""
+    again = torch.is_grad_enabled()
+    with torch.enable_grad():
+        arrays = [None if x is None else x.view_as(x) for x in arrays]  # none of which depends on another
+        results = _forward(a, *arrays)
+    wanted = [x for x, need in zip(arrays, needed, strict=True) if need]
+    found = iter(torch.autograd.grad(results, wanted, (d_out, d_lse), create_graph=again, allow_unused=True))
+    return [next(found) if need else None for need in needed]
+
+
+def _gradients(
+    a: Attention,
+    arrays: Sequence[Any],
+    needed: Sequence[bool],
+    results: tuple[Array, Array],
+    d_out: Array,
+    d_lse: Array,
+) -> list[Array | None]:
+    """Summed over blocks in the dtype of the result; autograd casts them to that of their arrays."""
+    out, lse = results
+    empty = lse[..., None] == -math.inf
+    d_out = torch.where(empty, 0.0, d_out)
+    base = torch.where(empty, 0.0, lse[..., None])
+    delta = torch.sum(d_out * out, 3, keepdim=True) - torch.where(empty, 0.0, d_lse[..., None])
+    gradients = [torch.zeros_like(x, dtype=out.dtype) if need else None for x, need in zip(arrays, needed, strict=True)]
+    for span in _spans(a):
+        keys, rows = seen_by(a, span), slice(*span)
+        if keys[0] < keys[1]:
+            of_rows = d_out[:, :, rows], base[:, :, rows], delta[:, :, rows]
+            _add_gradients(a, span, keys, _parts(span, keys, *arrays), of_rows, _parts(span, keys, *gradients))
+    return gradients
 
 
 def _add_gradients(
@@ -115,9 +162,9 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
     """All blocks, of queries that are scaled; k is transposed, and k and v have no axis of heads."""
     cut_up = _spans(a)
     near = ((span, seen_by(a, span)) for span in cut_up)
-    serve = recomputed(a, _attended) if is_compiling() else _attended
+    serve = modes.recomputed(a, _attended) if is_compiling() else _attended
     done = ((span, serve(a, span, keys, *_parts(span, keys, q, k, v, bias))) for span, keys in near)
-    if len(cut_up) == 1 or _is_followed(q, k, v, bias):
+    if len(cut_up) == 1 or modes.is_followed(q, k, v, bias):
         outs, sums = zip(*(result for _, result in done), strict=True)
         return joined(outs), joined(sums)
     out, lse = q.new_empty((*q.shape[:3], v.shape[2])), q.new_empty(q.shape[:3])
@@ -142,21 +189,26 @@ def _parts(queries: Span, keys: Span, q: Any, k: Any, v: Any, bias: Any) -> tupl
     )
 
 
-def spans(a: Attention, scores: int, least: int) -> list[Span]:
-    """Blocks of queries, of so many scores each for one head, but of at least so many queries; one block at least."""
+def spans(a: Attention, scores: int, least: int, most: int | None = None) -> list[Span]:
+    """Blocks of queries, of so many scores each for one head, but of so many queries; one block at least.
+
+    To a compiler, a number of queries that is computed from the keys would fix the number of keys of a growing cache.
+    """
     queries, keys = a.q.shape[2], a.k.shape[2]
-    rows = scores // max(keys, 1)
-    if a.left is not None and a.right is not None and isinstance(a.offset, int):
+    if queries <= least:
+        return [(0, queries)]
+    if a.left is not None and a.right is not None and a.has_one_offset:
         width = max(a.left + a.right + 1, 1)
         if width < keys:  # a block sees its rows and the width; were there more rows, most of that would be hidden
-            rows = min(scores // width, max(width // 4 // 64, 1) * 64)
-    return list(cut(queries, max(rows, least))) or [(0, 0)]
+            keys, most = width, max(width // 4 // 64, 1) * 64
+    rows = queries if most is None else min(queries, most)
+    return list(cut(queries, rows if rows * keys <= scores else max(scores // keys, least)))
 
 
 def seen_by(a: Attention, queries: Span) -> Span:
     """The keys that a block of queries may see by the band."""
     begin, end = 0, a.k.shape[2]
-    if isinstance(a.offset, int):
+    if a.has_one_offset:
         if a.right is not None:
             end = max(min(end, queries[1] + a.offset + a.right), 0)
         if a.left is not None:
@@ -174,13 +226,13 @@ def _attended(
 ) -> tuple[Array, Array]:
     """One block of queries against all keys that it sees."""
     scores = _scores(a, q, k)
-    own = None if _is_followed(q, k, v, bias) else scores  # nobody else needs these values: they are written over
+    own = None if modes.is_followed(q, k, v, bias) else scores  # nobody else needs these values: they are written over
     if a.softcap is not None:
         scores = torch.mul(torch.tanh(scores, out=own), a.softcap, out=own)
     scores = _hidden(a, span, keys, scores, bias, out=own)
     hidden = scores.new_full((), -math.inf)
     if keys[0] == keys[1]:
-        return _product(scores, v), hidden.expand(scores.shape[:3])
+        return _product(scores, v), scores.new_full(scores.shape[:3], -math.inf)
     largest = scores.detach().amax(3, keepdim=True)
     base = torch.where(largest == hidden, 0.0, largest)  # so that rows without keys give no NaN
     p = torch.exp(torch.sub(scores, base, out=own), out=own)
@@ -220,20 +272,6 @@ def _shared(x: Array, like: Array) -> Array:
     return x.reshape(like.shape[0], batch * heads // max(like.shape[0], 1) * rows, size)
 
 
-def has_lengths(a: Attention) -> bool:
-    """Whether rows of the batch end early."""
-    return a.kv_lengths is not None or a.q_lengths is not None
-
-
-def can_read_lengths(a: Attention) -> bool:
-    """Whether the lengths have values, which cost no wait: then nothing is computed for padding."""
-    if is_compiling() or torch._C._len_torch_dispatch_stack():
-        return False
-    lengths = [x for x in (a.q_lengths, a.kv_lengths) if x is not None]
-    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-    return all(type(x) is torch.Tensor and x.is_cpu and not wrapped(x) for x in lengths)
-
-
 def by_rows(a: Attention, serve: Serve) -> tuple[Array, Array | None]:
     """Serve rows of equal lengths together, and each without what its lengths cut off."""
     outs: list[Array] = []
@@ -267,7 +305,7 @@ def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:
     batch = a.q.shape[0]
     extents = (("q_lengths", a.q_lengths, a.q.shape[2]), ("kv_lengths", a.kv_lengths, a.k.shape[2]))
     lengths = [[n] * batch if x is None else require_lengths(name, x, n) for name, x, n in extents]
-    offsets = [a.offset] * batch if isinstance(a.offset, int) else a.offset.tolist()
+    offsets = torch.as_tensor(a.offset).expand(batch).tolist()
     of_rows = zip(*lengths, offsets, strict=True)
     begin = 0
     for (q_length, k_length, offset), rows in groupby(of_rows):
@@ -276,49 +314,10 @@ def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:
         begin = end
 
 
-def _is_followed(*arrays: Array | None) -> bool:
-    """Whether gradients, transforms or a compiler follow the values, so that none must be written over."""
-    if is_compiling() or _transforms() or torch.autograd.forward_ad._current_level >= 0:
-        return True
-    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arrays)
-
-
-def _transforms() -> bool:
-    """Whether a transform of torch.func runs."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
-
-
-def requires_grad(a: Attention) -> bool:
-    """Whether gradients of the call will be asked for."""
-    if not torch.is_grad_enabled():
-        return False
-    return a.q.requires_grad or a.k.requires_grad or a.v.requires_grad or (a.bias is not None and a.bias.requires_grad)
-
-
-def recomputed(a: Attention, block: Callable[..., Any]) -> Callable[..., Any]:
-    """block, whose inner values are computed anew for the gradient; transforms of torch.func refuse the hooks of it."""
-    if not requires_grad(a) or (not is_compiling() and _transforms()):
-        return block
-    return partial(checkpoint, block, use_reentrant=False, preserve_rng_state=False)
-
-
-def transform_refusal() -> str | None:
-    """Why PyTorch's own kernels of attention, of which only the gradient is known, cannot serve now."""
-    if is_compiling():
-        return None
-    if torch.autograd.forward_ad._current_level >= 0:
-        return "it has no forward-mode derivative"
-    if _transforms():
-        gradient = torch._C._functorch.TransformType.Grad
-        if any(level.key() != gradient for level in torch._C._functorch.get_interpreter_stack()):
-            return "of the transforms of torch.func it knows only grad"
-    return None
-
-
 def added_to_scores(a: Attention, queries: Span, keys: Span, dtype: torch.dtype) -> Array | None:
     """What is added to the scores of a block: the bias, and -inf where a query does not see a key."""
     added = None if a.bias is None else part(a.bias, queries, keys).to(dtype)
-    if isinstance(a.offset, int) and not is_full(a, queries, keys):
+    if a.has_one_offset and not is_full(a, queries, keys):
         band = _band(a, queries, keys, dtype)
         added = band if added is None else added + band
         a = a._replace(left=None, right=None)

@@ -13,9 +13,10 @@ from functools import partial
 import torch
 from torch.nn.functional import pad
 
+from xarrayops._candidates import constant_while_tracing
 from xarrayops._generic_attention import Span, is_full, part
 from xarrayops.plugin import Array, Attention, Call
-from xarrayops_backends.torch import _attention_blocks as blocks
+from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
 
 MASK = 1 << 22
 """Values of a block's mask, over all heads and rows of the batch."""
@@ -28,24 +29,16 @@ _flash = torch._scaled_dot_product_flash_attention_for_cpu
 def refusal(call: Call) -> str | None:
     """Why flash attention on the CPU cannot serve the call."""
     (a,) = call.args
-    if a.softcap is not None:
-        return "it has no softcap"
     if a.q.dtype not in DTYPES:
         return f"it has no kernel for {a.q.dtype}"
-    if blocks.has_lengths(a) and not blocks.can_read_lengths(a):
+    if modes.has_lengths(a) and not modes.can_read_lengths(a):
         return "it must read the lengths, which have no values here"
-    if a.with_lse and blocks.requires_grad(a):
-        return "its logsumexp has no gradient"
-    if a.bias is not None and a.bias.requires_grad and torch.is_grad_enabled():
-        return "it gives no gradient to the bias"
-    if not a.q.numel() or not a.k.numel() or not a.v.numel():
-        return "it takes no empty arrays"
-    return blocks.transform_refusal()
+    return modes.refusal(a)
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Serve what `refusal` lets pass."""
-    if blocks.has_lengths(a):
+    if modes.has_lengths(a):
         return blocks.by_rows(a, attention)
     _, _, queries, size = a.q.shape
     if size != a.v.shape[3]:
@@ -87,10 +80,16 @@ def _of_one_query(a: Attention) -> tuple[Array, Array | None]:
         k=a.k[:, :, slice(*keys)], v=a.v[:, :, slice(*keys)], mask=mask, bias=bias, left=None, right=None, offset=0
     )
     of_heads = any(x is not None and x.shape[1] > 1 for x in (mask, bias))
-    if heads == shared or of_heads or batch * shared < torch.get_num_threads():
+    if heads == shared or of_heads or batch * shared < _threads():
         return _served(a)
     out, lse = _served(a._replace(q=a.q.reshape(batch, shared, -1, size)))
     return out.reshape(batch, heads, 1, size), None if lse is None else lse.reshape(batch, heads, 1)
+
+
+@constant_while_tracing
+def _threads() -> int:
+    """PyTorch's number of threads, which its compiler cannot trace."""
+    return torch.get_num_threads()
 
 
 def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
@@ -98,7 +97,7 @@ def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
     given = [x.shape for x in (a.mask, a.bias) if x is not None]
     heads = max([shape[0] for shape in given], default=1) * max([shape[1] for shape in given], default=1)
     if hides:
-        spans = blocks.spans(a, min(MASK // heads, ROWS * a.k.shape[2]), 1)
+        spans = blocks.spans(a, MASK // heads, 1, ROWS)
     elif all(shape[2] == 1 for shape in given):
         spans = [(0, a.q.shape[2])]
     else:
@@ -106,7 +105,7 @@ def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
     outs, sums = [], []
     for span in spans:
         block = partial(_attended, a)
-        out, lse = (block if len(spans) == 1 else blocks.recomputed(a, block))(span)
+        out, lse = (block if len(spans) == 1 else modes.recomputed(a, block))(span)
         outs.append(out)
         sums.append(lse)
     return blocks.joined(outs), blocks.joined(sums) if a.with_lse else None

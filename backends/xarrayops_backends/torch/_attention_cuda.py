@@ -17,7 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops._generic_attention import is_full, without_padding
 from xarrayops.plugin import Array, Attention, Call
-from xarrayops_backends.torch import _attention_blocks as blocks
+from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
 MASK = 1 << 24
@@ -32,7 +32,7 @@ def flash_refusal(call: Call) -> str | None:
         return "it takes neither masks nor lengths"
     if a.q.dtype not in HALVES:
         return "it serves float16 and bfloat16"
-    if size != a.v.shape[3] or size % 8 or size > (192 if blocks.requires_grad(a) else 256):
+    if size != a.v.shape[3] or size % 8 or size > (192 if modes.requires_grad(a) else 256):
         return "it serves heads of one size, a multiple of 8 and at most 256, or 192 for gradients"
     if _hides(a) and not _is_causal_from_below(a):
         return "of bands, it serves causality from the bottom right, where there are as many keys as queries or more"
@@ -49,7 +49,7 @@ def cudnn_refusal(call: Call) -> str | None:
         return "it serves float16 and bfloat16"
     if any(size % 8 or size > 128 for size in sizes):
         return "it serves heads whose sizes are multiples of 8 and at most 128"
-    if a.k.shape[2] == 1 or (a.q.shape[2] == 1 and blocks.requires_grad(a)):
+    if a.k.shape[2] == 1 or (a.q.shape[2] == 1 and modes.requires_grad(a)):
         return "it takes no single key, and no gradient of a single query"
     if torch.are_deterministic_algorithms_enabled():
         return "its gradients are not deterministic"
@@ -92,7 +92,7 @@ def masked(backend: SDPBackend, a: Attention, /) -> tuple[Array, None]:
     k, v, groups = a.k, a.v, a.q.shape[1] // a.k.shape[1]
     if groups > 1:  # not every version of every kernel knows heads that share keys
         k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-    with sdpa_kernel(backend):
+    with sdpa_kernel(backend), modes.unrounded(a.q):
         out = scaled_dot_product_attention(a.q, k, v, added, is_causal=causal, scale=a.scale)
     if a.q_lengths is not None:
         lost = torch.arange(a.q.shape[2], device=a.q.device).view(-1, 1) >= a.q_lengths.view(-1, 1, 1, 1)
@@ -106,21 +106,19 @@ efficient: Callable[[Attention], tuple[Array, None]] = partial(masked, SDPBacken
 
 def _refusal(a: Attention) -> str | None:
     """What speaks against any of them."""
-    if a.softcap is not None:
-        return "it has no softcap"
-    if not a.q.numel() or not a.k.numel() or not a.v.numel():
-        return "it takes no empty arrays"
+    if a.scale <= 0:
+        return "it takes scales above 0: it multiplies the -inf of what is hidden by the scale"
     if a.q.stride(3) != 1 or a.k.stride(3) != 1 or a.v.stride(3) != 1:
         return "it takes heads whose values lie next to each other"
-    return blocks.transform_refusal()
+    return modes.refusal(a)
 
 
 def _masked_refusal(a: Attention) -> str | None:
     """What speaks against those that take a mask."""
     if a.with_lse:
         return "PyTorch gives no logsumexp of it"
-    if a.bias is not None and a.bias.requires_grad and torch.is_grad_enabled():
-        return "it gives no gradient to the bias"
+    if a.bias is not None and torch.promote_types(a.bias.dtype, a.q.dtype) != a.q.dtype:
+        return f"it would round the bias, of {a.bias.dtype}, to {a.q.dtype}"
     if _mask_values(a) > MASK:
         return f"its mask would have more than {MASK} values"
     return _refusal(a)
@@ -132,7 +130,7 @@ def _mask_values(a: Attention) -> int:
     if a.kv_lengths is not None:
         shapes.append((a.q.shape[0], 1, 1, a.k.shape[2]))
     if _hides(a) and (shapes or not _is_causal_from_above(a)):
-        shapes.append((1 if isinstance(a.offset, int) else a.q.shape[0], 1, a.q.shape[2], a.k.shape[2]))
+        shapes.append((1 if a.has_one_offset else a.q.shape[0], 1, a.q.shape[2], a.k.shape[2]))
     return math.prod(max(extents) for extents in zip(*shapes, strict=True)) if shapes else 0
 
 
@@ -141,13 +139,13 @@ def _hides(a: Attention) -> bool:
 
 
 def _is_causal_from_above(a: Attention) -> bool:
-    return a.left is None and a.right == 0 and isinstance(a.offset, int) and a.offset == 0
+    return a.left is None and a.right == 0 and a.has_one_offset and a.offset == 0
 
 
 def _is_causal_from_below(a: Attention) -> bool:
     """Rows without keys are left out, to which the kernel gives a logsumexp of +inf; so is AMD's, which is another."""
     more = a.k.shape[2] - a.q.shape[2]
-    causal = a.left is None and a.right == 0 and isinstance(a.offset, int) and a.offset == more
+    causal = a.left is None and a.right == 0 and a.has_one_offset and a.offset == more
     return causal and (more == 0 or (more > 0 and not torch.version.hip))
 
 

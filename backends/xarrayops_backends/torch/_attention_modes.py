@@ -1,0 +1,100 @@
+"""What follows a call: gradients, transforms of torch.func, compilers and autocast; and what each of them rules out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
+
+import torch
+from torch.compiler import is_compiling
+from torch.utils.checkpoint import checkpoint
+
+from xarrayops.plugin import Array, Attention
+
+
+def refusal(a: Attention) -> str | None:
+    """What speaks against any of PyTorch's own kernels of attention: of derivatives, only the gradient is known."""
+    if a.softcap is not None:
+        return "it has no softcap"
+    if (stranger := elsewhere(a)) is not None:
+        return stranger
+    if not a.q.numel() or not a.k.numel() or not a.v.numel():
+        return "it takes no empty arrays"
+    if a.with_lse and requires_grad(a):
+        return "its logsumexp has no gradient"
+    if a.bias is not None and a.bias.requires_grad and torch.is_grad_enabled():
+        return "it gives no gradient to the bias"
+    if is_compiling():
+        return None
+    if torch.autograd.forward_ad._current_level >= 0:
+        return "it has no forward-mode derivative"
+    if transforms():
+        levels = [level.key() for level in torch._C._functorch.get_interpreter_stack()]
+        if levels != [torch._C._functorch.TransformType.Grad]:
+            return "of the transforms of torch.func it knows only grad, once"
+    return None
+
+
+def elsewhere(a: Attention) -> str | None:
+    """What lies on another device than q: the kernels read it all the same, as if it were there."""
+    place = a.q.device
+    for name in ("k", "v", "mask", "bias"):
+        x = getattr(a, name)
+        if x is not None and x.device != place:
+            return f"{name} lies on {x.device}, and q on {place}. Instead: xo.to_device({name}, {str(place)!r})"
+    return None
+
+
+def requires_grad(a: Attention) -> bool:
+    """Whether gradients of the call will be asked for."""
+    if not torch.is_grad_enabled():
+        return False
+    return a.q.requires_grad or a.k.requires_grad or a.v.requires_grad or (a.bias is not None and a.bias.requires_grad)
+
+
+def recomputed(a: Attention, block: Callable[..., Any]) -> Callable[..., Any]:
+    """block, whose inner values are computed anew for the gradient; transforms of torch.func refuse the hooks of it."""
+    if not requires_grad(a) or (not is_compiling() and transforms()):
+        return block
+    return partial(checkpoint, block, use_reentrant=False, preserve_rng_state=False)
+
+
+def is_followed(*arrays: Array | None) -> bool:
+    """Whether gradients, transforms or a compiler follow the values, so that none must be written over."""
+    if is_compiling() or transforms() or torch.autograd.forward_ad._current_level >= 0:
+        return True
+    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arrays)
+
+
+def is_batched(*gradients: Array) -> bool:
+    """Whether vmap, which cannot write into an array that has no batch, stands for several gradients."""
+    return transforms() or any("Batched" in str(torch._C._dispatch_keys(x)) for x in gradients)
+
+
+def transforms() -> bool:
+    """Whether a transform of torch.func runs."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def unrounded(x: Array) -> AbstractContextManager[Any]:
+    """No autocast, which computes products in less than the dtype that the caller chose."""
+    device = x.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
+
+
+def has_lengths(a: Attention) -> bool:
+    """Whether rows of the batch end early."""
+    return a.kv_lengths is not None or a.q_lengths is not None
+
+
+def can_read_lengths(a: Attention) -> bool:
+    """Whether the lengths have values, which cost no wait: then nothing is computed for padding."""
+    if is_compiling() or torch._C._get_tracing_state() or torch._C._len_torch_dispatch_stack() or not a.q.shape[0]:
+        return False
+    lengths = [x for x in (a.q_lengths, a.kv_lengths) if x is not None]
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    return all(type(x) is torch.Tensor and x.is_cpu and not wrapped(x) for x in lengths)
