@@ -78,7 +78,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
         from difflib import get_close_matches
 
         extended = [name for name in SURFACE if name.endswith(f".{verb}")]
-        near = extended or get_close_matches(verb, [*SURFACE, *HOOK_OF, *LAID_OUT, "convert"], n=1)
+        near = extended or get_close_matches(verb, [*SURFACE, *HOOK_OF, *LAID_OUT, "attention", "convert"], n=1)
         raise Unsupported(f"xo.explain knows no verb {verb!r}{f'; did you mean {near[0]!r}?' if near else '.'}")
     if verb == "broadcast_shapes":
         return _without_library(verb, *args)

@@ -126,6 +126,11 @@ def test_explain_lists_what_implementation_takes():
         assert [forced.chosen] == [c.name for c in forced.candidates] == [candidate.name]
 
 
+def test_explain_knows_what_was_meant():
+    with pytest.raises(xo.Unsupported, match="did you mean 'attention'"):
+        xo.explain("atention", Q, K, V)
+
+
 @pytest.mark.parametrize("name", ["numpy:blokced", "numpy", "nowhere:blocked"])
 def test_unknown_implementations_name_the_known(name):
     with pytest.raises(xo.Unsupported, match=r"q numpy float32 \(2, 4, 5, 8\).*it has .*numpy:generic"):
