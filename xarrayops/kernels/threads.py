@@ -6,12 +6,14 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from xarrayops.errors import XArrayOpsError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Task = TypeVar("Task")
 _this_thread = threading.local()
@@ -97,6 +99,8 @@ def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
     Threads that hand the interpreter lock to each other are woken on the CPU of the one that lets go, and virtual
     machines leave them there together for tens of milliseconds.
     """
+    from concurrent.futures import ThreadPoolExecutor  # it brings in logging, which no first dispatch should wait for
+
     bound = deque(sorted(cpus) if len(cpus) == count else ())
     return ThreadPoolExecutor(count, "xarrayops", initializer=_begin, initargs=(bound,))
 
