@@ -32,6 +32,8 @@ KEYS = 1 << 12
 """Keys whose norms are taken at one go."""
 NARROW = 16
 """Queries up to which keys times queries is faster than queries times keys."""
+TILE = (128, 64)
+"""Queries and keys of the products into which one is cut where BLAS multiplies small matrices as they lie."""
 SCORES = 1 << 18
 """Scores of a block: with float32 they fill half of the second-level cache of a core."""
 TASK = 1 << 20
@@ -233,8 +235,14 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
 
 def _multiply(q: Array, k: Array, s: Array) -> None:
     """``s = q @ k.T``. BLAS goes through many keys for a few queries in half the time if the keys stand left."""
-    if 1 < q.shape[-2] <= NARROW:
+    rows, size = q.shape[-2:]
+    keys = k.shape[-2]
+    if 1 < rows <= NARROW:
         s[...] = np.matmul(k, q.swapaxes(-1, -2)).swapaxes(-1, -2)
+    elif rows % TILE[0] == keys % TILE[1] == 0 and blas.takes_as_they_lie(*TILE, size, s.dtype):
+        q, k = q.reshape(*q.shape[:-2], -1, 1, TILE[0], size), k.reshape(*k.shape[:-2], 1, -1, TILE[1], size)
+        tiles = s.reshape(*s.shape[:-2], rows // TILE[0], TILE[0], keys // TILE[1], TILE[1]).swapaxes(-3, -2)
+        np.matmul(q, np.ascontiguousarray(k.swapaxes(-1, -2)), out=tiles)
     else:
         np.matmul(q, k.swapaxes(-1, -2), out=s)
 

@@ -13,10 +13,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 _lock = threading.Lock()
 _holders: set[object] = set()
 _limits: list[Any] = []
 """What restores the number of threads, while somebody holds it."""
+
+AVX512 = ("SkylakeX", "Cooperlake", "SapphireRapids")
+"""Processors as OpenBLAS names them."""
+SMALL = 1_000_000
+"""Multiplications up to which OpenBLAS takes matrices to be small."""
 
 
 def with_one_thread(work: Callable[[], None]) -> None:
@@ -57,6 +64,19 @@ def _controller() -> Any:
     import threadpoolctl  # not before it is needed: it looks up the libraries of the system
 
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+
+def takes_as_they_lie(rows: int, columns: int, inner: int, dtype: np.dtype[Any]) -> bool:
+    """Whether BLAS multiplies matrices in C order of such extents without a copy into an order of its own.
+
+    OpenBLAS does where processors have AVX-512: ``sgemm_small_matrix_permit`` in its kernel/x86_64.
+    """
+    return rows * columns * inner <= SMALL and dtype == np.float32 and _has_small_kernels()
+
+
+@lru_cache(maxsize=1)
+def _has_small_kernels() -> bool:
+    return all(each.get("architecture") in AVX512 for each in _controller().info())
 
 
 def _begin_anew() -> None:
