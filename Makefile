@@ -55,6 +55,7 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/exchange.py --out benchmarks/results/exchange_cost.json
 	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json
 	$(RUN) benchmarks/peers/attention.py --out benchmarks/results/attention.json
+	$(RUN) benchmarks/peers/sparse_formats.py --out benchmarks/results/sparse.json
 
 generate: env    ## write the generated modules and the tables of README and docs anew
 	$(RUN) tools/generate.py

@@ -18,6 +18,7 @@ import xarrayops as xo
 from xarrayops._surface import SURFACE
 from xarrayops.exchange import report
 from xarrayops.plugin import gap_of
+from xarrayops.plugin_sparse import FORMATS
 from xarrayops.registry import Backend, entry_points
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -104,6 +105,38 @@ def attention_rows() -> list[str]:
     return rows
 
 
+def sparse_rows() -> list[str]:
+    """How long others take beside ours, without numba and with it, from the results file."""
+    path = RESULTS / "sparse.json"
+    if not path.exists():
+        return []
+    pairs = [(other, ours) for other in ("scipy", "torch") for ours in ("ours without numba", "ours")]
+    rows = []
+    for row in json.loads(path.read_text())["rows"]:
+        shown = [ratio(row["ms"], *pair) for pair in pairs]
+        if any(shown):
+            rows.append(f"| {row['case']} | {' | '.join(shown)} |")
+    return rows
+
+
+def ratio(ms: dict[str, float], other: str, ours: str) -> str:
+    """The one time over the other, where both were measured."""
+    return f"{ms[other] / ms[ours]:.1f}" if other in ms and ours in ms else ""
+
+
+def container_rows(old: dict[str, str]) -> list[str]:
+    """A row per library with sparse containers: the formats, and the dtypes of their indices."""
+    rows = []
+    for status in xo.backends():
+        if status.backend is None:
+            rows += [old[name] for name in (f"{status.name} containers",) if name in old]
+        elif hasattr(status.backend.module, "SPARSE"):
+            sparse = status.backend.sparse
+            held = (" or ".join(sparse.index_dtypes(f)) if f in sparse.formats else "no" for f in FORMATS)
+            rows.append(f"| {status.name} containers | {' | '.join(held)} |")
+    return rows
+
+
 def section(text: str, name: str, rows: list[str]) -> str:
     """The text with the rows of a marked table replaced."""
     pattern = re.compile(rf"(<!-- {name} -->\n\|[^\n]*\n\|[-|: ]*\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -116,13 +149,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if they are not current")
     check = parser.parse_args().check
     text = README.read_text()
-    old = {m[1]: m[0] for m in re.finditer(r"^\| (\w+) \|.*$", text, re.MULTILINE)}
+    old = {m[1]: m[0] for m in re.finditer(r"^\| ([\w ]+) \|.*$", text, re.MULTILINE)}
     new = text
     tables = {
         "support": support_rows(old),
         "dispatch": dispatch_rows(),
         "layout": layout_rows(),
         "attention": attention_rows(),
+        "containers": container_rows(old),
+        "sparse": sparse_rows(),
     }
     for name, rows in tables.items():
         new = section(new, name, rows)

@@ -5,7 +5,7 @@ standard 2025.12 stand at the top level and dispatch on the class of their array
 `convert` and the verbs around an array. ``python -m xarrayops`` tells what is here.
 """
 
-from xarrayops import fft as fft, linalg as linalg
+from xarrayops import fft as fft, linalg as linalg, sparse as sparse
 from xarrayops._arrays import (
     array_namespace as array_namespace,
     backend as backend,
@@ -212,4 +212,4 @@ complex128 = "complex128"
 def __dir__() -> list[str]:
     """The public surface: of the modules that the package has loaded, only those of the standard."""
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
-    return sorted(globals().keys() - hidden | {"fft", "linalg", "__array_api_version__", "__version__"})
+    return sorted(globals().keys() - hidden | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"})

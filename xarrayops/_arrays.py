@@ -62,7 +62,7 @@ def _hold_namespace(cls: type, name: str | None) -> str:
 
 
 def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
-    """The backend of an array, of a name such as ``"torch"``, or of a namespace module.
+    """The backend of an array or sparse container, of a name such as ``"torch"``, or of a namespace module.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
         return registry.backend_by_name(name_or_array)
     if isinstance(name_or_array, ModuleType):
         return registry.backend_by_namespace(name_or_array)
-    return registry.backend_of(name_or_array)
+    return registry.backend_of_container(type(name_or_array)) or registry.backend_of(name_or_array)
 
 
 def backends() -> list[BackendStatus]:

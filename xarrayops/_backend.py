@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from xarrayops import _generic
@@ -16,6 +16,8 @@ from xarrayops.plugin import HOOKS, Device, Gap, KnownBad, gap_of, unsupported
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from xarrayops._sparse_backend import SparseBackend
 
 
 class Backend:
@@ -101,6 +103,36 @@ class Backend:
     def untraceable(self) -> dict[str, Gap]:
         """The functions that the library's own compiler cannot trace (for Dask: that must compute), with the reason."""
         return dict(getattr(self.module, "UNTRACEABLE", {}))
+
+    @property
+    def sparse_classes(self) -> str:
+        """The package in which classes of sparse containers are defined; empty where there are none but its arrays."""
+        support = getattr(self.module, "SPARSE", None)
+        return "" if support is None else support.classes
+
+    @property
+    def has_sparse_layouts(self) -> bool:
+        """Whether arrays of the library's own classes may be sparse containers."""
+        support = getattr(self.module, "SPARSE", None)
+        return support is not None and not support.classes
+
+    @cached_property
+    def sparse(self) -> SparseBackend:
+        """What serves the library's sparse containers; imports what they need.
+
+        Raises
+        ------
+        Unsupported
+            The library has none that we know, or a package that they need is missing.
+        """
+        from xarrayops._sparse_backend import SparseBackend  # with it come NumPy and the host kernels
+
+        support = getattr(self.module, "SPARSE", None)
+        if support is None:
+            raise Unsupported(
+                f'{self.name} has no sparse containers that we know. Instead: xo.convert(x, "numpy") first'
+            )
+        return SparseBackend(self, support)
 
     def native_dtype(self, dtype: Any) -> Any:
         """The native dtype for a standard name; a native dtype itself. A dtype of another library raises."""

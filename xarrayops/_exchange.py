@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xarrayops import registry
 from xarrayops._explanation import Candidate, Explanation
 from xarrayops._namespace import offer
-from xarrayops.errors import BackendNotFound, ExchangeError, XArrayOpsError
+from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported, XArrayOpsError
 from xarrayops.plugin import Array, Memory
+from xarrayops.plugin_sparse import Parts
 from xarrayops.registry import Backend
+
+if TYPE_CHECKING:
+    from xarrayops._sparse_backend import SparseBackend
+    from xarrayops._sparse_library import Home
 
 REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 """What libraries raise when they refuse an import: not all raise BufferError (pytorch#194267, numpy gh-30937)."""
@@ -97,6 +102,8 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
             aliased = shortcut(x)
             if aliased is not None:
                 return aliased
+    if registry.sparse_side(x) is not None:
+        return convert_container(x, target_of(to).sparse, device=device, copy=copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     if plan.action == "refuse":
         raise ExchangeError(f"{_asked(x, plan, copy)}: {plan.reason}.")
@@ -129,7 +136,7 @@ def _remember_shortcut(cls: type, to: str, plan: Plan) -> None:
 
 def plan_convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Plan:
     """What `convert` would do with these arguments, before anything moves."""
-    source, target = registry.backend_of(x), _target(to)
+    source, target = registry.backend_of(x), target_of(to)
     if device is None and not isinstance(to, (str, ModuleType)):
         device = target.functions["device"](to)
     elif device is not None:
@@ -198,10 +205,40 @@ def _carry_out(plan: Plan, x: Array) -> Array:
     return target.functions["from_numpy"](host(), device)
 
 
+def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A sparse container as one of another library, in the same format: array by array."""
+    p = _parts_for(s, target)
+    over = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
+    return target.wrap(p._replace(**over))
+
+
+def _parts_for(s: Any, target: SparseBackend) -> Parts:
+    """The parts of a container as another library takes them: in a format, a dtype and indices that it has."""
+    source = registry.sparse_side(s)
+    assert source is not None
+    p, home = source.parts(s), source.backend
+    asked = f"xo.convert({source.shown(s)}, {target.backend.name!r})"
+    if p.format not in target.formats:
+        way_out = f"xo.sparse.convert(s, {target.formats[0]!r}) first"
+        raise Unsupported(f"{asked}: {target.backend.name} has no {p.format} containers. Instead: {way_out}")
+    refused = target.dtype_refusal(_dtype_name(p.data, home))
+    if refused is not None:
+        raise Unsupported(f"{asked}: {refused}")
+    if source.pads:
+        p, home = source.on_host(p), registry.backend_by_name("numpy")
+    widths = target.index_dtypes(p.format)
+    narrow = {name: x for name, x in p.arrays.items() if name != "data" and _dtype_name(x, home) not in widths}
+    return p._replace(
+        **{name: home.functions["astype"](x, home.native_dtype(widths[-1])) for name, x in narrow.items()}
+    )
+
+
 def explain_convert(
     x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
 ) -> Explanation:
     """The plan of a conversion as `explain` shows it."""
+    if registry.sparse_side(x) is not None:
+        return _explain_container(x, target_of(to).sparse, device, copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     name = f"{plan.source.name}->{plan.target.name}"
     copies = (f"copies {plan.nbytes} bytes",) if plan.nbytes else ()
@@ -211,6 +248,22 @@ def explain_convert(
     return Explanation(
         "convert", summary, (candidate,), chosen, action=plan.action, nbytes=plan.nbytes, reason=plan.reason
     )
+
+
+def _explain_container(s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
+    """The plans of its arrays, as one: what any of them needs, the whole needs."""
+    source = registry.sparse_side(s)
+    assert source is not None
+    arrays, to = _parts_for(s, target).arrays, target.backend.name
+    plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in arrays.items()}
+    name = f"{source.backend.name}->{to}"
+    action = next((a for a in ("refuse", "copy") if any(p.action == a for p in plans.values())), "zero-copy")
+    copies = tuple(f"copies {plan.nbytes} bytes of {part}" for part, plan in plans.items() if plan.nbytes)
+    reason = "; ".join(f"{part}: {plan.reason}" for part, plan in plans.items())
+    candidate = Candidate(name, action != "refuse", reason, copies)
+    nbytes = sum(plan.nbytes or 0 for plan in plans.values())
+    chosen = None if action == "refuse" else name
+    return Explanation("convert", f"{action}: {reason}", (candidate,), chosen, action, nbytes, reason)
 
 
 def shares_memory(a: Array, b: Array, /) -> bool:
@@ -241,11 +294,12 @@ def shares_memory(a: Array, b: Array, /) -> bool:
         return np.may_share_memory(first, second)
 
 
-def _dtype_name(x: Array, source: Backend) -> str:
+def _dtype_name(x: Array, source: Home) -> str:
     return source.functions["dtype_name"](x.dtype) or str(x.dtype)
 
 
-def _target(to: str | ModuleType | Array) -> Backend:
+def target_of(to: str | ModuleType | Array) -> Backend:
+    """The backend that a name, a namespace or an array stands for."""
     if isinstance(to, str):
         return registry.backend_by_name(to)
     if isinstance(to, ModuleType):

@@ -69,6 +69,15 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
         return explain_convert(*args, **kwargs)
     if verb == "attention":
         return explain_attention(*args, **kwargs)
+    if verb.startswith("sparse."):
+        from xarrayops._sparse._explain import explain_sparse
+
+        return explain_sparse(verb, *args, **kwargs)
+    sparse = next(filter(None, map(registry.sparse_side, args)), None) if verb == "matmul" else None
+    if sparse is not None:
+        from xarrayops._sparse._explain import explained
+
+        return explained("matmul", sparse, "matmul", *args)
     if verb in LAID_OUT:
         bound = _bound(verb, LAID_OUT[verb][0], args, kwargs)
         return explain_layout(verb, *bound.args, **bound.kwargs)
@@ -101,8 +110,10 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
 
 def _name_of(function: Callable[..., Any]) -> str:
     """The name of one of our functions, as users write it."""
-    extension = getattr(function, "__module__", "").rpartition(".")[2]
+    package, _, extension = getattr(function, "__module__", "").rpartition(".")
     name = getattr(function, "__name__", repr(function))
+    if package.endswith("._sparse"):
+        return f"sparse.{name}"
     return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE else name
 
 

@@ -11,6 +11,7 @@ from xarrayops._namespace import candidates_attribute, implementation, verb_attr
 from xarrayops._surface import SURFACE
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import HOOKS, Gap
+from xarrayops.plugin_sparse import SparseSupport
 
 REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
 OPTIONAL = {
@@ -22,6 +23,7 @@ OPTIONAL = {
     "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
     "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
+    "SPARSE": (SparseSupport, "a SparseSupport"),
 }
 
 

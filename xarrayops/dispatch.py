@@ -30,6 +30,7 @@ from xarrayops._namespace import INTEGER_LIMITS
 from xarrayops._surface import ROLES, SURFACE
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 from xarrayops.plugin import HOOKS, Array
+from xarrayops.plugin_sparse import OF_CONTAINERS
 from xarrayops.registry import SCALARS, Backend
 
 if TYPE_CHECKING:
@@ -53,15 +54,14 @@ HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 SHOWN = {"update": "at"}
 """The hooks that users know by another name."""
 
-ARITHMETIC = frozenset(
-    (
-        *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
-    )
+ARITHMETIC = (
+    *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
 )
 """The functions of two operands whose result has their dtype, which a Python integer must fit into."""
-COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 """The functions of two operands that tell true from false, of any numbers."""
+LIMITED = frozenset((*ARITHMETIC, *COMPARISONS))
 UNLIMITED = (-math.inf, math.inf)
 """The limits that a Python integer never passes, for dtypes that are none of integers."""
 
@@ -87,12 +87,20 @@ def miss(verb: str, key: Key) -> str:
     backends = {registry.backend_of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
-        return hold(f"{verb}:late", partial(_late, verb))
+        sparse = registry.sparse_backend_of(arrays) if verb in OF_CONTAINERS else None
+        if sparse is None:
+            return hold(f"{verb}:late", partial(_late, verb))
+        return _enter(verb, key, f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb))
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
+    if isinstance(key, tuple) and int in key and verb in LIMITED and getattr(backend.module, "WRAPS_INTEGERS", False):
+        name = f"{name}:{key.index(int)}"
+        function = _within_limits(verb, backend, scalar_first=key[0] is int)
+    return _enter(verb, key, name, function)
+
+
+def _enter(verb: str, key: Key, name: str, function: Callable[..., Any]) -> str:
+    """Enter what serves some classes in the table of the verb, and hold it."""
     if isinstance(key, tuple) and len(key) == 2:
-        if int in key and getattr(backend.module, "WRAPS_INTEGERS", False) and verb in (*ARITHMETIC, *COMPARISONS):
-            name = f"{name}:{key.index(int)}"
-            function = _within_limits(verb, backend, scalar_first=key[0] is int)
         table(verb).setdefault(key[0], {})[key[1]] = function
     else:
         table(verb)[key] = function
@@ -173,7 +181,7 @@ def hold_verb(verb: str, backend: Backend) -> str:
 def _late(verb: str, /, *args: Any, **kwargs: Any) -> Any:
     """Serve a call whose classes alone did not tell the backend; raise if the arguments do not either."""
     arguments = dict(array_arguments(verb, args, kwargs))
-    backend = common_backend(SHOWN.get(verb, verb), arguments)
+    backend = common_backend(SHOWN.get(verb, verb), arguments, containers=verb in OF_CONTAINERS)
     bound = signature(verb).bind(*args, **kwargs)
     for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
         if bound.arguments.get(name) is not None:
@@ -221,8 +229,8 @@ def _may_be_array(value: Any) -> bool:
     return conforms(type(value)) or registry.admit(value) is not None or registry.refusal(value) is not None
 
 
-def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
-    """The one backend that serves all arguments; Python scalars and None belong to any.
+def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = False) -> Backend:
+    """The one backend that serves all arguments, sparse containers too if asked; scalars and None belong to any.
 
     Raises
     ------
@@ -240,7 +248,11 @@ def common_backend(verb: str, arguments: dict[str, Any]) -> Backend:
         gap = registry.refusal(x)
         if gap is not None:
             raise Unsupported(f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
-        backend = registry.admit(x)
+        sparse = registry.backend_of_container(type(x))
+        if sparse is not None and not containers:
+            way_out = f"a function of xo.sparse, or xo.sparse.to_dense({name})"
+            raise Unsupported(f"xo.{verb}: argument {name} is a sparse {type(x).__name__}. Instead: {way_out}")
+        backend = sparse or registry.admit(x)
         if backend is None:
             raise BackendNotFound(
                 f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is no array of a library "

@@ -31,6 +31,8 @@ Data that it may define:
     environment variables that do so before it is imported; the exchange matrix runs each of them.
 ``KNOWN_BAD``
     A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
+``SPARSE``
+    A `xarrayops.plugin_sparse.SparseSupport`: the companion module that serves the library's sparse containers.
 
 Functions that it may define:
 

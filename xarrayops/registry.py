@@ -7,8 +7,9 @@ is served through ``__array_namespace__``: the generic road.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._backend import Backend as Backend
 from xarrayops._entry_points import (
@@ -32,6 +33,9 @@ from xarrayops._loading import (
 )
 from xarrayops.errors import BackendNotFound, Unsupported
 from xarrayops.plugin import Array, Gap
+
+if TYPE_CHECKING:
+    from xarrayops._sparse_backend import SparseBackend
 
 SCALARS = frozenset({bool, int, float, complex})
 """Python's own numbers, which belong to no library. Exactly these: a NumPy scalar is a NumPy array."""
@@ -58,6 +62,39 @@ def _served_by_entry_point(cls: type) -> Backend | None:
             if issubclass(cls, backend.module.ARRAY_TYPES) and refused_class(cls, backend) is None:
                 return backend
     return None
+
+
+def backend_of_container(cls: type) -> Backend | None:
+    """The backend whose sparse containers bear a class of their own, this one; None if there is none."""
+    for base in cls.__mro__:
+        root = base.__module__.partition(".")[0]
+        entry = entry_points().get(root) if root in sys.modules else None
+        if entry is not None:
+            backend = load(entry)
+            package = backend.sparse_classes
+            if package and f"{base.__module__}.".startswith(f"{package}."):
+                return backend
+    return None
+
+
+def sparse_backend_of(classes: Iterable[type]) -> SparseBackend | None:
+    """The sparse side of the one backend of some classes, a container's among them; None if there is no such one."""
+    containers = {cls: backend_of_container(cls) for cls in classes}
+    if not any(containers.values()):
+        return None
+    backends = {found or backend_of_class(cls) for cls, found in containers.items()}
+    backend = backends.pop() if len(backends) == 1 else None
+    return None if backend is None else backend.sparse
+
+
+def sparse_side(x: Any) -> SparseBackend | None:
+    """The sparse side of the library of x if x is a sparse container, else None."""
+    backend = backend_of_container(type(x))
+    if backend is None:
+        backend = backend_of_class(type(x))
+        if backend is None or not backend.has_sparse_layouts:
+            return None
+    return backend.sparse if backend.sparse.holds(x) else None
 
 
 def refused_class(cls: type, backend: Backend) -> Gap | None:

@@ -43,7 +43,14 @@ def dtype_name(dtype: Any, /) -> str | None:
         native = np.dtype(dtype)
     except TypeError:
         return None
-    return native.name if native.name in _NATIVE or native.name in _LOW_PRECISION else None
+    return _name_of(native)
+
+
+@lru_cache
+def _name_of(dtype: np.dtype[Any]) -> str | None:
+    """NumPy puts a name together anew each time that it is asked for it."""
+    name = dtype.name
+    return name if name in _NATIVE or name in _LOW_PRECISION else None
 
 
 @lru_cache

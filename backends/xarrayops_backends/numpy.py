@@ -22,6 +22,7 @@ from xarrayops._surface import SURFACE
 from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.kernels import attention as blocked, permute, views
 from xarrayops.plugin import Array, Device, Gap, Memory, unsupported
+from xarrayops.plugin_sparse import SparseSupport
 from xarrayops_backends._numpy_dtypes import (
     NUMBERS,
     OBJECTS,
@@ -42,6 +43,9 @@ REFUSED_TYPES = {
     "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
     "numpy.MaskedArray": Gap("a masked array carries a mask that no standard function heeds", "x.filled(value)"),
 }
+
+
+SPARSE = SparseSupport("xarrayops_backends._scipy", "scipy.sparse", extra="sparse")
 
 
 class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[misc]  # noqa: N801 - the standard's name

@@ -11,26 +11,21 @@ its own for each case: the peak of the resident set beyond what a first call has
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib.util
 import json
-import os
-import platform
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from measuring import Calls, interleaved, machine, over, peak
 
 import xarrayops as xo
 
-Calls = dict[str, Callable[[], Any]]
 LONG = 16384
 WINDOW = 256
 SOFTCAP = 30.0
@@ -186,18 +181,8 @@ def measure(case: Case, rounds: int, pause: float, scale: int) -> dict[str, Any]
     for name, got in results.items():
         np.testing.assert_allclose(got, results["ours"], rtol=2e-4, atol=2e-5, err_msg=f"{case.name}: {name}")
     number = TINY_CALLS // scale if case.shape is TINY else 1
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            time.sleep(pause)
-            call()
-            start = time.perf_counter()
-            for _ in range(number):
-                call()
-            times[name].append((time.perf_counter() - start) / number)
-    ratios = {
-        name: median(a / b for a, b in zip(times[name], times["ours"], strict=True)) for name in calls if name != "ours"
-    }
+    times = interleaved(calls, rounds, pause, number=number)
+    ratios = over(times)
     if "ours by jax" in times:
         own = zip(times["torch"], times["ours by jax"], strict=True)
         ratios["torch over ours by jax"] = median(a / b for a, b in own)
@@ -208,12 +193,6 @@ def measure(case: Case, rounds: int, pause: float, scale: int) -> dict[str, Any]
         "over ours": {name: round(ratio, 3) for name, ratio in ratios.items()},
         "asked": case.asked,
     }
-
-
-def resident(key: str) -> float:
-    """Of this process, in MB: VmRSS now, VmHWM the most since it was reset."""
-    status = Path("/proc/self/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(key)) / 1024
 
 
 def work(name: str, length: int) -> Callable[[], Any]:
@@ -240,22 +219,8 @@ def work(name: str, length: int) -> Callable[[], Any]:
     return lambda: xo.compute(xo.attention(*arrays))
 
 
-def peak(name: str, length: int) -> float:
-    """The most memory that a second call takes."""
-    import ctypes
-
-    call = work(name, length)
-    call()
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = resident("VmRSS")
-    call()
-    return resident("VmHWM") - before
-
-
 def peak_apart(name: str, length: int) -> float:
-    """`peak` in a process of its own."""
+    """The most memory that a second call takes, measured in a process of its own."""
     command = [sys.executable, __file__, "--peak", name, "--length", str(length)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
@@ -272,7 +237,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.peak:
-        print(peak(options.peak, options.length))
+        print(peak(work(options.peak, options.length)))
         return 0
     rows, memory = [], {}
     for case in CASES:
@@ -289,14 +254,12 @@ def main() -> int:
             memory[name] = round(peak_apart(name, options.length // options.scale), 1)
             print(f"memory {name:15} {memory[name]:9.1f} MB at {options.length // options.scale} (at most {MEMORY_MB})")
     if options.out:
-        libraries = [name for name in ("numpy", "torch", "jax", "dask") if importlib.util.find_spec(name)]
-        machine = {
-            "python": platform.python_version(),
-            "machine": platform.machine(),
-            "cores": os.cpu_count(),
-            "versions": {name: version(name) for name in libraries},
+        found = {
+            "machine": machine(("numpy", "torch", "jax", "dask")),
+            "rows": rows,
+            "memory_mb": memory,
+            "memory_length": options.length,
         }
-        found = {"machine": machine, "rows": rows, "memory_mb": memory, "memory_length": options.length}
         options.out.write_text(json.dumps(found, indent=1) + "\n")
     return 0
 

@@ -13,17 +13,15 @@ import argparse
 import importlib.util
 import json
 import os
-import platform
 import sys
-import time
 from collections.abc import Callable
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from measuring import interleaved, machine
 
 import xarrayops as xo
 
@@ -141,15 +139,7 @@ def measure(case: Case, rounds: int, pause: float) -> dict[str, float]:
     functions = contestants(case)
     check(case, functions)
     calls = min(SMALL_CALLS, max(1, SMALL_ITEMS // int(np.prod(case.shape))))
-    times: dict[str, list[float]] = {name: [] for name in functions}
-    for _ in range(rounds):
-        for name, function in functions.items():
-            time.sleep(pause)
-            start = time.perf_counter()
-            for _ in range(calls):
-                result = function()
-            times[name].append((time.perf_counter() - start) / calls)
-            del result
+    times = interleaved(functions, rounds, pause, number=calls, again=False)
     return {name: median(seconds) for name, seconds in times.items()}
 
 
@@ -180,14 +170,8 @@ def main() -> int:
             shown = " ".join(f"{table[-1].get(name, float('nan')):21.2f}" for name in RATIOS)
             print(f"{table[-1]['case']:42} {table[-1]['ms']['copy']:8.3f} {shown}", flush=True)
     if options.out:
-        machine = {
-            "python": platform.python_version(),
-            "machine": platform.machine(),
-            "cores": os.cpu_count(),
-            "threads": os.environ.get("XARRAYOPS_THREADS", "one to a core"),
-            "versions": {name: version(name) for name in ("numpy", "torch", "numba") if importlib.util.find_spec(name)},
-        }
-        options.out.write_text(json.dumps({"machine": machine, "rows": table}, indent=1) + "\n")
+        found = {"machine": machine(("numpy", "torch", "numba")), "rows": table}
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
     return 0
 
 

@@ -24,6 +24,19 @@ def test_preprocess_digits():
     assert "same scores" in done.stdout
 
 
+def test_digits_graph():
+    """The same labels and ranks on every library that has sparse matrices."""
+    pytest.importorskip("sklearn")
+    done = run("digits_graph.py")
+    assert done.returncode == 0, done.stderr
+    served = [line for line in done.stdout.splitlines() if " edges, " in line]
+    assert any(line.startswith("numpy") for line in served)
+    for line in served:
+        assert float(line.partition("within ")[2].partition(",")[0]) < 1e-4, line
+        assert float(line.partition("edges, ")[2].partition("%")[0]) > 90, line
+        assert line.partition("centres ")[2] == served[0].partition("centres ")[2]
+
+
 def test_induction_transformer():
     """It goes on as the text did before, with the same scores on every library."""
     done = run("induction_transformer.py", "abcdefgh abcdefgh abc")

@@ -51,6 +51,16 @@ def test_attention(tmp_path):
     assert results["memory_mb"].keys() >= {"numpy"}
 
 
+def test_sparse(tmp_path):
+    pytest.importorskip("scipy")
+    pytest.importorskip("torch")
+    results = results_of("sparse_formats.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 64)
+    names = {row["case"] for row in results["rows"]}
+    assert {"from_dense", "relu", "csr to csc", "spmm"} <= names
+    assert all(ratio > 0 for row in results["rows"] for ratio in row["over ours"].values())
+    assert results["memory_mb"].keys() >= {"csr", "relu"}
+
+
 SUITE = """
 import pytest
 

@@ -37,6 +37,9 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
     that nobody has begun by then are dropped.
     """
     waiting = deque(tasks)
+    if len(waiting) < 2:  # at once: what is below takes as long as many a task
+        work(waiting)
+        return
     resting = threading.Condition()
     active, over = 0, False
 
@@ -85,6 +88,20 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         with resting:
             over = True  # to those that a pool begins late, with or without a future that we know of
             resting.wait_for(lambda: not active)
+
+
+def hold(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
+    """Whether a test holds of all; after the first of which it does not, nobody goes on."""
+    failed = threading.Event()
+
+    def work(some: Iterable[Task]) -> None:
+        for each in some:
+            if failed.is_set() or not test(each):
+                failed.set()
+                return
+
+    run(work, tasks)
+    return not failed.is_set()
 
 
 def _cpus() -> frozenset[int]:

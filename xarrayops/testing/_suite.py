@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xarrayops as xo
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._around import AroundSuite
@@ -18,6 +19,8 @@ from xarrayops.testing._manipulation import ManipulationSuite
 from xarrayops.testing._mixed import MixedSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._scalars import ScalarSuite
+from xarrayops.testing._sparse import SparseSuite
+from xarrayops.testing._sparse_refusals import SparseRefusalSuite
 from xarrayops.testing._table import Call, Row, able, fails, prepare, quiet, still_works
 from xarrayops.testing._variant import Variant
 
@@ -25,6 +28,7 @@ BEYOND = (
     *("array_namespace", "as_strided", "at", "attention", "backend", "backends", "compute", "contiguous", "convert"),
     *("device", "einsum", "explain", "is_lazy", "layout_of", "pin_memory", "relayout", "shares_memory", "synchronize"),
     *("to_device", "use", "with_memory_format"),
+    *(f"sparse.{name}" for name in xo.sparse.__all__ if name != "Parts"),
 )
 """The verbs that xarrayops has beyond the standard."""
 
@@ -54,6 +58,8 @@ class ContractSuite(
     MixedSuite,
     ExchangeSuite,
     LayoutSuite,
+    SparseSuite,
+    SparseRefusalSuite,
     AroundSuite,
 ):
     """Every theme. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import xarrayops as xo
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
+
+if TYPE_CHECKING:
+    from xarrayops._sparse_backend import SparseBackend
 
 Make = Callable[[NDArray[Any]], Array]
 
@@ -91,6 +95,14 @@ class Variant:
     def values(self, x: Array) -> NDArray[Any]:
         """The values of an array as NumPy has them, computed where they are lazy."""
         return np.asarray(xo.convert(xo.compute(x), "numpy"))
+
+    @cached_property
+    def sparse(self) -> SparseBackend | None:
+        """What serves the library's sparse containers; None where it has none, or lacks what they need."""
+        try:
+            return self.backend.sparse
+        except Unsupported:
+            return None
 
     @property
     def untraceable(self) -> dict[str, Gap]:

@@ -10,6 +10,7 @@ import array_api_compat.cupy
 import cupy
 
 from xarrayops.plugin import KnownBad
+from xarrayops.plugin_sparse import SparseSupport
 from xarrayops_backends.cupy._devices import (
     as_device as as_device,
     compute as compute,
@@ -70,6 +71,7 @@ from xarrayops_backends.cupy._update import update as update
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
+SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
 KNOWN_BAD = (
     KnownBad(
         library="cupy",

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Gap
+from xarrayops.plugin_sparse import SparseSupport
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._creation import (
     arange,
@@ -87,6 +88,7 @@ ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 WRAPS_INTEGERS = True
 SHARED_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # else the first takes most of the device's memory
+SPARSE = SparseSupport("xarrayops_backends.jax._sparse", "jax.experimental.sparse", extra="jax")
 SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
 
 _SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"

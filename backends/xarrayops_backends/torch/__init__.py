@@ -15,6 +15,7 @@ import torch
 from xarrayops._namespace import implementation, verb_attribute
 from xarrayops._surface import SURFACE
 from xarrayops.plugin import Gap, KnownBad
+from xarrayops.plugin_sparse import SparseSupport
 from xarrayops_backends.torch._attention import (
     ATTENTION_CANDIDATES as ATTENTION_CANDIDATES,
     KNOWN_BAD as _KNOWN_BAD_ATTENTION,
@@ -164,6 +165,7 @@ from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED, refining 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = (torch.Tensor,)
 WRAPS_INTEGERS = True
+SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 
 UNTRACEABLE = {
     "from_dlpack": Gap(

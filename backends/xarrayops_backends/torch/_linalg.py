@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -11,6 +12,7 @@ import torch
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
+from xarrayops.registry import backend_by_name
 from xarrayops_backends.torch._dtypes import _pair, result_type
 from xarrayops_backends.torch._elementwise import _binary, multiply
 from xarrayops_backends.torch._statistics import sum as _sum
@@ -18,6 +20,8 @@ from xarrayops_backends.torch._wide import WIDE, _value
 
 _INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 _LIMB = 16
+_STRIDED = torch.strided
+SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))
 
 
 def _product(x1: Array, x2: Array) -> Array:
@@ -46,7 +50,30 @@ def _limb_product(x1: Array, x2: Array, limbs: int) -> Array:
     return reduce(torch.add, parts)
 
 
-matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
+_dense_matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """The product of dense arrays, promoting as the standard does; sparse layouts have their own kernels."""
+    if x1.layout is not _STRIDED or x2.layout is not _STRIDED:
+        return _of_layouts(x1, x2)
+    dtype = x1.dtype
+    if dtype is x2.dtype and dtype not in _INTEGERS:  # at once, because a call that goes through another takes longer
+        return torch.matmul(x1, x2)
+    return _dense_matmul(x1, x2)
+
+
+def _of_layouts(x1: Array, x2: Array) -> Array:
+    """By the sparse kernels, or by PyTorch where another layout, as that of nested tensors, is not dense."""
+    if x1.layout not in SPARSE_LAYOUTS and x2.layout not in SPARSE_LAYOUTS:
+        return _dense_matmul(x1, x2)
+    untraced = "torch._dynamo" in sys.modules  # Dynamo takes the NumPy in the kernels for something it could trace
+    function: Any = torch.compiler.disable(_sparse_matmul) if untraced else _sparse_matmul  # type: ignore[no-untyped-call]
+    return function(x1, x2)
+
+
+def _sparse_matmul(x1: Array, x2: Array) -> Array:
+    return backend_by_name("torch").sparse.matmul(x1, x2)
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:

@@ -1,6 +1,6 @@
 """cupyx.scipy.sparse over scipy.sparse: coo, csr, csc and dia, no bsr, and CuPy's few dtypes.
 
-https://docs.cupy.dev/en/stable/reference/scipy_sparse.html
+https://docs.cupy.dev/en/stable/reference/scipy_sparse.html; file names are those of CuPy 14.2.
 """
 
 import cupy
@@ -9,94 +9,138 @@ import scipy.sparse
 from cupy._array import unwrap, wrap
 
 _DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
-_PARTS = ("data", "indices", "indptr", "row", "col", "offsets")
+_ARRAYS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col"), "dia": ("offsets",)}
 
 
-class SparseWarning(Warning):
-    """CuPy's class of warnings about sparse matrices."""
-
-
-class spmatrix:  # noqa: N801
-    """What all containers share: parts as CuPy arrays, everything else by way of SciPy."""
+class _spbase:  # noqa: N801
+    """What all containers share: arrays that anybody may replace, as CuPy itself does; computed with by SciPy."""
 
     format: str
+    kind: str
 
-    def __init__(self, arg, shape=None, dtype=None, copy=False):
-        if isinstance(arg, spmatrix):
-            arg = arg._s
-        elif not isinstance(arg, (cupy.ndarray, tuple)) and not scipy.sparse.issparse(arg):
-            raise TypeError(f"Unsupported initializer format {type(arg)}")
-        build = getattr(scipy.sparse, f"{self.format}_{self.kind}")
-        self._s = build(arg if scipy.sparse.issparse(arg) else unwrap(arg), shape=shape, dtype=dtype, copy=copy)
-        if self._s.dtype.name not in _DTYPES:
-            # https://docs.cupy.dev/en/stable/reference/generated/cupyx.scipy.sparse.csr_matrix.html
+    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        given = _host(arg1) if isinstance(arg1, _spbase) else _without_wrong_arrays(arg1)
+        dtype = np.dtype(dtype or getattr(given[0] if isinstance(given, tuple) else given, "dtype", float))
+        if dtype.name not in _DTYPES:
+            # __init__ in cupyx/scipy/sparse/_compressed.py and _coo.py
             raise ValueError("Only bool, float32, float64, complex64 and complex128 are supported")
-        self._device = cupy.cuda.runtime.getDevice()
+        self._take(self._of_scipy(given, shape=shape).astype(dtype))
+        self.has_canonical_format = isinstance(arg1, _spbase) and arg1.has_canonical_format
 
-    shape = property(lambda self: self._s.shape)
-    dtype = property(lambda self: self._s.dtype)
-    nnz = property(lambda self: self._s.nnz)
-    ndim = property(lambda self: 2)
-    size = property(lambda self: self._s.nnz)
-    device = property(lambda self: cupy.cuda.Device(self._device))
-    T = property(lambda self: _like(self._s.T))
+    def _of_scipy(self, given, **options):
+        return getattr(scipy.sparse, f"{self.format}_{self.kind}")(given, **options)
 
-    def __getattr__(self, name):
-        found = getattr(self.__dict__["_s"], name) if "_s" in self.__dict__ else None
-        if found is None or name.startswith("__") or name == "tobsr":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if name in _PARTS:
-            return wrap(found)
-        return (lambda *args, **kwargs: _like(found(*_bare(args), **kwargs))) if callable(found) else found
+    def _take(self, host):
+        self._shape = tuple(map(int, host.shape))
+        self.data = wrap(host.data)
+        for name in _ARRAYS[self.format]:
+            # get_index_dtype(check_contents=True) in _sputils.py: matrices narrow int64 where the values fit
+            narrow = self.kind == "matrix" and max(self._shape) < 2**31
+            x = getattr(host, name)
+            setattr(self, name, wrap(x.astype("int32") if narrow else x))
 
-    def __array__(self, dtype=None, copy=None):
-        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
-
-    def get(self, stream=None):
-        return self._s.copy()
-
-    def toarray(self, order=None, out=None):
-        return wrap(self._s.toarray(order))
+    shape = property(lambda self: self._shape)
+    ndim = property(lambda self: len(self._shape))
+    dtype = property(lambda self: self.data.dtype)
+    nnz = property(lambda self: self.data.size)
+    size = nnz
+    device = property(lambda self: self.data.device)
 
     def __len__(self):
-        raise TypeError("sparse matrix length is ambiguous; use getnnz()")
+        raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
+
+    def get(self, stream=None):
+        """A copy on the host: the only way there, for the arrays refuse NumPy."""
+        return _host(self)
+
+    def toarray(self, order=None, out=None):
+        return wrap(_host(self).toarray(order=order or "C"))
+
+    def astype(self, dtype, copy=True):
+        cast = type(self)(_host(self), dtype=dtype)
+        cast.has_canonical_format = self.has_canonical_format
+        return cast
+
+    def tocsr(self, copy=False):
+        return _like(self, _host(self).tocsr())
+
+    def sum_duplicates(self):
+        """In place: the arrays are replaced. coo is sorted by rows here, by columns in SciPy (_coo.py)."""
+        if not self.has_canonical_format:
+            canonical = _host(self).tocsr()
+            canonical.sum_duplicates()
+            self._take(canonical.asformat(self.format))
+            self.has_canonical_format = True
+
+    def tobsr(self, blocksize=None, copy=False):
+        raise NotImplementedError  # "TODO(unno): Implement tobsr" in _csr.py
+
+    def __matmul__(self, other):
+        operands = (self, other) if isinstance(other, _spbase) else (self,)
+        for s in operands:
+            s.sum_duplicates()  # _matmul_dispatch in _csr.py: whoever multiplies a matrix may find it changed
+        dtype = np.result_type(self.dtype, other.dtype)
+        if dtype.name not in _DTYPES[1:]:
+            raise TypeError(f"dtype is not supported: {dtype}")  # to_cuda_dtype in cupy/_core/_dtype.pyx
+        if not isinstance(other, _spbase):
+            if self.nnz and not other.size:
+                # https://github.com/cupy/cupy/pull/833: cuSPARSE has no empty matrices; CuPy looks at nnz alone
+                raise RuntimeError("CUSPARSE_STATUS_INVALID_VALUE")
+            # spmm in cupyx/cusparse.py: results are in column-major order
+            return wrap(np.asfortranarray((_host(self) @ unwrap(other)).astype(dtype)))
+        product = _like(self, (_host(self).tocsr() @ _host(other).tocsr()).astype(dtype))
+        product.has_canonical_format = False
+        return product
 
 
-def _bare(args):
-    return tuple(a._s if isinstance(a, spmatrix) else unwrap(a) for a in args)
+class spmatrix(_spbase):  # noqa: N801
+    """The containers whose ``*`` is the matrix product."""
+
+    kind = "matrix"
+    __mul__ = _spbase.__matmul__
 
 
-def _like(result):
-    if not scipy.sparse.issparse(result):
-        return wrap(np.asarray(result)) if isinstance(result, (np.ndarray, np.generic)) else result
-    kind = "array" if isinstance(result, scipy.sparse.sparray) else "matrix"
-    return globals()[f"{result.format}_{kind}"](result)
-
-
-def _operator(name):
-    return lambda self, *others: _like(getattr(self._s, name)(*_bare(others)))
-
-
-_OPERATORS = """
-add sub mul matmul truediv neg pow radd rsub rmul rmatmul eq ne lt le gt ge getitem abs
-"""
-for _name in _OPERATORS.split():
-    setattr(spmatrix, f"__{_name}__", _operator(f"__{_name}__"))
-spmatrix.__hash__ = object.__hash__
-
-
-class sparray(spmatrix):  # noqa: N801
+class sparray(_spbase):  # noqa: N801
     """The containers whose ``*`` is elementwise."""
 
+    kind = "array"
 
-for _format in ("coo", "csr", "csc", "dia"):
-    for _kind, _base in (("matrix", spmatrix), ("array", sparray)):
-        _class = type(f"{_format}_{_kind}", (_base,), {"format": _format, "kind": _kind, "__module__": __name__})
+
+def _host(s):
+    """The SciPy container over copies of the arrays."""
+    arrays = [getattr(s, name).get() for name in ("data", *_ARRAYS[s.format])]
+    given = (arrays[0], tuple(arrays[1:])[-len(s.shape) :]) if s.format == "coo" else tuple(arrays)
+    return s._of_scipy(given, shape=s.shape)
+
+
+def _like(s, host):
+    """A csr container of the kind of s."""
+    return globals()[f"csr_{s.kind}"](host)
+
+
+def _without_wrong_arrays(arg1):
+    """What SciPy takes in the place of CuPy's arrays; it would take lists and NumPy's arrays, too."""
+    if scipy.sparse.issparse(arg1):
+        return arg1
+    if isinstance(arg1, cupy.ndarray):
+        return unwrap(arg1)
+    if not isinstance(arg1, tuple):
+        raise ValueError("Unsupported initializer format")
+    for x in arg1 if len(arg1) == 3 else (arg1[0], *arg1[1]) if isinstance(arg1[1], tuple) else ():
+        if not isinstance(x, cupy.ndarray) or x.ndim != 1:
+            raise ValueError("data, indices, and indptr must be 1-D cupy arrays")  # _compressed.py
+    return unwrap(arg1)
+
+
+for _format in _ARRAYS:
+    for _base in (spmatrix, sparray):
+        _class = type(f"{_format}_{_base.kind}", (_base,), {"format": _format, "__module__": __name__})
         globals()[_class.__name__] = _class
 
 
 def issparse(x):
+    return isinstance(x, _spbase)
+
+
+def isspmatrix(x):
     return isinstance(x, spmatrix)
-
-
-isspmatrix = issparse

@@ -1,0 +1,330 @@
+"""CuPy's sparse matrices: the companion of the CuPy backend.
+
+Everything stays on the device. cuSPARSE multiplies; the rest is made of CuPy's own sorts, scans and gathers, which take
+every dtype and every width of indices. Operands stay as they are, while the containers' own methods sort them and sum
+up their duplicates in place (``_matmul_dispatch`` and ``multiply`` in cupyx/scipy/sparse/_csr.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import cupyx.scipy.sparse
+import numpy as np
+
+from xarrayops.errors import Unsupported
+from xarrayops.kernels.sparse.compressed import index_dtype
+from xarrayops.plugin import Array, Call, KnownBad
+from xarrayops.plugin_sparse import Compaction, Container, Parts
+from xarrayops_backends.cupy._devices import versions as versions
+
+_Entries = tuple[Array, Array, Array]
+"""The rows, the columns and the values of the entries of a matrix."""
+
+FORMATS = ("coo", "csr", "csc")
+_CLASSES: dict[str, Any] = {format: getattr(cupyx.scipy.sparse, f"{format}_matrix") for format in FORMATS}
+_DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
+_MOST_COLUMNS = 65535 * 16
+_AT_ONCE = 1 << 23
+"""Elements that are gathered at a time, of operands or of products."""
+
+
+def holds(x: Any, /) -> bool:
+    """Matrices and arrays of cupyx, in the formats that we serve and in others."""
+    return bool(cupyx.scipy.sparse.issparse(x))
+
+
+def parts(s: Container, /) -> Parts:
+    """The attributes of the container; the two arrays of coordinates of coo are put together, which copies them.
+
+    What a csr or csc container knows of its order only the device can tell, so it is not asked.
+    """
+    if s.format == "coo":
+        coords = cupy.stack((s.row, s.col)[-len(s.shape) :])  # an array of one axis has rows, too: all are 0
+        return Parts("coo", s.shape, s.data, coords=coords, unique=s.has_canonical_format or None)
+    if s.format not in FORMATS:
+        raise TypeError(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
+    return Parts(s.format, s.shape, s.data, s.indices, s.indptr)
+
+
+def wrap(p: Parts, /) -> Container:
+    """An empty matrix that is given the arrays.
+
+    From arrays the constructors make the host wait for the device, and narrow int64 indices where the values allow.
+    """
+    if len(p.shape) != 2:
+        raise Unsupported(f"CuPy's sparse matrices have two axes, not {len(p.shape)}. Instead: xo.sparse.to_dense(s)")
+    container = _CLASSES[p.format](tuple(p.shape), dtype=p.data.dtype)
+    container.data = p.data
+    if p.format == "coo":
+        container.row, container.col = p.coords
+        container.has_canonical_format = bool(p.sorted and p.unique)
+        return container
+    container.indices, container.indptr = p.indices, p.indptr
+    if p.sorted is not None:
+        container.has_sorted_indices = p.sorted
+    if p.sorted is not None and p.unique is not None:
+        container.has_canonical_format = p.sorted and p.unique
+    return container
+
+
+def dtype_refusal(dtype: str, /) -> str | None:
+    """What cuSPARSE has no dtype for, CuPy does not hold."""
+    if dtype in _DTYPES:
+        return None
+    return f"CuPy's sparse matrices hold {', '.join(_DTYPES)}, not {dtype}. Instead: xo.astype(x, xo.float32)"
+
+
+def _from_dense(x: Array, request: Compaction, /) -> Container:
+    if x.ndim != 2:
+        raise Unsupported(
+            f"CuPy's sparse matrices have two axes, not {x.ndim}. Instead: xo.reshape(x, (rows, columns))"
+        )
+    mask = _kept(x, request.where)
+    if request.format == "csc":
+        columns, rows = cupy.nonzero(mask.T)
+    else:
+        rows, columns = cupy.nonzero(mask)
+    if request.nnz_max is not None and rows.size > request.nnz_max:
+        raise ValueError(f"x has {rows.size} entries to keep, more than nnz_max={request.nnz_max}")
+    return _built(request.format, x.shape, (rows, columns, x[rows, columns]), request.index_dtype)
+
+
+def _kept(x: Array, where: Any) -> Array:
+    if where is None:
+        return x != 0
+    if hasattr(where, "dtype"):
+        return where
+    return x > 0 if where == "relu" else cupy.abs(x) > where
+
+
+def _to_dense(s: Container, /) -> Array:
+    rows, columns, data = _entries(s)
+    dense = cupy.zeros((1, *s.shape)[-2:], data.dtype)
+    dense[rows, columns] = data
+    return dense.reshape(s.shape)
+
+
+def _convert(s: Container, format: str, block: Any = None, /) -> Container:
+    rows, columns, data = _entries(s, format)
+    return _built(format, s.shape, (rows, columns, data.copy() if data is s.data else data))
+
+
+def _transpose(s: Container, /) -> Container:
+    turned = _turned(s)
+    return _convert(turned, "coo") if s.format == "coo" else turned
+
+
+def _add(a: Container, b: Container, /) -> Container:
+    both = [cupy.concatenate(pair) for pair in zip(_entries(a), _entries(b), strict=True)]
+    return _built(a.format, a.shape, _canonical(a.format, *both))
+
+
+def _multiply(a: Container, b: Container | Array | float, /) -> Container:
+    rows, columns, data = _entries(a)
+    if not holds(b):
+        factor = cupy.broadcast_to(b, a.shape)[rows, columns] if hasattr(b, "shape") else b
+        return _built(a.format, a.shape, (rows, columns, data * factor))
+    # Neither has duplicates: where two entries share a place, one is of a and one of b, and they are neighbours.
+    rows, columns, data = map(cupy.concatenate, zip((rows, columns, data), _entries(b, a.format), strict=True))
+    order = _order(a.format, rows, columns)
+    rows, columns, data = rows[order], columns[order], data[order]
+    shared = cupy.flatnonzero((rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1]))
+    return _built(a.format, a.shape, (rows[shared], columns[shared], data[shared] * data[shared + 1]))
+
+
+def _sum(s: Container, axis: int | None, /) -> Array:
+    rows, columns, data = _entries(s)
+    if axis is None:
+        return cupy.sum(data)
+    along, count = (columns, s.shape[1]) if axis == 0 else (rows, s.shape[0])
+    return _sums(along, data, count).astype(cupy.int64 if data.dtype.kind == "b" else data.dtype)
+
+
+def _sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
+    rows, columns, _ = _entries(pattern)
+    data = cupy.empty(rows.size, cupy.result_type(a, b))
+    step = max(1, _AT_ONCE // max(1, a.shape[1]))
+    for start in range(0, rows.size, step):
+        piece = slice(start, start + step)
+        data[piece] = cupy.sum(a[rows[piece]] * b.T[columns[piece]], axis=1)
+    return _built(pattern.format, pattern.shape, (rows, columns, data))
+
+
+def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
+    if a.dtype == b.dtype == bool:  # sums of ones, which never cancel
+        return _matmul(a.astype(cupy.float32), b.astype(cupy.float32)).astype(bool)
+    if not holds(b):
+        return _times_dense(a, b)
+    if not holds(a):
+        return _times_dense(_turned(b), a.T).T
+    c = _product(_operand(a, "csr"), _operand(b, "csr"))
+    return _built(a.format, c.shape, _entries(c, a.format))
+
+
+def _times_dense(s: Container, dense: Array) -> Array:
+    if not s.nnz or not dense.size:  # cuSPARSE has no empty matrices
+        return cupy.zeros((s.shape[0], *dense.shape[1:]), cupy.result_type(s.dtype, dense.dtype))
+    return _operand(s, "csr" if s.format == "coo" else s.format) @ dense
+
+
+def _operand(s: Container, format: str) -> Container:
+    """What cuSPARSE takes: a canonical container, which CuPy would make of any other in place."""
+    return s if s.format == format and s.has_canonical_format else _convert(s, format)
+
+
+def _product(a: Container, b: Container) -> Container:
+    """The product of two canonical csr matrices, held against what it must look like, and by halves where it fails.
+
+    Where cuSPARSE lacks memory it gives up, or gives a matrix without entries: https://github.com/cupy/cupy/issues/10033
+    """
+    shape = a.shape[0], b.shape[1]
+    so_far = cupy.cumsum(cupy.diff(b.indptr)[a.indices], dtype=cupy.int64)
+    ends = cupy.concatenate((cupy.zeros(1, cupy.int64), so_far))[a.indptr]
+    products = int(ends[-1])
+    if products:
+        try:
+            c = a @ b
+        except (RuntimeError, MemoryError):  # CuSparseError, OutOfMemoryError
+            pass
+        else:
+            if bool((c.indptr[-1] == c.nnz) & ((cupy.diff(c.indptr) > 0) == (cupy.diff(ends) > 0)).all()):
+                return c
+    if shape[0] <= 1 or products <= _AT_ONCE:
+        return _built("csr", shape, _canonical("csr", *_expanded(a, b, so_far, products)))
+    half = shape[0] // 2
+    first, second = (_entries(_product(_rows_of(a, *rows), b)) for rows in ((0, half), (half, shape[0])))
+    rows, columns, data = map(cupy.concatenate, zip(first, (second[0] + half, *second[1:]), strict=True))
+    return _built("csr", shape, (rows, columns, data))
+
+
+def _expanded(a: Container, b: Container, so_far: Array, products: int) -> _Entries:
+    """Every product of an entry of a and one of b, at its place; so_far counts them up to each entry of a."""
+    rows, inner, data = _entries(a)
+    number = cupy.arange(products)
+    entry = cupy.searchsorted(so_far, number, side="right")
+    other = b.indptr[inner + 1][entry] - so_far[entry] + number
+    return rows[entry], b.indices[other], data[entry] * b.data[other]
+
+
+def _rows_of(a: Container, start: int, stop: int) -> Container:
+    """Some rows of a canonical csr matrix."""
+    first, last = map(int, a.indptr[cupy.asarray((start, stop))].get())
+    pointers = a.indptr[start : stop + 1] - a.indptr.dtype.type(first)
+    shape = stop - start, a.shape[1]
+    return wrap(Parts("csr", shape, a.data[first:last], a.indices[first:last], pointers, sorted=True, unique=True))
+
+
+def _turned(s: Container) -> Container:
+    """The transpose over the same arrays; the entries of coo are then out of order."""
+    p = parts(s)
+    if p.format == "coo":
+        return wrap(p._replace(shape=p.shape[::-1], coords=p.coords[::-1]))
+    return wrap(p._replace(shape=p.shape[::-1], format="csc" if p.format == "csr" else "csr"))
+
+
+def _entries(s: Container, format: str = "") -> _Entries:
+    """The entries, canonical for a format, or for the container's own."""
+    p = parts(s)
+    if p.format == "coo":
+        rows, columns = p.coords if len(p.shape) == 2 else (s.row, s.col)
+    else:
+        entry = cupy.arange(p.data.size, dtype=p.indptr.dtype)
+        outer = cupy.searchsorted(p.indptr, entry, side="right") - 1
+        rows, columns = (p.indices, outer) if p.format == "csc" else (outer, p.indices)
+    return _canonical(format or p.format, rows, columns, p.data)
+
+
+def _canonical(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
+    """Entries in the order of a format, those of the same place summed up; the same arrays where they are that."""
+    major, minor = (columns, rows) if format == "csc" else (rows, columns)
+    rises = (major[1:] > major[:-1]) | ((major[1:] == major[:-1]) & (minor[1:] > minor[:-1]))
+    if bool(rises.all()):
+        return rows, columns, data
+    order = _order(format, rows, columns)
+    rows, columns, data = rows[order], columns[order], data[order]
+    first = cupy.concatenate((cupy.ones(1, bool), (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])))
+    places = cupy.flatnonzero(first)
+    if places.size == data.size:
+        return rows, columns, data
+    summed = _sums(cupy.cumsum(first) - 1, data, places.size).astype(data.dtype)
+    return rows[places], columns[places], summed
+
+
+def _order(format: str, rows: Array, columns: Array) -> Array:
+    """What sorts entries in the order of a format: two stable radix sorts, where CuPy's lexsort compares."""
+    major, minor = (columns, rows) if format == "csc" else (rows, columns)
+    order = cupy.argsort(minor)
+    return order[cupy.argsort(major[order])]
+
+
+def _sums(groups: Array, data: Array, count: int) -> Array:
+    """The sum of the values of each group: float64 or complex128, so that single precision loses nothing."""
+    if data.dtype.kind != "c":
+        return cupy.bincount(groups, weights=data, minlength=count)
+    sums = cupy.empty(count, cupy.complex128)
+    sums.real[...] = cupy.bincount(groups, weights=data.real, minlength=count)
+    sums.imag[...] = cupy.bincount(groups, weights=data.imag, minlength=count)
+    return sums
+
+
+def _built(format: str, shape: tuple[int, ...], entries: _Entries, index: str | None = None) -> Container:
+    """The container of canonical entries: over their data and over new indices, the narrowest if none are asked for."""
+    rows, columns, data = entries
+    refused = dtype_refusal(data.dtype.name)
+    if refused is not None:
+        raise Unsupported(refused)
+    narrowest = index_dtype(*shape, data.size)
+    asked = narrowest if index is None else np.dtype(index)
+    if asked < narrowest:
+        raise Unsupported(f"{index} indices cannot count the extents and entries. Instead: index_dtype='{narrowest}'")
+    if format == "coo":
+        coords = cupy.stack((rows, columns)).astype(asked, copy=False)
+        return wrap(Parts("coo", shape, data, coords=coords, sorted=True, unique=True))
+    outer, inner, extent = (columns, rows, shape[1]) if format == "csc" else (rows, columns, shape[0])
+    pointers = cupy.searchsorted(outer, cupy.arange(extent + 1, dtype=outer.dtype)).astype(asked, copy=False)
+    return wrap(Parts(format, shape, data, inner.astype(asked), pointers, sorted=True, unique=True))
+
+
+def _always(call: Call) -> None:
+    """CuPy's own kernels serve every call."""
+
+
+def _cusparse_refusal(call: Call) -> str | None:
+    dtype = cupy.result_type(*(x.dtype for x in call.args)).name
+    if dtype in _DTYPES:
+        return None
+    return f"CuPy multiplies {', '.join(_DTYPES)}, not {dtype}. Instead: s.astype('float32')"
+
+
+def _sddmm_refusal(call: Call) -> str | None:
+    a, b, _ = call.args
+    return dtype_refusal(cupy.result_type(a, b).name)
+
+
+def _has_too_many_columns(call: Call) -> bool:
+    a, b = call.args
+    return not (holds(a) and holds(b)) and (b.shape[1:] if holds(a) else a.shape[:-1]) > (_MOST_COLUMNS,)
+
+
+FROM_DENSE_CANDIDATES = [("cupy", _from_dense, _always)]
+TO_DENSE_CANDIDATES = [("cupy", _to_dense, _always)]
+CONVERT_CANDIDATES = [("cupy", _convert, _always)]
+MATMUL_CANDIDATES = [("cusparse", _matmul, _cusparse_refusal)]
+TRANSPOSE_CANDIDATES = [("cupy", _transpose, _always)]
+ADD_CANDIDATES = [("cupy", _add, _always)]
+MULTIPLY_CANDIDATES = [("cupy", _multiply, _always)]
+SUM_CANDIDATES = [("cupy", _sum, _always)]
+SDDMM_CANDIDATES = [("cupy", _sddmm, _sddmm_refusal)]
+KNOWN_BAD = (
+    KnownBad(
+        "cupy",
+        "<14.1",
+        "cuda",
+        f"cuSPARSE gives zeros where a dense operand has more than {_MOST_COLUMNS} columns",
+        "https://github.com/cupy/cupy/issues/9850",
+        kernel="cusparse",
+        when=_has_too_many_columns,
+    ),
+)

@@ -1,0 +1,58 @@
+"""PyTorch's sparse tensors, beside its dense ones: the companion of the PyTorch backend.
+
+The host kernels serve what lies in host memory and takes no part in a gradient; PyTorch's own functions the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from xarrayops.errors import Unsupported
+from xarrayops.kernels.sparse import host
+from xarrayops.plugin import Call
+from xarrayops.plugin_sparse import FORMATS as FORMATS
+from xarrayops.registry import backend_by_name
+from xarrayops_backends.torch import _sparse_operations as operations, _sparse_products as products
+from xarrayops_backends.torch._sparse_parts import holds as holds, parts as parts, wrap as wrap
+
+INDEX_DTYPES = {"coo": ("int64",)}
+untraced = torch.compiler.disable
+
+
+def _refusal(verb: str, call: Call) -> str | None:
+    """The host kernels are faster where they can serve."""
+    if host.refusal(backend_by_name("torch").sparse, verb, call) is None:
+        return "the host kernels serve it, faster"
+    return None
+
+
+def _candidates(function: Callable[..., Any]) -> list[tuple[str, Callable[..., Any], Callable[[Call], str | None]]]:
+    return [("torch", partial(_told, function), partial(_refusal, function.__name__))]
+
+
+def _told(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives; a kernel that PyTorch lacks for a dtype is a gap with a way out."""
+    try:
+        return function(*args)
+    except Unsupported:
+        raise
+    except NotImplementedError as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise Unsupported(
+            f"PyTorch: {reason}. Instead: another dtype, as by xo.astype, or the tensors on the CPU"
+        ) from error
+
+
+FROM_DENSE_CANDIDATES = _candidates(operations.from_dense)
+TO_DENSE_CANDIDATES = _candidates(operations.to_dense)
+CONVERT_CANDIDATES = _candidates(operations.convert)
+MATMUL_CANDIDATES = _candidates(products.matmul)
+TRANSPOSE_CANDIDATES = _candidates(operations.transpose)
+ADD_CANDIDATES = _candidates(operations.add)
+MULTIPLY_CANDIDATES = _candidates(operations.multiply)
+SUM_CANDIDATES = _candidates(operations.sum)
+SDDMM_CANDIDATES = _candidates(products.sddmm)

@@ -1,0 +1,74 @@
+"""What the scripts of this folder share: turns, the memory of a call, a description of the machine."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib.util
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+Calls = dict[str, Callable[[], Any]]
+Times = dict[str, list[float]]
+
+
+def interleaved(calls: Calls, rounds: int, pause: float, *, number: int = 1, again: bool = True) -> Times:
+    """Seconds of each call, by round: they take turns, after a pause in which the threads of others come to rest.
+
+    ``again`` calls each once more before it is timed; a time is the mean of so many calls.
+    """
+    times: Times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            time.sleep(pause)
+            if again:
+                call()
+            start = time.perf_counter()
+            for _ in range(number):
+                result = call()
+            times[name].append((time.perf_counter() - start) / number)
+            del result
+    return times
+
+
+def over(times: Times, ours: str = "ours") -> dict[str, float]:
+    """The median, over the rounds, of each other's time divided by ours."""
+    return {
+        name: median(a / b for a, b in zip(each, times[ours], strict=True))
+        for name, each in times.items()
+        if name != ours
+    }
+
+
+def machine(libraries: Iterable[str]) -> dict[str, Any]:
+    """Where figures were measured."""
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": os.environ.get("XARRAYOPS_THREADS", "one to a core"),
+        "versions": {name: version(name) for name in libraries if importlib.util.find_spec(name)},
+    }
+
+
+def resident(key: str) -> float:
+    """Of this process, in MB: VmRSS now, VmHWM the most since it was reset."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(key)) / 1024
+
+
+def peak(call: Callable[[], Any]) -> float:
+    """The most memory, in MB, that a second call takes."""
+    call()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    call()
+    return resident("VmHWM") - before

@@ -1,0 +1,96 @@
+"""Hostile calls of the sparse verbs end in a clear error or in the right answer; and the fuzzer sees what does not."""
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+from xarrayops.testing import Variant
+from xarrayops.testing._sparse_fuzz import fuzz
+from xarrayops.testing._sparse_hostile import draw
+
+COUNTS = {"numpy": 4000, "torch": 2000, "jax": 450}
+"""As many as a few seconds allow; the command in the module's first line takes more."""
+
+
+@pytest.mark.parametrize("library", COUNTS)
+def test_hostile_calls(library, monkeypatch):
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    monkeypatch.setenv("JAX_ENABLE_X64", "1")  # the contract suite's setting, for all dtypes
+    count = COUNTS[library]
+    summary = fuzz(library, range(count))
+    assert not summary.findings, str(summary)
+    assert summary.outcomes.total() == count
+    for outcome in ("right answer", "InvalidSparse"):
+        assert summary.outcomes[outcome] > count / 10, f"the calls are too much alike:\n{summary}"
+
+
+def test_a_seed_draws_the_same_call_again():
+    variant = Variant("numpy")
+    seeds = range(40)
+    assert [draw(variant, seed).words for seed in seeds] == [draw(variant, seed).words for seed in seeds]
+    assert len({draw(variant, seed).words for seed in seeds}) > 35
+
+
+SABOTEUR = """
+import os
+import time
+
+import xarrayops as xo
+from xarrayops.testing._sparse_fuzz_worker import run, serve
+
+
+def sabotaged(variant, seed):
+    if seed == 3:
+        os.abort()
+    if seed == 5:
+        time.sleep(60)
+    functions = variant.backend.sparse.functions
+    if seed == 10 and "right" not in vars(xo):
+        xo.right = functions["sum"]
+        functions["sum"] = lambda s, axis: xo.right(s, axis) + 1
+        functions["transpose"] = lambda s: s.no_such_attribute
+    return run(variant, seed)
+
+
+serve(sabotaged)
+"""
+
+
+@pytest.fixture
+def saboteur(tmp_path, monkeypatch):
+    (tmp_path / "saboteur.py").write_text(SABOTEUR)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return "saboteur"
+
+
+def test_a_crash_a_hang_and_wrong_answers_are_found(saboteur):
+    sound = fuzz("numpy", range(10, 200))
+    assert not [line for line in sound.findings if "sum" in line or "transpose" in line]
+    summary = fuzz("numpy", range(200), module=saboteur, call_s=3)
+    assert summary.outcomes.total() == 200, "the calls after a crash and a hang were lost"
+    found = dict(line.removeprefix("seed ").split(": ", 1) for line in summary.findings)
+    assert "SIGABRT" in found.pop("3")
+    assert "no answer within 3 s" in found.pop("5")
+    wrong = [what for what in found.values() if "values:" in what and "sparse.sum" in what]
+    obscure = [what for what in found.values() if "AttributeError" in what and "no_such_attribute" in what]
+    assert wrong, summary
+    assert obscure, summary
+    assert all(int(seed) >= 10 for seed in found)
+    again = fuzz("numpy", [3], module=saboteur)
+    assert again.findings == [line for line in summary.findings if line.startswith("seed 3:")], "a seed names its call"
+
+
+def test_the_command_prints_a_summary_and_tells_by_its_status():
+    command = [sys.executable, "-m", "xarrayops.testing._sparse_fuzz", "--count", "20", "--seed", "40"]
+    done = subprocess.run([*command, "--backend", "numpy"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("numpy: 20 calls, 0 findings\n"), done.stdout + done.stderr
+    assert "right answer" in done.stdout
+    assert done.returncode == 0
+
+
+def test_a_worker_that_does_not_start_is_told_at_once():
+    with pytest.raises(RuntimeError, match=r"does not start.*nonesuch"):
+        fuzz("nonesuch", range(3))

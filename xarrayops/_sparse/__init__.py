@@ -1,0 +1,1 @@
+"""Sparse matrices: containers stay native; one contract over their formats and libraries."""

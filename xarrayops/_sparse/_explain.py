@@ -1,0 +1,52 @@
+"""What a sparse call would run, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xarrayops import sparse as public
+from xarrayops._exchange import explain_convert
+from xarrayops._explanation import Candidate, Explanation
+from xarrayops._sparse._convert import planned
+from xarrayops._sparse_backend import SparseBackend
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Call
+from xarrayops.plugin_sparse import VERBS, Container
+
+
+def explain_sparse(verb: str, *args: Any, **kwargs: Any) -> Explanation:
+    """The kernels that may serve a verb of xo.sparse, each with its verdict; errors of the call are raised."""
+    name = verb.removeprefix("sparse.")
+    if name == "convert":
+        return _explain_convert(*args, **kwargs)
+    prepare = getattr(getattr(public, name, None), "prepare", None)
+    if prepare is None:
+        has = ", ".join(f"sparse.{each}" for each in VERBS if hasattr(public, each))
+        raise Unsupported(f"xo.explain knows no verb {verb!r}; there are {has}")
+    sparse, arguments = prepare(*args, **kwargs)
+    return explained(verb, sparse, name, *arguments)
+
+
+def _explain_convert(s: Container, format: Any = None, backend: Any = None, *, block: Any = None) -> Explanation:
+    """What changes the format; without such a change, how the arrays go over."""
+    plan = planned(s, format, backend, block=block)
+    if not plan.at:
+        return explain_convert(s, plan.target.backend.name)._replace(verb="sparse.convert")
+    home = getattr(plan, plan.at)
+    found = explained("sparse.convert", home, "convert", s, plan.format, block)
+    if plan.source is plan.target:
+        return found
+    way = f"{plan.source.backend.name}->{plan.target.backend.name}"
+    return found._replace(
+        summary=f"{found.summary}; {'then' if plan.at == 'source' else 'first'} {way}, array by array"
+    )
+
+
+def explained(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
+    """The kernels that a library has for a verb, with their verdicts on a call."""
+    reasons = [(kernel, can(Call(arguments, {}))) for kernel, _, can in sparse.kernels[name]]
+    home = sparse.backend.name
+    listed = tuple(Candidate(f"{home}:{kernel}", reason is None, reason or "") for kernel, reason in reasons)
+    chosen = next((candidate.name for candidate in listed if candidate.ok), None)
+    summary = f"{home} serves its own containers" if chosen else f"{home} cannot serve this call"
+    return Explanation(verb, summary, listed, chosen)

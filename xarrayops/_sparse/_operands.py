@@ -1,0 +1,74 @@
+"""The operands of a sparse verb: which library serves them, and whether they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from xarrayops import registry
+from xarrayops.dispatch import common_backend, given
+from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.plugin_sparse import FORMATS, Container
+
+if TYPE_CHECKING:
+    from xarrayops._sparse_backend import SparseBackend
+
+P = ParamSpec("P")
+
+
+def served(prepare: Callable[P, Any]) -> Callable[P, Any]:
+    """The verb of which a function is the checks at the edge.
+
+    It answers with what serves the call and the arguments for it; `explain` asks it without calling.
+    """
+
+    @wraps(prepare)
+    def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
+        sparse, arguments = prepare(*args, **kwargs)
+        return sparse.call(prepare.__name__, *arguments)
+
+    vars(verb)["prepare"] = prepare
+    return verb
+
+
+def serving_sparse(verb: str, arguments: dict[str, Any], *, numbers: bool = False) -> SparseBackend:
+    """The sparse side of the one library to which all arguments belong; numbers, where they will do, belong to any."""
+    for name, x in arguments.items():
+        given(f"sparse.{verb}", name, x, "operand" if numbers else "array")
+    return common_backend(f"sparse.{verb}", arguments, containers=True).sparse
+
+
+def require_container(verb: str, name: str, x: Any) -> SparseBackend:
+    """The sparse side of the library of x, which must be a container."""
+    if registry.backend_of_container(type(x)) is None and registry.admit(x) is None:
+        kind = registry.describe_class(type(x))
+        raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, no sparse container of a library that we know")
+    sparse = serving_sparse(verb, {name: x})
+    if not sparse.holds(x):
+        way_out = f"xo.sparse.from_dense({name})"
+        raise TypeError(f"xo.sparse.{verb}: {name} is dense ({sparse.shown(x)}). Instead: {way_out}")
+    return sparse
+
+
+def require_matrix(verb: str, name: str, x: Any) -> None:
+    """Raise unless x has two axes."""
+    if len(x.shape) != 2:
+        raise ValueError(
+            f"xo.sparse.{verb}: {name} has shape {tuple(x.shape)}, but only matrices, with two axes, will do"
+        )
+
+
+def require_format(verb: str, format: Any, sparse: SparseBackend) -> None:
+    """Raise unless a library's containers have a format."""
+    if format not in FORMATS:
+        raise ValueError(f"xo.sparse.{verb}: no format {format!r}. Instead: one of {', '.join(FORMATS)}")
+    if format not in sparse.formats:
+        has = ", ".join(sparse.formats)
+        raise Unsupported(f"xo.sparse.{verb}: {sparse.backend.name} has no {format} containers. Instead: one of {has}")
+
+
+def require_alike(verb: str, a: Container, b: Any) -> None:
+    """Raise unless two operands have one shape."""
+    if tuple(a.shape) != tuple(b.shape):
+        raise ValueError(f"xo.sparse.{verb}: the shapes differ, {tuple(a.shape)} and {tuple(b.shape)}")

@@ -1,0 +1,80 @@
+"""A library's sparse containers, as the host kernels and the verbs see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Protocol
+
+from xarrayops.plugin import Array, Memory
+from xarrayops.plugin_sparse import INDICES, Container, Parts
+
+
+class Home(Protocol):
+    """The backend of a library's dense arrays, as far as its sparse side needs it."""
+
+    name: str
+    functions: dict[str, Callable[..., Any]]
+
+    def native_dtype(self, dtype: Any) -> Any:
+        """The native dtype for a name."""
+
+    def native_device(self, device: Any) -> Any:
+        """The native device for a name."""
+
+
+class SparseLibrary:
+    """The containers of one library: a companion module (see `xarrayops.plugin_sparse`) beside the hooks of a backend.
+
+    Attributes
+    ----------
+    backend : Backend
+        The backend of the library's dense arrays.
+    module : module
+        The companion.
+    formats : tuple of str
+        Those that its containers can hold.
+    pads : bool
+        Whether containers may hold entries that only fill them up.
+    """
+
+    def __init__(self, backend: Home, module: ModuleType) -> None:
+        self.backend = backend
+        self.module = module
+        self.formats: tuple[str, ...] = module.FORMATS
+        self.pads = hasattr(module, "unpadded")
+        self.holds: Callable[[Any], bool] = module.holds
+        self.parts: Callable[[Container], Parts] = module.parts
+        self.wrap: Callable[[Parts], Container] = module.wrap
+
+    def index_dtypes(self, format: str) -> tuple[str, ...]:
+        """The dtypes of a format's indices, the narrowest first."""
+        own: dict[str, tuple[str, ...]] = getattr(self.module, "INDEX_DTYPES", {})
+        return own.get(format, INDICES)
+
+    def dtype_refusal(self, dtype: str) -> str | None:
+        """Why no container of the library can hold that dtype, or None."""
+        own = getattr(self.module, "dtype_refusal", None)
+        return None if own is None else own(dtype)
+
+    def values(self, x: Container | Array) -> Array:
+        """The values of a container, beside which its indices lie; or the array that x is."""
+        return self.parts(x).data if self.holds(x) else x
+
+    def memory(self, x: Array) -> Memory | None:
+        """Where an array lies."""
+        found: Memory | None = self.backend.functions["memory"](x)
+        return found
+
+    def on_host(self, p: Parts) -> Parts:
+        """The parts as NumPy arrays, views where the memory allows, without what only fills a container up."""
+        to_numpy = self.backend.functions["to_numpy"]
+        p = p._replace(**{name: to_numpy(x) for name, x in p.arrays.items()})
+        return self.module.unpadded(p) if self.pads else p
+
+    def native(self, a: Any) -> Array:
+        """An array of the library with the values of a NumPy array that nobody else holds: its memory, where it can."""
+        borrowed = self.backend.functions["borrow"](a)
+        if borrowed is not None:
+            return borrowed
+        return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # where the operands are

@@ -1,0 +1,1 @@
+"""Host kernels of sparse matrices, over NumPy arrays: compaction, order, products, checks."""

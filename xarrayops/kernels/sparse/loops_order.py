@@ -1,0 +1,85 @@
+"""The loops that order entries: by digits of their indices, from one array into another, stable throughout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+compiled = numba.njit(nogil=True, cache=True)
+
+DIGIT = 11
+"""Bits of a digit: as many streams of writes as the second-level cache holds the ends of."""
+
+
+@compiled
+def count(keys: Array, shift: int, mask: int, counts: Array) -> None:
+    """Add to counts how often each digit occurs."""
+    for k in range(keys.size):
+        counts[(keys[k] >> shift) & mask] += 1
+
+
+@compiled
+def scatter(
+    keys: Array,
+    shift: int,
+    mask: int,
+    places: Array,
+    row: Array,
+    column: Array,
+    bits: Array,
+    to_row: Array,
+    to_column: Array,
+    to_bits: Array,
+) -> None:
+    """Move each entry to the next place of its digit; ``places`` holds those, and is used up."""
+    for k in range(keys.size):
+        digit = (keys[k] >> shift) & mask
+        place = places[digit]
+        places[digit] = place + 1
+        to_row[place], to_column[place], to_bits[place] = row[k], column[k], bits[k]
+
+
+@compiled
+def place(
+    row: Array,
+    column: Array,
+    bits: Array,
+    spare: tuple[Array, Array, Array],
+    columns: int,
+    first: int,
+    start: int,
+    indptr: Array,
+    to_column: Array,
+    to_bits: Array,
+) -> int:
+    """Compress the entries of the rows from ``first`` on, and tell how many have the column of the one before.
+
+    They are first sorted by column, digit by digit, into ``spare`` and back, as far as ``columns`` has digits; with
+    1 they stay as they come. ``indptr`` is the part of these rows, ``start`` the first place of these entries.
+    """
+    to = (spare[0], spare[1], spare[2])
+    shift, size = 0, row.size
+    while (columns - 1) >> shift:
+        places = np.zeros((1 << DIGIT) + 1, np.int64)
+        count(column, shift, (1 << DIGIT) - 1, places[1:])
+        scatter(column, shift, (1 << DIGIT) - 1, np.cumsum(places), row, column, bits, to[0], to[1], to[2])
+        row, column, bits, to = to[0][:size], to[1][:size], to[2][:size], (row, column, bits)
+        shift += DIGIT
+    places = np.zeros(indptr.size + 1, np.int64)
+    for k in range(size):
+        places[row[k] - first + 1] += 1
+    for i in range(indptr.size):
+        places[i + 1] += places[i]
+        indptr[i] = start + places[i]
+    repeated = 0
+    for k in range(size):
+        i = row[k] - first
+        p = places[i]
+        places[i] = p + 1
+        to_column[p], to_bits[p] = column[k], bits[k]
+        repeated += start + p > indptr[i] and to_column[p - 1] == column[k]
+    return repeated

@@ -1,0 +1,37 @@
+"""The loops of products with dense arrays, over columns that the compiler makes vectors of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+contracted = numba.njit(nogil=True, cache=True, fastmath={"contract"})
+"""Products and sums may be rounded together; no other liberty, so that NaN and infinity mean what they mean."""
+
+
+@contracted
+def spmm(indptr: Array, indices: Array, data: Array, dense: Array, out: Array) -> None:
+    """Set ``out`` to the product of the rows that ``indptr`` bounds with ``dense``.
+
+    Four entries at a time, so that a row of the result is read and written a fourth as often.
+    """
+    width = dense.shape[1]
+    for i in range(indptr.size - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        fours = start + (stop - start) // 4 * 4
+        for q in range(width):
+            out[i, q] = 0
+        for k in range(start, fours, 4):
+            j0, j1, j2, j3 = indices[k], indices[k + 1], indices[k + 2], indices[k + 3]
+            x0, x1, x2, x3 = data[k], data[k + 1], data[k + 2], data[k + 3]
+            for q in range(width):
+                sum = out[i, q] + x0 * dense[j0, q] + x1 * dense[j1, q]
+                out[i, q] = sum + x2 * dense[j2, q] + x3 * dense[j3, q]
+        for k in range(fours, stop):
+            j, x = indices[k], data[k]
+            for q in range(width):
+                out[i, q] += x * dense[j, q]

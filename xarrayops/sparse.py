@@ -1,0 +1,40 @@
+"""Sparse matrices in the native containers of SciPy, PyTorch, CuPy and JAX: formats coo, csr, csc and bsr.
+
+`xarrayops.matmul` multiplies them with each other and with dense arrays.
+"""
+
+from xarrayops._sparse._build import (
+    from_dense as from_dense,
+    from_parts as from_parts,
+    parts as parts,
+    to_dense as to_dense,
+    validate as validate,
+)
+from xarrayops._sparse._convert import convert as convert
+from xarrayops._sparse._operations import (
+    add as add,
+    multiply as multiply,
+    sddmm as sddmm,
+    sum as sum,
+    transpose as transpose,
+)
+from xarrayops.plugin_sparse import Parts as Parts
+
+__all__ = [
+    "Parts",
+    "add",
+    "convert",
+    "from_dense",
+    "from_parts",
+    "multiply",
+    "parts",
+    "sddmm",
+    "sum",
+    "to_dense",
+    "transpose",
+    "validate",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,209 @@
+"""Sparse containers made from the oracle's entries, and held against them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops.plugin_sparse import Parts
+from xarrayops.registry import describe_class
+from xarrayops.testing._compare import check_array, check_values
+from xarrayops.testing._sparse_cases import OPERANDS, ROWS, SparseRow
+from xarrayops.testing._sparse_oracle import Entries, Host, Places, entries_of, is_canonical, parts_of
+from xarrayops.testing._table import quiet
+from xarrayops.testing._variant import Variant
+
+ULPS = 64
+"""Measured against the largest value: results are sums of products."""
+
+
+def block_of(format: str, shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Blocks that fill the matrix, where the format has blocks."""
+    if format != "bsr":
+        return None
+    return (1 if shape[0] % 2 else 2), (1 if shape[1] % 3 else 3)
+
+
+def container(
+    variant: Variant, e: Entries, format: str, width: int = 0, *, block: tuple[int, int] | None = None
+) -> Any:
+    """The native container of entries as they are, disorder and duplicates too, with indices of the n-th width."""
+    widths = variant.backend.sparse.index_dtypes(format)
+    block = block if block and format == "bsr" else block_of(format, e.shape)
+    p = parts_of(e, format, widths[width % len(widths)], block)
+    return xo.sparse.from_parts(format, *map(variant.array, p.arrays.values()), shape=e.shape, check=False)
+
+
+def host_parts(variant: Variant, s: Any) -> Parts:
+    """The parts of a container in NumPy arrays, without padding."""
+    return variant.backend.sparse.on_host(xo.sparse.parts(s))
+
+
+def names(variant: Variant, p: Parts) -> dict[str, str]:
+    """The names of the dtypes of all arrays."""
+    return {name: variant.backend.functions["dtype_name"](x.dtype) for name, x in p.arrays.items()}
+
+
+def check_container(
+    variant: Variant,
+    got: Any,
+    want: Places,
+    *,
+    shape: tuple[int, ...],
+    format: str,
+    dtype: str,
+    exact: bool = False,
+    canonical: bool = True,
+    index: str | None = None,
+) -> None:
+    """Hold a container against the places that the oracle says; the error begins with what is wrong.
+
+    Class, format, shape, dtypes, device, then that it is ``canonical``, its places and its values. With ``exact``
+    places and entries are the same; else zeros may be missing. ``index`` is the dtype that the indices must have.
+    """
+    sparse = variant.backend.sparse
+    assert sparse.holds(got), f"class: {describe_class(type(got))} is no sparse container of {variant.backend.name}"
+    p = xo.sparse.parts(got)
+    assert p.format == format, f"format: {p.format}, expected {format}"
+    assert tuple(got.shape) == tuple(p.shape) == shape, f"shape: {tuple(got.shape)}, expected {shape}"
+    _check_dtypes(variant, got, p, dtype, index)
+    device = xo.device(got)
+    assert device == variant.device, f"device: {device}, expected {variant.device}"
+    xo.sparse.validate(got, canonical=canonical)
+    host = host_parts(variant, got)
+    if canonical:
+        assert is_canonical(host), f"order: the entries are not sorted, or not unique: {entries_of(host).listed}"
+    _check_places(entries_of(host), want, exact=exact and format != "bsr")
+
+
+def _check_dtypes(variant: Variant, got: Any, p: Parts, dtype: str, index: str | None) -> None:
+    for name, x in p.arrays.items():
+        assert isinstance(x, variant.backend.module.ARRAY_TYPES), f"class: {name} is a {describe_class(type(x))}"
+    found = names(variant, p)
+    own = variant.backend.functions["dtype_name"](got.dtype)
+    data = found.pop("data")
+    assert own == data == dtype, f"dtype: {own}, of the data {data}, expected {dtype}"
+    wanted = variant.backend.sparse.index_dtypes(p.format) if index is None else (index,)
+    assert len({*found.values()}) == 1, f"indices: they differ, {found}"
+    assert {*found.values()} <= {*wanted}, f"indices: {found}, expected {wanted}"
+
+
+def _check_places(found: Entries, want: Places, *, exact: bool) -> None:
+    got = found.places
+    extra = sorted(place for place in got.keys() - want.keys() if exact or got[place] != 0)
+    assert not extra, f"places: entries where none belongs, {extra[:5]}"
+    missing = sorted(want.keys() - got.keys()) if exact else []
+    assert not missing, f"places: no entries at {missing[:5]}"
+    held = np.asarray([got.get(place, 0) for place in sorted(want)]).astype(found.data.dtype)
+    check_values(held, np.asarray([want[place] for place in sorted(want)]), ulps=ULPS, normwise=True)
+
+
+def check_dense(variant: Variant, got: Any, want: Host, *, dtype: str | None) -> None:
+    """Hold a dense result against the oracle's array."""
+    assert not variant.backend.sparse.holds(got), f"class: {describe_class(type(got))} is sparse, not dense"
+    check_array(variant, got, want, dtype=dtype, ulps=ULPS, normwise=True)
+
+
+def check_sparse_row(variant: Variant, row: SparseRow) -> None:
+    """Make the calls of a row: the first operand in all formats, formats and widths mixed, the others in two.
+
+    Which two turns with the operand and the row, so that the rows together have each operand in each format.
+
+    Raises
+    ------
+    AssertionError
+        It lists every call that went wrong.
+    """
+    failures: list[str] = []
+    formats = variant.backend.sparse.formats
+    for k, (label, e) in enumerate(OPERANDS.items()):
+        operands = row.operands(e)
+        if operands is None or not _has_dtypes(variant, operands):
+            continue
+        turn = k + ROWS.index(row)
+        for first, step in [(turn, 0), (turn + 1, 1)] if k else product(range(len(formats)), (0, 1)):
+            given = [formats[(first + step * n) % len(formats)] for n in range(len(operands))]
+            try:
+                check_sparse_call(variant, row, operands, given, width=step)
+            except Exception as error:
+                shown = " and ".join(f for f, x in zip(given, operands, strict=True) if isinstance(x, Entries))
+                what = (str(error).splitlines() or [""])[0]
+                failures.append(f"  {label}, {shown}: {type(error).__name__}: {what}")
+    assert not failures, f"xo.{row} on {variant}, {len(failures)} calls:\n" + "\n".join(failures[:40])
+
+
+def check_sparse_call(
+    variant: Variant, row: SparseRow, operands: tuple[Any, ...], formats: list[str], *, width: int
+) -> None:
+    """One call, with each sparse operand in its format; the operands must still hold what they held."""
+    native: list[Any] = []
+    for k, (x, format) in enumerate(zip(operands, formats, strict=True)):
+        if isinstance(x, Entries):
+            native.append(container(variant, x, format, width * (k + 1)))
+        else:
+            native.append(variant.array(x) if isinstance(x, np.ndarray) else x)
+    with quiet():
+        got = row.function(*native)
+        check_result(variant, row, got, [as_stored(x, f) for x, f in zip(operands, formats, strict=True)], formats)
+    for x, format, now in zip(operands, formats, native, strict=True):
+        if isinstance(x, Entries):
+            _check_unchanged(host_parts(variant, now), parts_of(x, format, "int64", block_of(format, x.shape)))
+
+
+def check_result(variant: Variant, row: SparseRow, got: Any, operands: list[Any], formats: list[str]) -> None:
+    """Hold a result against the oracle, which is given the entries as the containers store them."""
+    want = row.oracle(*operands)
+    if not isinstance(want, dict):
+        check_dense(variant, got, np.asarray(want), dtype=_dense_dtype(variant, row, operands))
+        return
+    shape, dtype = _outcome(row, operands)
+    given = [format for x, format in zip(operands, formats, strict=True) if isinstance(x, Entries)]
+    form = row.form(given, variant.backend.sparse.formats)
+    relabelled = row.verb == "sparse.transpose" and form != given[0]
+    check_container(
+        variant, got, want, shape=shape, format=form, dtype=dtype, exact=row.exact, canonical=not relabelled
+    )
+
+
+def as_stored(x: Any, format: str) -> Any:
+    """The entries of an operand as a container stores them: those of bsr fill blocks up with zeros."""
+    return entries_of(parts_of(x, format, "int64", block_of(format, x.shape))) if isinstance(x, Entries) else x
+
+
+def _has_dtypes(variant: Variant, operands: tuple[Any, ...]) -> bool:
+    arrays = [x.data if isinstance(x, Entries) else x for x in operands if hasattr(x, "data")]
+    held = [x.data.dtype.name for x in operands if isinstance(x, Entries)]
+    refused = any(variant.backend.sparse.dtype_refusal(dtype) is not None for dtype in held)
+    return not refused and {a.dtype.name for a in arrays} <= variant.dtypes
+
+
+def _outcome(row: SparseRow, operands: list[Any]) -> tuple[tuple[int, ...], str]:
+    """The shape and the dtype of a sparse result."""
+    matrices = [x for x in operands if isinstance(x, Entries)]
+    dense = [x for x in operands if isinstance(x, np.ndarray)]
+    shape = matrices[0].shape
+    if row.verb == "sparse.transpose":
+        shape = shape[::-1]
+    elif row.verb == "matmul":
+        shape = (shape[0], matrices[1].shape[1])
+    source = dense if row.verb == "sparse.sddmm" else [x.data for x in matrices] + dense
+    return shape, np.result_type(*(x.dtype for x in source)).name
+
+
+def _dense_dtype(variant: Variant, row: SparseRow, operands: list[Any]) -> str:
+    """The dtype of a dense result: of a sum, that of the library's own."""
+    dtypes = [x.data.dtype if isinstance(x, Entries) else x.dtype for x in operands]
+    if row.verb != "sparse.sum":
+        return np.result_type(*dtypes).name
+    own = xo.sum(variant.make(operands[0].dense()))
+    name: str = variant.backend.functions["dtype_name"](own.dtype)
+    return name
+
+
+def _check_unchanged(now: Parts, before: Parts) -> None:
+    for name, x in before.arrays.items():
+        same = np.array_equal(now.arrays[name], x, equal_nan=x.dtype.kind in "fc")
+        assert same, f"operand: the call has written to its {name}"
