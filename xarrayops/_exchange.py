@@ -207,6 +207,8 @@ def _carry_out(plan: Plan, x: Array) -> Array:
 
 def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A sparse container as one of another library, in the same format: array by array."""
+    if registry.sparse_side(s) is target and not copy and device is None:
+        return s
     p = _parts_for(s, target)
     over = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
     return target.wrap(p._replace(**over))
@@ -216,6 +218,7 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
     """The parts of a container as another library takes them: in a format, a dtype and indices that it has."""
     source = registry.sparse_side(s)
     assert source is not None
+    source.require_sound(s)
     p, home = source.parts(s), source.backend
     asked = f"xo.convert({source.shown(s)}, {target.backend.name!r})"
     if p.format not in target.formats:
@@ -226,11 +229,13 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
         raise Unsupported(f"{asked}: {refused}")
     if source.pads:
         p, home = source.on_host(p), registry.backend_by_name("numpy")
-    widths = target.index_dtypes(p.format)
-    narrow = {name: x for name, x in p.arrays.items() if name != "data" and _dtype_name(x, home) not in widths}
-    return p._replace(
-        **{name: home.functions["astype"](x, home.native_dtype(widths[-1])) for name, x in narrow.items()}
-    )
+    imports = target.backend.functions["import_refusal"]
+    widths = [name for name in target.index_dtypes(p.format) if imports(name) is None]  # JAX may be without int64
+    fitting = widths if max((*p.shape, p.data.shape[0])) < 1 << 31 else [name for name in widths if name != "int32"]
+    if not fitting:
+        raise Unsupported(f"{asked}: {target.backend.name} has no indices that are wide enough")
+    other = {name: x for name, x in p.arrays.items() if name != "data" and _dtype_name(x, home) not in fitting}
+    return p._replace(**{name: home.functions["astype"](x, home.native_dtype(fitting[0])) for name, x in other.items()})
 
 
 def explain_convert(
@@ -254,6 +259,10 @@ def _explain_container(s: Any, target: SparseBackend, device: Any, copy: bool | 
     """The plans of its arrays, as one: what any of them needs, the whole needs."""
     source = registry.sparse_side(s)
     assert source is not None
+    if source is target and not copy and device is None:
+        reason = f"s is a {target.backend.name} container already"
+        name = f"{target.backend.name}->{target.backend.name}"
+        return Explanation("convert", reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
     arrays, to = _parts_for(s, target).arrays, target.backend.name
     plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in arrays.items()}
     name = f"{source.backend.name}->{to}"

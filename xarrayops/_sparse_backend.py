@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -51,30 +52,38 @@ class SparseBackend(SparseLibrary):
     def require_sound(self, *operands: Any) -> None:
         """Raise if indices of a container in host memory lead out of it, which no library's kernel survives."""
         for x in operands:
-            if self.holds(x) and self._is_on_host(x):
-                fault = self.parts_fault(self.parts(x), canonical=False)
+            if self.holds(x):
+                p = self.concrete(self.seen(x))
+                memory = self.memory(next(iter(p.arrays.values())))
+                fault = self.parts_fault(p, canonical=False) if memory and memory.device == "cpu" else None
                 if fault is not None:
                     raise InvalidSparse(fault)
 
-    def _is_on_host(self, x: Container) -> bool:
-        memory = self.memory(self.values(x))
-        return memory is not None and memory.device == "cpu"
+    def concrete(self, p: Parts) -> Parts:
+        """The parts, with nothing in place of values that are yet to come."""
+        if not self.backend.functions["is_lazy"](p.data):
+            return p
+        from numpy import broadcast_to, zeros
+
+        return p._replace(data=broadcast_to(zeros((), "bool"), p.data.shape))
 
     def _call(self, verb: str, *args: Any) -> Any:
         """What serves a verb, called after a look at the operands, which any error shows."""
         try:
             self.require_sound(*args)
             return self.functions[verb](*args)
-        except (InvalidSparse, Unsupported, ValueError, MemoryError) as error:
+        except _TOLD as error:
             name = verb if verb in OF_CONTAINERS else f"sparse.{verb}"
-            kind = next(cls for cls in (InvalidSparse, Unsupported, MemoryError, ValueError) if isinstance(error, cls))
+            kind = next(cls for cls in _TOLD if isinstance(error, cls))
             raise kind(f"xo.{name}({', '.join(map(self.shown, args))}): {error}") from error
 
     def shown(self, x: Any) -> str:
         """An operand as an error shows it."""
         if not hasattr(x, "dtype"):
             return str(x)
-        layout = f"{self.parts(x).format} " if self.holds(x) else ""
+        layout = f"{getattr(x, 'format', type(x).__name__)} " if self.holds(x) else ""
+        with suppress(Unsupported):  # a container that we do not serve is named by its own word
+            layout = f"{self.seen(x).format} " if layout else ""
         dtype = self.backend.functions["dtype_name"](x.dtype) or x.dtype
         return f"{self.backend.name} {layout}{dtype} {tuple(x.shape)}"
 
@@ -83,17 +92,24 @@ class SparseBackend(SparseLibrary):
         first, second = (tuple(getattr(x, "shape", ())) for x in (a, b))
         ranks = [(2,) if self.holds(x) else (1, 2) for x in (a, b)]
         if len(first) not in ranks[0] or len(second) not in ranks[1] or first[-1] != second[0]:
-            rule = "matrices, or one and a dense vector, whose inner extents agree"
-            raise ValueError(f"xo.matmul({self.shown(a)}, {self.shown(b)}) with sparse operands takes {rule}")
+            fits = len(first) in ranks[0] and len(second) in ranks[1]
+            rule = (
+                f"{first[-1]} and {second[0]}, the inner extents, differ" if fits else "it takes a matrix or a vector"
+            )
+            raise ValueError(f"xo.matmul({self.shown(a)}, {self.shown(b)}) with a sparse operand: {rule}")
         return self.call("matmul", a, b)
 
     def device(self, s: Container, /) -> Any:
         """The device that holds the values."""
-        return self.backend.functions["device"](self.parts(s).data)
+        return self.backend.functions["device"](self.values(s))
 
     def is_lazy(self, s: Container, /) -> bool:
         """Whether the values are not computed yet."""
-        return bool(self.backend.functions["is_lazy"](self.parts(s).data))
+        return bool(self.backend.functions["is_lazy"](self.values(s)))
+
+
+_TOLD = (InvalidSparse, Unsupported, MemoryError, OverflowError, ValueError)
+"""The errors to which the verb and its operands are added."""
 
 
 def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:

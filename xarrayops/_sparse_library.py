@@ -45,6 +45,7 @@ class SparseLibrary:
         self.pads = hasattr(module, "unpadded")
         self.holds: Callable[[Any], bool] = module.holds
         self.parts: Callable[[Container], Parts] = module.parts
+        self.seen: Callable[[Container], Parts] = getattr(module, "seen", module.parts)
         self.wrap: Callable[[Parts], Container] = module.wrap
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ class SparseLibrary:
 
     def values(self, x: Container | Array) -> Array:
         """The values of a container, beside which its indices lie; or the array that x is."""
-        return self.parts(x).data if self.holds(x) else x
+        return self.seen(x).data if self.holds(x) else x
 
     def memory(self, x: Array) -> Memory | None:
         """Where an array lies."""

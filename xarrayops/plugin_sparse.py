@@ -20,6 +20,8 @@ What it may define:
     A mapping from a format to the dtypes of its indices by name, the narrowest first, where they are not `INDICES`.
 ``dtype_refusal(dtype, /) -> str | None``
     Why no container can hold values of the dtype of that name, with the way out in the text.
+``seen(s, /) -> Parts``
+    The parts as the host kernels may see them while they run, where that is less than ``parts`` costs.
 ``unpadded(p, /) -> Parts``
     Parts in host memory without the entries that only fill a container up, where the library has such.
 ``untraced(function, /) -> function``

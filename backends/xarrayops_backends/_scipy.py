@@ -22,26 +22,41 @@ def holds(x: Any, /) -> bool:
 
 
 def parts(s: Container, /) -> Parts:
-    """The attributes of the container."""
-    if s.format == "coo":
-        return Parts("coo", s.shape, s.data, coords=_together(s.coords), unique=s.has_canonical_format or None)
+    """The attributes of the container; arrays of coo that are no rows of one are put together, which copies them."""
+    p = seen(s)
+    if p.format != "coo":
+        return p
+    owners = {id(getattr(x, "base", None)) for x in s.coords}
+    of_one = len(owners) == 1 and id(None) not in owners
+    return p if of_one else p._replace(coords=np.array(p.coords))
+
+
+def seen(s: Container, /) -> Parts:
+    """The same, with coo's arrays, wherever they lie, as rows of one view, which must not leave the kernels.
+
+    Two arrays lie at equal distances, however far; more may not, and are copied.
+    """
     if s.format not in FORMATS:
         raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
+    if s.format == "coo":
+        return Parts("coo", s.shape, s.data, coords=_rows_of_one(s.coords), unique=s.has_canonical_format or None)
+    if len(s.shape) != 2:
+        raise Unsupported(f"a {type(s).__name__} of shape {s.shape} is no matrix. Instead: s.tocoo()")
     block = s.blocksize if s.format == "bsr" else None
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, block=block)
 
 
-def _together(coords: tuple[Any, ...]) -> Any:
-    """The arrays as rows of one: a view wherever they lie, if they lie at equal distances, as two arrays always do."""
+def _rows_of_one(coords: tuple[Any, ...]) -> Any:
+    if len(coords) == 0 or not all(isinstance(x, np.ndarray) for x in coords):  # whatever somebody has put there
+        return np.asarray(coords)
     places = [x.ctypes.data for x in coords]
     steps = {b - a for a, b in pairwise(places)}
     outlines = {(x.dtype, x.shape, x.strides) for x in coords}
     if len(steps) != 1 or len(outlines) != 1:
         return np.stack(coords)
     dtype, shape, strides = outlines.pop()
-    readonly = not all(x.flags.writeable for x in coords)
     view = (len(coords), *shape), (steps.pop(), *strides), dtype.str
-    return views.over(places[0], *view, readonly=readonly, owner=coords)
+    return views.over(places[0], *view, readonly=not all(x.flags.writeable for x in coords), owner=coords)
 
 
 def wrap(p: Parts, /) -> Container:

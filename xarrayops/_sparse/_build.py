@@ -6,7 +6,7 @@ import operator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._sparse._operands import require_container, require_format, served, serving_sparse
+from xarrayops._sparse._operands import count, require_block, require_container, require_format, served, serving_sparse
 from xarrayops.errors import InvalidSparse, Unsupported
 from xarrayops.plugin import Array
 from xarrayops.plugin_sparse import FORMATS, Compaction, Container, Parts, names_of_arrays
@@ -14,6 +14,8 @@ from xarrayops.plugin_sparse import FORMATS, Compaction, Container, Parts, names
 if TYPE_CHECKING:
     from xarrayops._sparse_backend import SparseBackend
 
+LARGEST = 2**64
+"""Whole numbers beyond are no threshold."""
 MOST = 2**31 - 1
 """Entries for which any x may ask for room."""
 Where = Array | float | str | None
@@ -49,7 +51,8 @@ def from_dense(
         Of "bsr", which needs it: the extents of a block, which divide those of x.
     nnz_max : int, optional
         The most entries. JAX makes room for so many, whatever x holds, and so can trace the call: under ``jax.jit`` it
-        must be given, and what goes beyond is lost there. Elsewhere more entries (of bsr, blocks) are an error.
+        must be given, and under it and ``jax.grad`` what goes beyond is lost. Elsewhere more entries (of bsr, blocks)
+        are an error.
 
     Returns
     -------
@@ -75,6 +78,8 @@ def from_dense(
     array([[0., 0.],
            [3., 0.]])
     """
+    if isinstance(where, float):  # NumPy's are, too
+        where = float(where)
     masks = {"where": where} if hasattr(where, "dtype") else {}
     sparse = serving_sparse("from_dense", {"x": x, **masks})
     if sparse.holds(x):
@@ -87,15 +92,14 @@ def from_dense(
     try:
         _check_extents(x, format, block)
         _check_where(x, where, name, sparse)
-        nnz_max = None if nnz_max is None else _count("nnz_max", nnz_max)
+        nnz_max = None if nnz_max is None else count("nnz_max", nnz_max)
         if nnz_max is not None and nnz_max > max(MOST, prod(x.shape)):
             raise ValueError(f"nnz_max={nnz_max} is more than x has elements")
         index = _index_name(index_dtype, format, sparse)
     except ValueError as error:
         raise ValueError(f"xo.sparse.from_dense({sparse.shown(x)}): {error}") from None
     checked = None if block is None else (operator.index(block[0]), operator.index(block[1]))
-    limit = float(where) if isinstance(where, int) else where
-    return sparse, (x, Compaction(format, limit, index, checked, nnz_max))
+    return sparse, (x, Compaction(format, where, index, checked, nnz_max))
 
 
 def _check_extents(x: Array, format: str, block: Any) -> None:
@@ -107,11 +111,7 @@ def _check_extents(x: Array, format: str, block: Any) -> None:
     if (format == "bsr") != (block is not None):
         raise ValueError("block=(rows, columns) belongs to the format bsr, which needs it")
     if block is not None:
-        if not isinstance(block, tuple | list) or len(block) != 2:
-            raise ValueError(f"block={block!r} is not the two extents of a block")
-        rows, columns = (_count("block", extent) for extent in block)
-        if not rows or not columns or shape[0] % rows or shape[1] % columns:
-            raise ValueError(f"blocks of {rows} x {columns} do not fill the matrix")
+        require_block(block, shape)
 
 
 def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> None:
@@ -126,16 +126,8 @@ def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> Non
             raise ValueError("complex numbers are not above or below zero. Instead: a number t, for abs(x) > t")
     elif where is not None and (isinstance(where, bool) or not isinstance(where, int | float) or where != where):
         raise ValueError(f"where={where!r} is no condition. Instead: 'relu', a number, a mask or None")
-
-
-def _count(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name}={value!r} is no whole number") from None
-    if number < 0 or isinstance(value, bool):
-        raise ValueError(f"{name}={value!r} is no count")
-    return number
+    elif isinstance(where, int) and abs(where) > LARGEST:
+        raise ValueError(f"where={where!r} is beyond all numbers of any dtype")
 
 
 def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str | None:
@@ -174,8 +166,10 @@ def parts(s: Container, /) -> Parts:
     -------
     Parts
         ``format``, ``shape``, ``data``, then ``indptr`` and ``indices``, or ``coords`` (ndim, nnz), ``block`` of bsr,
-        and what the container knows of its order: ``sorted``, ``unique`` (None where it does not). To write into them
-        changes the container. SciPy keeps one array for each axis of coo: ``coords`` is a view of two, a copy of more.
+        and what the container knows of its order: ``sorted``, ``unique`` (None where it does not). What fills a
+        container of JAX up to ``nnz_max`` is among them, with indices beyond the extents. To write into them
+        changes the container. CuPy's coo, and SciPy's unless it was made here, keeps an array for each axis, and
+        JAX's lies the other way round: then ``coords`` is a copy.
 
     Examples
     --------
@@ -201,7 +195,8 @@ def from_parts(
     shape : tuple of int
         Of the array that the container stands for.
     check : bool
-        Look at every index; from a device, they are copied to the host for that. False trusts.
+        Look at every index; from a device, they are copied to the host for that. False trusts, as it must where
+        indices are traced by JAX.
     canonicalize : bool
         Sort the entries and sum up duplicates, into new arrays, rather than refuse them.
 
@@ -235,16 +230,31 @@ def from_parts(
     refused = sparse.dtype_refusal(sparse.backend.functions["dtype_name"](data.dtype) or str(data.dtype))
     if refused is not None:
         raise Unsupported(f"xo.sparse.from_parts({format!r}): {refused}")
+    ranks = {"coo": ("coords", 2), "bsr": ("data", 3)}
+    name, rank = ranks.get(format, ("data", 1))
+    if len(given[name].shape) != rank:
+        raise InvalidSparse(f'xo.sparse.from_parts("{format}"): {name} has {len(given[name].shape)} axes, not {rank}')
     block = tuple(data.shape[1:]) if format == "bsr" else None
     p = Parts(format, _extents(shape), block=block, **given)
     if check:
-        fault = sparse.parts_fault(p, canonical=not canonicalize)
+        fault = sparse.parts_fault(_concrete(sparse, p), canonical=not canonicalize)
         if fault is not None:
-            raise InvalidSparse(f'xo.sparse.from_parts("{format}"): {fault}')
+            in_bounds = not canonicalize and sparse.parts_fault(_concrete(sparse, p), canonical=False) is None
+            way_out = ". Instead: canonicalize=True" if in_bounds else ""
+            raise InvalidSparse(f'xo.sparse.from_parts("{format}"): {fault}{way_out}')
         known = None if canonicalize else True
         p = p._replace(sorted=known, unique=known)
     container = sparse.wrap(p)
     return sparse.call("convert", container, format, block) if canonicalize else container
+
+
+def _concrete(sparse: SparseBackend, p: Parts) -> Parts:
+    """The parts, of which those may be looked at that are there."""
+    is_lazy = sparse.backend.functions["is_lazy"]
+    traced = [name for name, x in p.arrays.items() if name != "data" and is_lazy(x)]
+    if traced:
+        raise Unsupported(f"xo.sparse: {', '.join(traced)} are traced, and cannot be checked. Instead: check=False")
+    return sparse.concrete(p)
 
 
 def _extents(shape: Any) -> tuple[int, ...]:
@@ -275,6 +285,6 @@ def validate(s: Container, /, *, canonical: bool = False) -> None:
     >>> xo.sparse.validate(xo.sparse.from_dense(np.eye(3)), canonical=True)
     """
     sparse = require_container("validate", "s", s)
-    fault = sparse.parts_fault(sparse.parts(s), canonical=canonical)
+    fault = sparse.parts_fault(_concrete(sparse, sparse.parts(s)), canonical=canonical)
     if fault is not None:
         raise InvalidSparse(f"xo.sparse.validate({sparse.shown(s)}): {fault}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xarrayops import registry
 from xarrayops._exchange import convert_container, target_of
-from xarrayops._sparse._operands import require_container, require_format, require_matrix
+from xarrayops._sparse._operands import require_block, require_container, require_format, require_matrix
 from xarrayops.plugin import Array
 from xarrayops.plugin_sparse import Container
 
@@ -81,13 +81,18 @@ def planned(
 ) -> Plan:
     """The plan of `convert` with these arguments, or an error that says why there is none."""
     source = require_container("convert", "s", s)
-    here = source.parts(s)
+    here = source.seen(s)
     format = here.format if format is None else format
     target = source if backend is None else target_of(backend).sparse
     require_format("convert", format, target)
     if format == here.format and block in (None, here.block):
         return Plan(source, target, format, "")
     require_matrix("convert", "s", s)
-    if format == "bsr" and block is None:
-        raise ValueError("xo.sparse.convert: the format bsr needs block=(rows, columns)")
+    if (format == "bsr") != (block is not None):
+        raise ValueError("xo.sparse.convert: block=(rows, columns) belongs to the format bsr, which needs it")
+    if block is not None:
+        try:
+            require_block(block, tuple(s.shape))
+        except ValueError as error:
+            raise ValueError(f"xo.sparse.convert: {error}") from None
     return Plan(source, target, format, "source" if format in source.formats else "target")

@@ -30,16 +30,15 @@ def explain_sparse(verb: str, *args: Any, **kwargs: Any) -> Explanation:
 def _explain_convert(s: Container, format: Any = None, backend: Any = None, *, block: Any = None) -> Explanation:
     """What changes the format; without such a change, how the arrays go over."""
     plan = planned(s, format, backend, block=block)
-    if not plan.at:
-        return explain_convert(s, plan.target.backend.name)._replace(verb="sparse.convert")
-    home = getattr(plan, plan.at)
-    found = explained("sparse.convert", home, "convert", s, plan.format, block)
+    there = plan.target.backend.name
+    if plan.at != "source":
+        found = explain_convert(s, there)._replace(verb="sparse.convert")
+        return found._replace(summary=f"{found.summary}; then {there} makes {plan.format} of it") if plan.at else found
+    found = explained("sparse.convert", plan.source, "convert", s, plan.format, block)
     if plan.source is plan.target:
-        return found
-    way = f"{plan.source.backend.name}->{plan.target.backend.name}"
-    return found._replace(
-        summary=f"{found.summary}; {'then' if plan.at == 'source' else 'first'} {way}, array by array"
-    )
+        return found._replace(summary=f"{found.summary}, in new arrays")
+    way = f"{plan.source.backend.name}->{there}"
+    return found._replace(summary=f"{found.summary}, in new arrays; then {way}, array by array")
 
 
 def explained(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -46,7 +47,7 @@ def require_container(verb: str, name: str, x: Any) -> SparseBackend:
         raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, no sparse container of a library that we know")
     sparse = serving_sparse(verb, {name: x})
     if not sparse.holds(x):
-        way_out = f"xo.sparse.from_dense({name})"
+        way_out = f"the functions of xo for dense arrays, or xo.sparse.from_dense({name})"
         raise TypeError(f"xo.sparse.{verb}: {name} is dense ({sparse.shown(x)}). Instead: {way_out}")
     return sparse
 
@@ -62,10 +63,31 @@ def require_matrix(verb: str, name: str, x: Any) -> None:
 def require_format(verb: str, format: Any, sparse: SparseBackend) -> None:
     """Raise unless a library's containers have a format."""
     if format not in FORMATS:
-        raise ValueError(f"xo.sparse.{verb}: no format {format!r}. Instead: one of {', '.join(FORMATS)}")
+        library = ", or backend= for a library" if verb == "convert" else ""
+        raise ValueError(f"xo.sparse.{verb}: no format {format!r}. Instead: one of {', '.join(FORMATS)}{library}")
     if format not in sparse.formats:
         has = ", ".join(sparse.formats)
         raise Unsupported(f"xo.sparse.{verb}: {sparse.backend.name} has no {format} containers. Instead: one of {has}")
+
+
+def count(name: str, value: Any) -> int:
+    """The number, which must be a count of something."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name}={value!r} is no whole number") from None
+    if number < 0 or isinstance(value, bool):
+        raise ValueError(f"{name}={value!r} is no count")
+    return number
+
+
+def require_block(block: Any, shape: tuple[int, ...]) -> None:
+    """Raise unless blocks of such extents fill a matrix."""
+    if not isinstance(block, tuple | list) or len(block) != 2:
+        raise ValueError(f"block={block!r} is not the two extents of a block")
+    rows, columns = (count("block", extent) for extent in block)
+    if not rows or not columns or shape[0] % rows or shape[1] % columns:
+        raise ValueError(f"blocks of {rows} x {columns} do not fill a matrix of {shape[0]} x {shape[1]}")
 
 
 def require_alike(verb: str, a: Container, b: Any) -> None:

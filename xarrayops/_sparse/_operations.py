@@ -76,6 +76,7 @@ def multiply(a: Any, b: Any, /) -> Container:
         beside = zip(reversed(shape), reversed(tuple(a.shape)), strict=False)
         if len(shape) > 2 or any(extent not in (1, whole) for extent, whole in beside):
             raise ValueError(f"xo.sparse.multiply: shape {shape} cannot be broadcast to {tuple(a.shape)}")
+        b = sparse.backend.functions["asarray"](b)  # NumPy's scalars have no memory
     return sparse, (a, b)
 
 

@@ -164,7 +164,8 @@ def _conversion(variant: Variant, target: str, words: str, s: Any, format: str, 
         check_container(variant, got, e.places, canonical=target != format, **options)
 
     use = partial(xo.sparse.convert, s, target, block=(1, 1) if target == "bsr" else None)
-    due = EITHER if target == format or math.prod(e.shape) >= 2**63 else RIGHT if sound else WRONG
+    is_open = target == format or math.prod(e.shape) >= 2**63 or len(e.shape) != 2
+    due = EITHER if is_open else RIGHT if sound else WRONG
     return Drawn(words, use, due, check if sound else None)
 
 

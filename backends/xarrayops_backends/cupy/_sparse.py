@@ -44,7 +44,7 @@ def parts(s: Container, /) -> Parts:
         coords = cupy.stack((s.row, s.col)[-len(s.shape) :])  # an array of one axis has rows, too: all are 0
         return Parts("coo", s.shape, s.data, coords=coords, unique=s.has_canonical_format or None)
     if s.format not in FORMATS:
-        raise TypeError(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
+        raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr)
 
 
@@ -261,6 +261,8 @@ def _order(format: str, rows: Array, columns: Array) -> Array:
 
 def _sums(groups: Array, data: Array, count: int) -> Array:
     """The sum of the values of each group: float64 or complex128, so that single precision loses nothing."""
+    if not data.size:  # of which bincount looks for the largest
+        return cupy.zeros(count, cupy.result_type(data.dtype, cupy.float64))
     if data.dtype.kind != "c":
         return cupy.bincount(groups, weights=data, minlength=count)
     sums = cupy.empty(count, cupy.complex128)

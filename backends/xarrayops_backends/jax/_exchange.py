@@ -27,7 +27,7 @@ def memory(x: Array, /) -> Memory | None:
     if isinstance(x, jax.core.Tracer) or not x.is_fully_addressable or len(x.devices()) != 1:
         return None
     (device,) = x.devices()
-    x.block_until_ready()  # the pointer waits too, but with the interpreter lock, for threads that may wait for the lock
+    x.block_until_ready()  # the pointer waits too, but holds the interpreter lock, which XLA may need to come to an end
     try:
         pointer = x.unsafe_buffer_pointer()
     except Exception:  # a platform without addresses raises what its plug-in likes

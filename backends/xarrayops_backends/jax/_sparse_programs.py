@@ -42,7 +42,7 @@ def entries(s: Container) -> Parts:
     if isinstance(s, BCSR):
         coords = jnp.stack([_rows(s.indptr.astype(width), s.nse), coords])
     extents = jnp.asarray(s.shape, width)[:, None]
-    coords = jnp.where((coords < extents).all(axis=0), coords, extents)
+    coords = jnp.where(((coords >= 0) & (coords < extents)).all(axis=0), coords, extents)
     is_sorted, is_unique = bool(s.indices_sorted), bool(s.unique_indices)
     return Parts("coo", s.shape, s.data, coords=coords, sorted=is_sorted, unique=is_unique)
 
@@ -282,6 +282,7 @@ def _spread(rows: int, coords: Array, data: Array, b: Array) -> Array:
 def _compressed(shape: Shape, indices: Array, indptr: Array, data: Array, b: Array) -> Array:
     """JAX's own product of compressed rows, whose own gradient by the data would take a dense product."""
     inside = (indices >= 0) & (indices < shape[1])  # traced indices are not checked, and Eigen reads wherever they lead
+    indptr = jnp.clip(jax.lax.cummax(indptr.at[:1].set(0)), 0, indices.size)
     s = BCSR((jnp.where(inside, data, 0), jnp.where(inside, indices, 0), indptr), shape=shape)
     return _precise(lambda: s @ b)()
 

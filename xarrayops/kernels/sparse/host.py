@@ -5,6 +5,7 @@ One function per verb of `xarrayops.plugin_sparse`, with the library's `SparseLi
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,19 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
         kept = library.backend.functions["export_refusal"](x)
         if kept is not None:
             return str(kept)
-    return None
+    return _promotion_refusal(library, call.args) if verb in ("matmul", "add", "multiply") else None
+
+
+def _promotion_refusal(library: SparseLibrary, operands: tuple[Any, ...]) -> str | None:
+    """Why not where NumPy makes another dtype of the operands than their library does."""
+    functions = library.backend.functions
+    values = [library.values(x) if hasattr(x, "dtype") else x for x in operands]
+    known = [functions["dtype_name"](x.dtype) if hasattr(x, "dtype") else x for x in values]
+    if known[0] == known[1]:
+        return None
+    ours = np.result_type(*(np.dtype(x) if isinstance(x, str) else x for x in known)).name
+    theirs = functions["dtype_name"](functions["result_type"](*values))
+    return None if ours == theirs else f"NumPy makes {ours} of these operands, not {theirs}"
 
 
 def _is_known(dtype: str) -> bool:
@@ -83,10 +96,10 @@ def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Cont
 
 def to_dense(library: SparseLibrary, s: Container, /) -> Array:
     """Zeros, to which the entries are added."""
-    p = library.on_host(library.parts(s))
+    p = library.on_host(library.seen(s))
     if len(p.shape) != 2:
-        dense = np.zeros(p.shape, p.data.dtype)
-        np.add.at(dense, tuple(p.coords), p.data)
+        dense, (coords, data) = np.zeros(p.shape, p.data.dtype), _summed(p)
+        dense[tuple(coords)] = data
         return library.native(dense)
     c = _compressed(p)
     if p.format != BY_COLUMNS:
@@ -96,10 +109,15 @@ def to_dense(library: SparseLibrary, s: Container, /) -> Array:
 
 def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
     """By way of compressed rows, but straight from csr to csc and back."""
-    p = library.on_host(library.parts(s))
+    p = library.on_host(library.seen(s))
+    if len(p.shape) != 2:
+        coords, data = _summed(p)
+        return _native(library, p._replace(coords=coords, data=data))
     compressed = ("csr", BY_COLUMNS)
     if p.format in compressed and format in compressed:
-        c = order.canonical(_compressed(p)) if p.format == format else order.transposed(_compressed(p))
+        given = _compressed(p)
+        c = order.canonical(given) if p.format == format else order.transposed(given)
+        c = _over(c, c.data.copy()) if c is given else c
         return _native(library, Parts(format, p.shape, c.data, c.indices, c.indptr))
     return _container(library, _by_rows(p), format, block or p.block)
 
@@ -108,14 +126,14 @@ def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /
     """Row by row of the compressed operand; a dense one on the left is taken from the other side."""
     to_numpy = library.backend.functions["to_numpy"]
     if not library.holds(b):
-        p = library.on_host(library.parts(a))
+        p = library.on_host(library.seen(a))
         product = products.spmm_transposed if p.format == BY_COLUMNS else products.spmm
         return library.native(product(_compressed(p), to_numpy(b)))
-    right = library.on_host(library.parts(b))
+    right = library.on_host(library.seen(b))
     if not library.holds(a):
         product = products.spmm if right.format == BY_COLUMNS else products.spmm_transposed
         return library.native(np.ascontiguousarray(product(_compressed(right), to_numpy(a).T).T))
-    left = library.on_host(library.parts(a))
+    left = library.on_host(library.seen(a))
     c = products.spgemm(_by_rows(left), _by_rows(right))
     return _container(library, c, "csr" if left.format == "bsr" else left.format, None)
 
@@ -145,12 +163,12 @@ def multiply(library: SparseLibrary, a: Container, b: Container | Array | float,
     """Where both have entries; by what a dense operand holds there; or all entries by a number."""
     if library.holds(b):
         return _elementwise(library, a, b, elementwise.multiply)
-    p = library.on_host(library.parts(a))
+    p = library.on_host(library.seen(a))
     dense = library.backend.functions["to_numpy"](b) if hasattr(b, "shape") else np.asarray(b)
     if not dense.ndim:
         factor = b if not hasattr(b, "shape") else dense
         c = order.canonical(_by_rows(p))
-        c = c._replace(data=np.multiply(c.data, factor))
+        c = _over(c, np.multiply(c.data, factor))
     else:
         c = elementwise.multiply_dense(_by_rows(p), dense)
     return _container(library, c, p.format, p.block)
@@ -158,11 +176,11 @@ def multiply(library: SparseLibrary, a: Container, b: Container | Array | float,
 
 def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """Of a row or a column at a time."""
-    p = library.on_host(library.parts(s))
+    p = library.on_host(library.seen(s))
     c = _compressed(p)
     if axis is None:
-        total = order.canonical(c).data if c.data.dtype.kind == "b" else c.data
-        return library.native(np.asarray(np.sum(total)))
+        wide = order.cast(c, c.data[:0].sum().dtype)  # duplicates are summed before, in their own dtype
+        return library.native(np.asarray(wide.data.sum()))
     along_rows = (axis == 0) != (p.format == BY_COLUMNS)
     return library.native(elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c))
 
@@ -170,15 +188,27 @@ def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
 def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> Container:
     """One product of a row and a column for each place."""
     to_numpy = library.backend.functions["to_numpy"]
-    p = library.on_host(library.parts(pattern))
+    p = library.on_host(library.seen(pattern))
     c = order.canonical(_by_rows(p))
     data = products.sddmm(c, to_numpy(a), to_numpy(b))
-    return _container(library, c._replace(data=data), p.format, p.block)
+    return _container(library, _over(c, data), p.format, p.block)
+
+
+def _over(c: Compressed, data: _Host) -> Compressed:
+    """Other values at the same places, in arrays that are not the operand's."""
+    return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
 
 
 def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
-    first, second = (library.on_host(library.parts(x)) for x in (a, b))
+    first, second = (library.on_host(library.seen(x)) for x in (a, b))
     return _container(library, function(_by_rows(first), _by_rows(second)), first.format, first.block)
+
+
+def _summed(p: Parts) -> tuple[_Host, _Host]:
+    """The coordinates and values of coo of any rank, in order, duplicates summed: a matrix of one row."""
+    places = np.ravel_multi_index(tuple(p.coords), p.shape)
+    c = order.from_coo(np.zeros_like(places), places, p.data, 1, math.prod(p.shape))
+    return np.stack(np.unravel_index(c.indices, p.shape)), c.data
 
 
 def _compressed(p: Parts) -> Compressed:
@@ -204,7 +234,7 @@ def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[
     """A container of the library of compressed rows, canonical ones, in some format."""
     shape = c.rows, c.columns
     if format == "coo":
-        p = Parts("coo", shape, c.data, coords=np.stack((order.rows_of(c), c.indices)))
+        p = Parts("coo", shape, c.data.copy(), coords=np.stack((order.rows_of(c), c.indices)))
     elif format == "bsr":
         if block is None:
             raise ValueError("the format bsr needs block=(rows, columns)")

@@ -1,0 +1,238 @@
+"""Around the sparse verbs: numbers with dtypes, memory that results own, tracers, widths of indices, words."""
+
+import subprocess
+import sys
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+sparse = pytest.importorskip("scipy.sparse")
+X = np.asarray([[0, 1.5, 0, 2], [0, 0, 0, 0], [3, 0, -4, 0]], np.float32)
+S = xo.sparse.from_dense(X)
+
+
+@pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2), np.asarray(2.0), 2, 2.0])
+def test_numbers_of_all_kinds(number):
+    got = xo.sparse.multiply(S, number)
+    np.testing.assert_array_equal(got.toarray(), X * number, strict=True)
+    np.testing.assert_array_equal(xo.sparse.multiply(number, S).toarray(), X * number, strict=True)
+
+
+@pytest.mark.parametrize("number", [np.float64(2), 2, 2.0])
+def test_thresholds(number):
+    limit = xo.sparse.from_dense(X, where=number)
+    np.testing.assert_array_equal(limit.toarray(), np.where(np.abs(X) > 2, X, 0))
+
+
+@pytest.mark.parametrize("number", [float("nan"), True, "gelu", 1j])
+def test_conditions_that_are_none(number):
+    with pytest.raises(ValueError, match="Instead: 'relu', a number"):
+        xo.sparse.from_dense(X, where=number)
+
+
+CALLS = {
+    "multiply": lambda s: xo.sparse.multiply(s, 2.0),
+    "multiply dense": lambda s: xo.sparse.multiply(s, X),
+    "multiply sparse": lambda s: xo.sparse.multiply(s, s),
+    "add": lambda s: xo.sparse.add(s, s),
+    "sddmm": lambda s: xo.sparse.sddmm(np.ones((3, 2)), np.ones((2, 4)), s),
+    "csr": lambda s: xo.sparse.convert(s, "csr"),
+    "csc": lambda s: xo.sparse.convert(s, "csc"),
+    "coo": lambda s: xo.sparse.convert(s, "coo"),
+    "bsr": lambda s: xo.sparse.convert(s, "bsr", block=(1, 2)),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr"])
+def test_results_share_no_memory_with_operands(format, call):
+    s = xo.sparse.from_dense(X, format, block=(3, 4) if format == "bsr" else None)
+    got = CALLS[call](s)
+    if got is s:
+        assert call == format
+        return
+    for a in xo.sparse.parts(got).arrays.values():
+        assert not any(np.shares_memory(a, b) for b in xo.sparse.parts(s).arrays.values())
+
+
+def test_promotion_is_that_of_the_library():
+    torch = pytest.importorskip("torch")
+    s = xo.sparse.from_dense(torch.tensor([[0, 2], [3, 0]], dtype=torch.int32))
+    got = xo.sparse.multiply(s, 0.5)
+    assert got.dtype is torch.float32
+    assert got.to_dense().tolist() == [[0, 1], [1.5, 0]]
+
+
+class TestTracers:
+    def test_values_alone_may_be_traced(self):
+        jax = pytest.importorskip("jax")
+        indptr, indices = jax.numpy.asarray([0, 1, 2]), jax.numpy.asarray([1, 0])
+
+        def total(values):
+            s = xo.sparse.from_parts("csr", indptr, indices, values, shape=(2, 2))
+            xo.sparse.validate(s)
+            return xo.sum(xo.matmul(s, jax.numpy.asarray([1.0, 10.0])))
+
+        values = jax.numpy.asarray([2.0, 3.0])
+        assert jax.jit(total)(values) == 23
+        assert jax.grad(total)(values).tolist() == [10, 1]
+        with pytest.raises(xo.InvalidSparse, match=r"indices\[0\], in row 0, is 1"):
+            jax.jit(lambda v: xo.sparse.from_parts("csr", indptr, indices, v, shape=(2, 1)).data)(values)
+
+    def test_indices_must_be_trusted(self):
+        jax = pytest.importorskip("jax")
+        one = jax.numpy.asarray([1.0])
+
+        def trusting(indices, check):
+            return xo.sparse.from_parts("coo", indices, one, shape=(2, 2), check=check).data
+
+        indices = jax.numpy.asarray([[0], [1]])
+        assert jax.jit(trusting, static_argnums=1)(indices, False).tolist() == [1]
+        with pytest.raises(xo.Unsupported, match=r"coords are traced.*Instead: check=False"):
+            jax.jit(trusting, static_argnums=1)(indices, True)
+
+
+class TestWidths:
+    def test_jax_without_64_bits_takes_indices_that_fit(self):
+        jax = pytest.importorskip("jax")
+        wide = xo.sparse.from_dense(X, index_dtype="int64")
+        if not jax.config.jax_enable_x64:
+            assert xo.sparse.parts(xo.convert(wide, "jax")).indices.dtype == np.int32
+        np.testing.assert_array_equal(xo.convert(wide, "jax").todense(), X)
+
+    def test_from_pytorch_by_way_of_coo(self):
+        pytest.importorskip("jax")
+        torch = pytest.importorskip("torch")
+        s = xo.sparse.from_dense(torch.asarray(X))
+        np.testing.assert_array_equal(xo.sparse.convert(s, "coo", "jax").todense(), X)
+
+
+class TestExplain:
+    def test_what_is_there_already(self):
+        jax = pytest.importorskip("jax")
+        s = xo.sparse.from_dense(jax.numpy.asarray(X))
+        assert xo.convert(s, "jax") is s
+        assert xo.explain("convert", s, "jax").action == "zero-copy"
+        assert xo.explain("sparse.convert", s, "csr", "jax").action == "zero-copy"
+
+    def test_a_format_that_only_the_target_has(self):
+        jax = pytest.importorskip("jax")
+        s = xo.sparse.from_dense(jax.numpy.asarray(X))
+        found = xo.explain("sparse.convert", s, "csc", "numpy")
+        assert "then numpy makes csc of it" in found.summary
+        assert found.verb == "sparse.convert"
+
+
+WORDS = {
+    r"from_dense\(s\)": lambda: xo.sparse.to_dense(X),
+    "no format 'torch'.*backend= for a library": lambda: xo.sparse.convert(S, "torch"),
+    r"4 and 3, the inner extents, differ": lambda: xo.matmul(S, S),
+    "it takes a matrix or a vector": lambda: xo.matmul(S, np.ones((2, 4, 2))),
+    "twice.*Instead: canonicalize=True": lambda: xo.sparse.from_parts(
+        "csr", np.asarray([0, 2]), np.asarray([1, 1]), np.ones(2), shape=(1, 2)
+    ),
+    "block=2 is not the two extents": lambda: xo.sparse.from_dense(X, "bsr", block=2),
+    "is more than x has elements": lambda: xo.sparse.from_dense(X, nnz_max=2**62),
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_words(words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        WORDS[words]()
+
+
+class TestTruth:
+    """What the libraries' own kernels would not survive, or answer wrongly."""
+
+    def test_what_goes_over_is_looked_at(self):
+        torch = pytest.importorskip("torch")
+        indptr, indices = torch.tensor([0, 10**8, 2]), torch.tensor([0, 1])
+        s = torch.sparse_csr_tensor(indptr, indices, torch.ones(2), (2, 3), check_invariants=False)
+        with pytest.raises(xo.InvalidSparse, match=r"indptr\[2\] is 2"):
+            xo.sparse.convert(s, backend="numpy")
+        with pytest.raises(xo.InvalidSparse, match="indptr"):
+            xo.convert(s, "numpy")
+
+    def test_views_of_two_arrays_do_not_leave(self):
+        pytest.importorskip("torch")
+        row, column = np.arange(3), np.arange(3)
+        s = sparse.coo_array((np.ones(3), (row, column)), shape=(3, 3))
+        assert xo.sparse.parts(s).coords.base is None
+        t = xo.convert(s, "torch")
+        assert t._indices().untyped_storage().nbytes() <= 2 * 3 * 8
+
+    @pytest.mark.parametrize("axis", [None, 0, 1])
+    def test_duplicates_are_summed_in_their_own_dtype(self, axis):
+        s = sparse.csr_array((1, 1), dtype=np.int8)
+        s.indptr, s.indices, s.data = np.asarray([0, 2]), np.asarray([0, 0]), np.asarray([100, 100], np.int8)
+        total = xo.sparse.sum(s, axis=axis)
+        assert total.dtype == np.int64
+        assert int(total.reshape(())) == int(xo.sparse.to_dense(s)[0, 0]) == -56
+
+    def test_whole_numbers_are_exact(self):
+        x = np.asarray([[2**53 + 1, -(2**53) - 2]])
+        assert xo.sparse.from_dense(x, where=2**53 + 1).toarray().tolist() == [[0, -(2**53) - 2]]
+        with pytest.raises(ValueError, match="beyond all numbers"):
+            xo.sparse.from_dense(x, where=10**400)
+
+    def test_coo_of_three_axes_is_put_in_order(self):
+        coords = np.asarray([[1, 0, 1], [0, 1, 0], [2, 0, 2]])
+        s = xo.sparse.from_parts("coo", coords, np.asarray([1.0, 2, 3]), shape=(2, 2, 3), canonicalize=True)
+        xo.sparse.validate(s, canonical=True)
+        want = np.zeros((2, 2, 3))
+        want[1, 0, 2], want[0, 1, 0] = 4, 2
+        np.testing.assert_array_equal(xo.sparse.to_dense(s), want)
+
+    def test_halves_are_rounded_once(self):
+        torch = pytest.importorskip("torch")
+        places, ones = torch.zeros(3, 4000, dtype=torch.int64), torch.ones(4000, dtype=torch.float16)
+        s = torch.sparse_coo_tensor(places, ones, (1, 1, 1), check_invariants=False)
+        assert xo.sparse.to_dense(s).item() == 4000
+
+    def test_canonicalized_parts_are_new(self):
+        arrays = np.asarray([0, 1]), np.asarray([0]), np.ones(1)
+        s = xo.sparse.from_parts("csr", *arrays, shape=(1, 1), canonicalize=True)
+        assert not any(np.shares_memory(a, b) for a in arrays for b in (s.indptr, s.indices, s.data))
+
+    @pytest.mark.parametrize("block", [(2, 2), (0, 1), (-1, -4), (3,), 2, (3.0, 1.0), (True, True)])
+    def test_blocks_that_do_not_fit(self, block):
+        with pytest.raises(ValueError, match="block"):
+            xo.sparse.convert(S, "bsr", block=block)
+        with pytest.raises(ValueError, match="belongs to the format bsr"):
+            xo.sparse.convert(S, "csr", block=(3, 4))
+
+    def test_pointers_that_lead_astray_under_jit(self):
+        """In a process of its own: Eigen reads wherever they lead."""
+        pytest.importorskip("jax")
+        program = """
+            import jax, jax.numpy as jnp, xarrayops as xo
+            from jax.experimental.sparse import BCSR
+            for far in (20, 10**8, -(10**8)):
+                s = BCSR((jnp.ones(3), jnp.array([0, 1, 2]), jnp.array([0, far, 3])), shape=(2, 3))
+                jax.jit(lambda s, b: xo.matmul(s, b))(s, jnp.ones((3, 2))).block_until_ready()
+                made = lambda d: BCSR((d, s.indices, s.indptr), shape=(2, 3))
+                try:
+                    jax.grad(lambda d: xo.sum(xo.matmul(made(d), jnp.ones((3, 2)))))(jnp.ones(3))
+                except xo.InvalidSparse as error:
+                    assert "indptr" in str(error)
+                else:
+                    raise AssertionError("indices that are there are looked at")
+        """
+        ended = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr[-2000:]
+
+    def test_ranks(self):
+        with pytest.raises(xo.InvalidSparse, match="data has 1 axes, not 3"):
+            xo.sparse.from_parts("bsr", np.zeros(2, int), np.zeros(0, int), np.zeros(0), shape=(1, 1), check=False)
+        with pytest.raises(xo.InvalidSparse, match="coords has 1 axes, not 2"):
+            xo.sparse.from_parts("coo", np.zeros(2, int), np.zeros(2), shape=(1, 1), check=False)
+
+    def test_a_row_of_scipy_and_other_formats_are_told_with_the_verb(self):
+        with pytest.raises(xo.Unsupported, match=r"xo\.sparse\.to_dense\(.*Instead: s\.tocoo\(\)"):
+            xo.sparse.to_dense(sparse.csr_array(np.asarray([0, 1.0])))
+        with pytest.raises(xo.Unsupported, match=r"xo\.matmul\(.*dok.*Instead: s\.tocsr\(\)"):
+            xo.matmul(sparse.dok_array((2, 2)), np.ones(2))
