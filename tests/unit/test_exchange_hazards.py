@@ -38,6 +38,16 @@ class TestHazards:
             with pytest.raises(xo.ExchangeError, match="Instead: copy=None"):
                 xo.convert(view, "numpy", copy=False)
 
+    @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
+    def test_a_tangent(self, torch):
+        from torch.autograd import forward_ad
+
+        xo.convert(torch.ones(3), "numpy")  # from now on by the shortcut
+        with forward_ad.dual_level():
+            x = forward_ad.make_dual(torch.ones(3), torch.ones(3))
+            with pytest.raises(xo.ExchangeError, match=r"carries a tangent.*Instead: convert x\.detach\(\)"):
+                xo.convert(x, "numpy")
+
     def test_sparse_tensors(self, torch):
         scipy = pytest.importorskip("scipy.sparse")
         assert isinstance(xo.convert(torch.eye(2).to_sparse(), "numpy"), scipy.coo_array)

@@ -10,7 +10,7 @@ from xarrayops.testing import Variant
 from xarrayops.testing._sparse_fuzz import fuzz
 from xarrayops.testing._sparse_hostile import draw
 
-COUNTS = {"numpy": 4000, "torch": 2000, "jax": 450}
+COUNTS = {"numpy": 2500, "torch": 1500, "jax": 200}
 """As many as a few seconds allow; the command in the module's first line takes more."""
 
 

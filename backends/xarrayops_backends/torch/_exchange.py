@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from xarrayops._generic import dtype_refusal
 from xarrayops.plugin import Array, Memory
@@ -54,6 +55,8 @@ def export_refusal(x: Array, /) -> str | None:
     """A gradient cannot follow into another library."""
     if x.requires_grad:
         return "x requires a gradient, which no other library follows. Instead: convert x.detach()"
+    if forward_ad.unpack_dual(x).tangent is not None:
+        return "x carries a tangent, which no other library follows. Instead: convert x.detach()"
     if x.layout is not torch.strided:
         return f"x has the layout {x.layout}. Instead: convert x.to_dense()"
     return None
@@ -105,7 +108,7 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
 
 def lend(x: Array, /) -> Any:
     """PyTorch's own view, or its refusal; of a detached tensor, because x may be given other storage."""
-    if x.requires_grad:
+    if x.requires_grad or forward_ad.unpack_dual(x).tangent is not None:
         return None
     try:
         return x.detach().numpy()
