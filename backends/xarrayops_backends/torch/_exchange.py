@@ -51,11 +51,17 @@ def memory(x: Array, /) -> Memory | None:
     )
 
 
+def _has_tangent(x: Array) -> bool:
+    """Whether forward-mode differentiation goes through x."""
+    unpack: Callable[[Array], Any] = forward_ad.unpack_dual
+    return unpack(x).tangent is not None
+
+
 def export_refusal(x: Array, /) -> str | None:
     """A gradient cannot follow into another library."""
     if x.requires_grad:
         return "x requires a gradient, which no other library follows. Instead: convert x.detach()"
-    if forward_ad.unpack_dual(x).tangent is not None:
+    if _has_tangent(x):
         return "x carries a tangent, which no other library follows. Instead: convert x.detach()"
     if x.layout is not torch.strided:
         return f"x has the layout {x.layout}. Instead: convert x.to_dense()"
@@ -108,7 +114,7 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
 
 def lend(x: Array, /) -> Any:
     """PyTorch's own view, or its refusal; of a detached tensor, because x may be given other storage."""
-    if x.requires_grad or forward_ad.unpack_dual(x).tangent is not None:
+    if x.requires_grad or _has_tangent(x):
         return None
     try:
         return x.detach().numpy()
