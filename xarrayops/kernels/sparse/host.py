@@ -140,18 +140,12 @@ def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /
 
 def transpose(library: SparseLibrary, s: Container, /) -> Container:
     """The same arrays under another name where the library has both formats; else a conversion."""
-    p = library.parts(s)
-    shape = p.shape[::-1]
-    if p.format == "coo":
-        c = _by_rows(library.on_host(p))
-        return _container(library, order.transposed(c), "coo", None)
-    if p.format == "bsr":
-        assert p.block is not None
-        return _container(library, order.transposed(_by_rows(library.on_host(p))), "bsr", p.block[::-1])
-    other = "csr" if p.format == BY_COLUMNS else BY_COLUMNS
+    p = library.seen(s)
+    other = {"csr": BY_COLUMNS, BY_COLUMNS: "csr"}.get(p.format)
     if other in library.formats:
-        return library.wrap(p._replace(format=other, shape=shape))
-    return _container(library, order.transposed(_by_rows(library.on_host(p))), p.format, None)
+        return library.wrap(p._replace(format=other, shape=p.shape[::-1]))
+    block = None if p.block is None else (p.block[1], p.block[0])
+    return _container(library, order.transposed(_by_rows(library.on_host(p))), p.format, block)
 
 
 def add(library: SparseLibrary, a: Container, b: Container, /) -> Container:
@@ -167,7 +161,7 @@ def multiply(library: SparseLibrary, a: Container, b: Container | Array | float,
     dense = library.backend.functions["to_numpy"](b) if hasattr(b, "shape") else np.asarray(b)
     if not dense.ndim:
         factor = b if not hasattr(b, "shape") else dense
-        c = order.canonical(_by_rows(p))
+        c = _by_rows(p)
         c = _over(c, np.multiply(c.data, factor))
     else:
         c = elementwise.multiply_dense(_by_rows(p), dense)
@@ -189,7 +183,7 @@ def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> 
     """One product of a row and a column for each place."""
     to_numpy = library.backend.functions["to_numpy"]
     p = library.on_host(library.seen(pattern))
-    c = order.canonical(_by_rows(p))
+    c = _by_rows(p)
     data = products.sddmm(c, to_numpy(a), to_numpy(b))
     return _container(library, _over(c, data), p.format, p.block)
 
@@ -224,6 +218,7 @@ def _compressed(p: Parts) -> Compressed:
 
 
 def _by_rows(p: Parts) -> Compressed:
+    """A matrix compressed along its rows, canonical."""
     c = _compressed(p)
     if p.format == "csr":
         return order.canonical(c)
