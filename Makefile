@@ -24,7 +24,7 @@ bench: env       ## compare the same workloads on every backend that this machin
 
 test: env        ## run the tests on every backend that this machine has
 	@$(PYTHON) tools/environment.py $(VENV) test
-	$(RUN) -m pytest -q
+	$(RUN) -m pytest -q -n auto --dist worksteal
 
 base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone
 	$(RUN) tests/base_install.py

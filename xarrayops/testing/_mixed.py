@@ -60,7 +60,9 @@ class MixedSuite:
         with pytest.raises(xo.MixedBackends, match=r"arrays\[1\]"):
             xo.array_namespace(x, ForeignArray())
 
-    @pytest.mark.parametrize("bad", [[1.0, 2.0], "text", {"a": 1}, object(), range(3)], ids=repr)
+    NO_ARRAYS = ([1.0, 2.0], "text", {"a": 1}, object(), range(3))
+
+    @pytest.mark.parametrize("bad", NO_ARRAYS, ids=lambda bad: type(bad).__name__)
     def test_no_array(self, variant: Variant, bad: Any) -> None:
         """What is no array of a library is refused by its name, beside an array and alone."""
         x = variant.array(sample("float32", (2,)))

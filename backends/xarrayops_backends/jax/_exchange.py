@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import addressof, c_char
+from functools import cache
 from typing import Any
 
 import jax
@@ -81,17 +82,33 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """DLPack, which must not copy."""
-    return jax.dlpack.from_dlpack(x, copy=False)
+    """NumPy's memory as JAX itself takes it, that of others by DLPack, which must not copy."""
+    return _shared(x) if isinstance(x, np.ndarray) else jax.dlpack.from_dlpack(x, copy=False)
+
+
+def _shared(a: Any) -> Array:
+    """An array of JAX on the memory of an aligned one of NumPy, tied to the first CPU.
+
+    NumPy's DLPack does as much, some microseconds sooner, but its memory may be let go of by a thread of XLA, which
+    then asks for the interpreter lock: at the end of a program that aborts the process. What `jax.device_put` takes is
+    let go of by threads of Python. Under a transformation it would give a tracer, and DLPack remains.
+    """
+    x = jax.device_put(a, _host(), may_alias=True)
+    return jax.dlpack.from_dlpack(a, copy=False) if isinstance(x, jax.core.Tracer) else x
+
+
+@cache
+def _host() -> Any:
+    return _natives()[0]
 
 
 def borrow(a: Any, /) -> Array | None:
-    """DLPack for compact, aligned memory. The buffer tells its address in a sixth of the time of NumPy's attributes."""
+    """Compact, aligned memory. The buffer tells its address in a sixth of the time of NumPy's attributes."""
     if not a.flags.carray or not (a.dtype in _NARROW or (a.dtype in _WIDE and _CONFIG.jax_enable_x64)):
         return None
     try:
         aligned = addressof(c_char.from_buffer(a)) % _ALIGNMENT == 0
-        return jax.dlpack.from_dlpack(a, copy=False) if aligned else None
+        return _shared(a) if aligned else None
     except (BufferError, ValueError, TypeError, RuntimeError):
         return None
 
