@@ -27,7 +27,7 @@ def preprocess(images: Any, components: int = 8) -> tuple[Any, Any]:
 
 def main(names: list[str]) -> int:
     """Run `preprocess` on each library and compare what comes out; 1 if they disagree."""
-    images = load_digits().astype("float32")
+    images = load_digits().data.astype("float32")
     exact, _ = preprocess(images.astype("float64"))
     agree = True
     for name in names or [status.name for status in xo.backends() if status.available]:

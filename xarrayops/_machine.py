@@ -14,13 +14,15 @@ _AVX2_KERNELS = frozenset({"haswell", "zen"})
 
 
 def facts() -> dict[str, Any]:
-    """Operating system, CPU, logical CPUs (all, and those this process may use) and memory in bytes."""
+    """Operating system, CPU, logical CPUs (all, and those this process may use), caches and memory in bytes."""
     known = {
         "os": platform.platform(),
         "machine": platform.machine(),
         "cpu": cpu_model(),
         "cpus": os.cpu_count(),
         "usable_cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "caches_bytes": cache_bytes(),
+        "governor": governor(),
         "memory_bytes": memory_bytes(),
         "memory_limit_bytes": memory_limit_bytes(),
     }
@@ -58,6 +60,21 @@ def _cpuinfo(field: str) -> str | None:
         if name.strip() == field:
             return value.strip()
     return None
+
+
+def cache_bytes() -> list[int]:
+    """The sizes of the first CPU's data caches, in bytes; empty where the system does not tell."""
+    sizes = []
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        kind, size = (_read(str(index / name)) for name in ("type", "size"))
+        if kind and size and kind.strip() != "Instruction" and size.strip().endswith("K"):
+            sizes.append(int(size.strip().removesuffix("K")) * 1024)
+    return sizes
+
+
+def governor() -> str | None:
+    """How the system sets the CPU's clock, as Linux names it."""
+    return (_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "").strip() or None
 
 
 def memory_bytes() -> int | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 import re
-import types
 from collections.abc import Callable
 from functools import reduce, wraps
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.kernels import attention as blocked, permute, views
 from xarrayops.plugin import Array, Device, Gap, Memory, unsupported
 from xarrayops.plugin_sparse import SparseSupport
+from xarrayops_backends._numpy_at import update
 from xarrayops_backends._numpy_dtypes import (
     NUMBERS,
     OBJECTS,
@@ -101,37 +101,10 @@ def _require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """NumPy's einsum, in the order of contraction that costs least."""
+    if builtins.any(x.dtype.kind == "V" for x in operands):  # which NumPy's einsum refuses
+        wide = (np.astype(x, np.float32) for x in operands)
+        return np.einsum(subscripts, *wide, optimize=len(operands) > 2).astype(np.result_type(*operands))
     return np.einsum(subscripts, *operands, optimize=len(operands) > 2)
-
-
-def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Item assignment, or ``ufunc.at``, which applies duplicates one after the other."""
-    if copy is False and not x.flags.writeable:
-        raise Unsupported("x is read-only. Instead: copy=None or copy=True, and use the result")
-    target = x.copy() if copy or not x.flags.writeable else x
-    if op == "set":
-        _set(target, index, value)
-    else:
-        _UPDATES[op].at(target, index, value)
-    return target
-
-
-_UPDATES = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
-_BASIC = (int, slice, types.EllipsisType, types.NoneType)
-"""What an index gives a view by."""
-
-
-def _set(target: Array, index: Any, value: Any) -> None:
-    """``target[index] = value``: of a large view by the host kernels, but for short rows, of which lines hold few."""
-    entries = index if type(index) is tuple else (index,)
-    large = isinstance(value, np.ndarray) and value.size > permute.SMALL and value.shape[-1] >= permute.SHORT
-    if large and builtins.all(type(entry) in _BASIC for entry in entries):
-        view = target[index]
-        alike = (view.shape, view.dtype) == (value.shape, value.dtype)
-        if alike and not np.may_share_memory(view, value):
-            permute.copy(value, view)
-            return
-    target[index] = value
 
 
 def memory(x: Array, /) -> Memory | None:
@@ -281,7 +254,17 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     if kind not in NUMBERS or x2.dtype.kind not in NUMBERS:
         _require_numbers("matmul", x1.dtype)
         _require_numbers("matmul", x2.dtype)
-    return x1.dot(x2) if kind in "fc" and x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
+    return x1.dot(x2) if kind in "fc" and x1.ndim == 2 == x2.ndim else _narrowed(np.matmul(x1, x2), x1, x2)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """NumPy's, in the dtype of the operands."""
+    return _narrowed(np.vecdot(x1, x2, axis=axis), x1, x2)  # type: ignore[call-overload]
+
+
+def _narrowed(product: Array, x1: Array, x2: Array) -> Array:
+    """NumPy takes the dtypes of ml_dtypes for float32 in products, and gives that."""
+    return product.astype(np.result_type(x1, x2)) if x1.dtype.kind == "V" else product
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:

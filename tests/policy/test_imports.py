@@ -41,7 +41,7 @@ LAYERS = (
     ("_blocks", "_default", "dispatch"),
     ("*",),  # the verbs: every module that no other layer names
     ("",),  # the public surface: the package itself
-    ("__main__", "_doctor", "bench", "exchange", "port", "testing"),
+    ("__main__", "_command", "_process", "_doctor", "bench", "exchange", "port", "testing"),
 )
 """Each layer may import from itself and from those above it in this list."""
 MAX_IMPORT_S = 0.025

@@ -9,12 +9,21 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench import cell, memory, roofs, timing, worker
+from xarrayops.bench import caches, cell, memory, roofs, source, timing, worker
+from xarrayops.bench.cell import Cell, Place
 from xarrayops.bench.oracle import WrongAnswer, check, relative_error
-from xarrayops.bench.workloads import WORKLOADS, Case
-from xarrayops.bench.workloads._contract import SIZES
+from xarrayops.bench.workloads import WORKLOADS, Case, Workload
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
+EXAMPLE = """
+import xarrayops as xo
+from xarrayops.bench import Workload
+
+def gram(x):
+    return xo.matmul(xo.matrix_transpose(x), x)
+
+WORKLOADS = (Workload("gram", gram, lambda random, n: (random.random((n, 4)),), lambda x: x.T @ x, (9,)),)
+"""
 
 
 def test_interval_holds_the_median_as_often_as_it_says():
@@ -22,28 +31,42 @@ def test_interval_holds_the_median_as_often_as_it_says():
     for rounds in (4, 9, 12):
         hits, trials = 0, 3000
         for _ in range(trials):
-            found = timing.median_of_rounds(random.exponential(size=(rounds, 1)).tolist())
+            found = timing.median_of_rounds(random.exponential(size=rounds).tolist())
             hits += found.low <= np.log(2) <= found.high
         assert abs(hits / trials - found.confidence) < 0.02
     assert found.confidence >= timing.CONFIDENCE
 
 
 def test_interval_of_few_rounds_is_honest():
-    assert timing.median_of_rounds([[2.0]]) == (2.0, None, None, None)
-    assert timing.median_of_rounds([[1.0], [3.0]]) == (2.0, 1.0, 3.0, 0.5)
+    assert timing.median_of_rounds([2.0]) == (2.0, None, None, None)
+    assert timing.median_of_rounds([1.0, 3.0]) == (2.0, 1.0, 3.0, 0.5)
 
 
-def test_a_long_round_counts_once():
-    assert timing.median_of_rounds([[1.0] * 100, [2.0], [3.0]]).median == 2.0
-
-
-def test_every_call_of_a_round_is_a_sample():
+def test_short_calls_share_a_reading():
+    timing.finished(np.ones(2))  # the first wait looks for what serves it
     seen = []
-    samples, results = timing.timed_round(lambda x: seen.append(x) or x, (np.ones(2),), seconds=0.01)
-    assert len(samples) == len(seen) >= 1
-    assert results[0] is seen[-1]
-    assert all(sample > 0 for sample in samples)
-    assert len(timing.timed_round(lambda x: x, (np.ones(2),), seconds=0.0)[0]) == 1
+    found = timing.timed_round(lambda x: seen.append(x) or x, (np.ones(2),), seconds=0.01)
+    assert found.calls > len(found.samples) > 1
+    assert len(seen) > found.calls  # some before they are counted
+    assert found.results[0] is seen[-1]
+    assert all(0 < sample < timing.READING_S for sample in found.samples)
+
+
+def test_long_calls_and_lazy_ones_are_read_one_by_one():
+    for function, lazy in ((lambda x: time.sleep(2 * timing.READING_S) or x, False), (lambda x: x, True)):
+        found = timing.timed_round(function, (np.ones(2),), seconds=0.0, lazy=lazy)
+        assert (len(found.samples), found.calls) == (1, 1)
+
+
+def test_the_time_of_several_calls_is_that_of_one():
+    seconds, _ = timing.timed(lambda x: time.sleep(0.002) or x, (np.ones(2),), calls=5)
+    assert 0.002 <= seconds < 0.01
+
+
+def test_clock_costs_less_than_a_hundredth_of_a_reading():
+    timing.finished(np.ones(2))
+    found = timing.timed_round(lambda x: x, (np.ones(2),), seconds=0.02)
+    assert np.median(found.samples) < 1e-2 * timing.READING_S
 
 
 def test_lazy_results_are_computed_inside_the_timed_region():
@@ -113,18 +136,53 @@ def test_a_library_that_does_not_start_is_told_by_its_cells(monkeypatch):
     assert worker.greeting("numpy")["status"] == "ok"
 
 
+def test_cold_caches_cost_a_call_what_the_memory_takes(monkeypatch):
+    caches.fill("numpy", "cpu", "cpu")
+    before = caches._host()[0]
+    caches.fill("numpy", "cpu", "cpu")
+    assert caches._host()[0] == int(before) + 1
+    assert caches._LEAST <= caches._host().nbytes <= caches._MOST
+    caches.fill("numpy", "cpu", "as if it were no host")
+
+
+def test_a_cell_tells_both_clocks_and_checks_every_answer():
+    calls = []
+
+    def negative(x):
+        calls.append(x)
+        return xo.negative(x) if len(calls) < 40 else x
+
+    once = Workload("w", negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
+    made = Cell(once, Place("numpy", "cpu", "cpu"), "float32", 9)
+    assert made.first["shape"] == [[9]]
+    assert made.first["first_call_s"] > 0
+    with pytest.raises(WrongAnswer):
+        made.round(0.01)
+    right = Cell(BY_NAME["relu"], Place("numpy", "cpu", "cpu"), "float32", 7).round(0.01)
+    assert right["median_s"] > 0 < right["cold_s"]
+    assert right["calls"] > 1
+
+
 @pytest.fixture
 def small_probes(monkeypatch):
     """Probes of the roofs that take no time."""
-    for name, value in {"_ORDER": (64, 64), "_COPY_BYTES": (1 << 12, 1 << 12), "_PROBE_S": 0.0}.items():
+    for name, value in {
+        "_ORDER": (64, 64),
+        "_COPY_BYTES": (1 << 12,),
+        "_LARGEST_COPY": 1 << 14,
+        "_PROBE_S": 0.0,
+    }.items():
         monkeypatch.setattr(roofs, name, value)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.usefixtures("small_probes")
 def test_roofs_of_right_answers(dtype):
-    assert set(roofs.probe("numpy", "cpu", "cpu", dtype)) == {"memory", "compute"}
-    assert set(roofs.probe("numpy", "cpu", "not the host", dtype)) == {"memory", "compute"}
+    for kind, sizes in (("cpu", {1 << 12}), ("not the host", {1 << 12, 1 << 14})):
+        found = roofs.probe(Place("numpy", "cpu", kind), dtype)
+        assert set(found) == {"memory", "compute"}
+        assert set(found["memory"]) == sizes
+        assert min(found["compute"], *found["memory"].values()) > 0
 
 
 def tf32(a, b):
@@ -143,35 +201,8 @@ def tf32(a, b):
 @pytest.mark.usefixtures("small_probes")
 def test_no_roof_from_a_wrong_answer(monkeypatch, verb, function, left):
     monkeypatch.setattr(xo, verb, function)
-    assert set(roofs.probe("numpy", "cpu", "not the host", "float32")) == {left}
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", BY_NAME)
-def test_workloads_agree_with_their_oracle(name, dtype):
-    if name == "pipeline":
-        pytest.importorskip("sklearn")
-    workload = BY_NAME[name]
-    prepared = workload.prepare(dtype, "toy")
-    assert tuple(x.shape for x in prepared.inputs) == workload.shapes("toy")
-    assert {x.dtype.name for x in prepared.inputs} == {dtype}
-    assert check(prepared, timing.timed(workload.function, prepared.inputs)[1], dtype) <= prepared.tolerance
-    assert prepared.nbytes > 0
-    again = workload.prepare(dtype, "toy")
-    assert all(np.array_equal(x, y) for x, y in zip(prepared.inputs, again.inputs, strict=True))
-    assert all(workload.shapes(size) for size in SIZES)
-
-
-@pytest.mark.parametrize("name", ["matmul", "transpose", "pipeline"])
-def test_ten_bits_do_not_pass_for_float32(name):
-    if name == "pipeline":
-        pytest.importorskip("sklearn")
-    workload = BY_NAME[name]
-    prepared = workload.prepare("float32", "toy")
-    results = timing.timed(workload.function, prepared.inputs)[1]
-    coarse = tuple((x.view("uint32") & np.uint32(0xFFFFE000)).view("float32") for x in results)  # as TF32 has them
-    with pytest.raises(WrongAnswer):
-        check(prepared, coarse, "float32")
+    found = roofs.probe(Place("numpy", "cpu", "not the host"), "float32")
+    assert [name for name in ("memory", "compute") if found.get(name)] == [left]
 
 
 def test_transpose_moves_every_element():
@@ -179,3 +210,34 @@ def test_transpose_moves_every_element():
     moved = BY_NAME["transpose"].function(x)
     assert moved.tolist() == [0, 3, 1, 4, 2, 5]
     assert not xo.shares_memory(x, moved)
+
+
+class TestSources:
+    def test_a_file_is_loaded_beside_the_built_in_ones(self, tmp_path):
+        (tmp_path / "mine.py").write_text(EXAMPLE)
+        found = source.load([source.BUILT_IN, str(tmp_path / "mine.py")])
+        assert found[:-1] == WORKLOADS
+        assert found[-1].name == "gram"
+        assert "matrix_transpose" in source.code_of(found[-1])
+        assert source.code_of(BY_NAME["matmul"])
+        assert source.digest(found[-1]) == source.digest(source.load([str(tmp_path / "mine.py")])[0])
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("", "has no WORKLOADS"),
+            ("WORKLOADS = 3", "TypeError"),
+            ("WORKLOADS = (3,)", "has 3 among its WORKLOADS"),
+            ("1 / 0", "ZeroDivisionError"),
+            ("def", "SyntaxError"),
+        ],
+    )
+    def test_files_that_cannot_be_used(self, tmp_path, text, told):
+        (tmp_path / "mine.py").write_text(text)
+        with pytest.raises(ValueError, match=told):
+            source.load([str(tmp_path / "mine.py")])
+
+    def test_names_are_unique(self, tmp_path):
+        (tmp_path / "mine.py").write_text(EXAMPLE.replace('"gram"', '"matmul"'))
+        with pytest.raises(ValueError, match="rename one"):
+            source.load([source.BUILT_IN, str(tmp_path / "mine.py")])

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
-from io import StringIO
+import tempfile
+from pathlib import Path
 from time import monotonic
 
 import pytest
-from rich.console import Console
 
-from xarrayops.bench import report, results
+from xarrayops._command import select
+from xarrayops.bench import tables
 from xarrayops.bench.__main__ import main, measure
+from xarrayops.bench.journal import Journal
+from xarrayops.bench.plan import Plan
 from xarrayops.bench.progress import Watcher
-from xarrayops.bench.results import STATUSES, Row
-from xarrayops.bench.runner import Plan, _Cell, _filled, run, select
-from xarrayops.bench.workloads import WORKLOADS, Workload
+from xarrayops.bench.results import Results
+from xarrayops.bench.runner import run
 
 ODD = """
 import os, signal, sys, time
 import numpy as np
 import xarrayops as xo
-from xarrayops.bench.workloads import Case, MissingData, Workload
+from xarrayops.bench import MissingData, Workload
 
 calls = 0
 
-def prepare(dtype, size):
-    x = np.arange(12, dtype=dtype)
-    return Case((x,), (-x.astype("float64"),), 0.0, 12.0, 24.0 * x.itemsize)
+def numbers(random, n):
+    return (np.arange(float(n)),)
 
-def absent(dtype, size):
+def absent(random, n):
     raise MissingData("the data are in another castle", "fetch them")
 
 def wrong(x):
@@ -65,8 +65,9 @@ def raises(x):
 def refuses(x):
     raise xo.Unsupported("it has no such function. Instead: another one")
 
-def workload(function, prepare=prepare, name=None):
-    return Workload(name or function.__name__, "nothing", function, lambda size: ((12,),), prepare, "B/s")
+def workload(function, inputs=numbers, name=None):
+    name = name or function.__name__
+    return Workload(name, function, inputs, np.negative, (12,), tolerance=lambda n: 0.0, group="odd")
 
 functions = (wrong, turns_wrong, prints, dies, leaves, hangs, hungry, raises, refuses)
 WORKLOADS = (
@@ -86,8 +87,8 @@ class Silent:
     def step(self, step):
         self.steps.append(step)
 
-    def rows(self, rows):
-        self.kept.append(rows)
+    def results(self, results):
+        self.kept.append(results.rows)
 
 
 @pytest.fixture(scope="module")
@@ -106,15 +107,21 @@ def odd(tmp_path_factory):
 
 def plan(odd, names, **options):
     workloads = tuple(workload for workload in odd.WORKLOADS if workload.name in names)
-    settings = {"rounds": 3, "round_s": 0.002, "timeout_s": 20.0, "budget_s": 60.0, "module": "odd_workloads"}
-    return Plan(**{"backends": ("numpy",), "workloads": workloads, **settings, **options})
+    settings = {"rounds": 2, "round_s": 0.002, "timeout_s": 20.0, "budget_s": 60.0, "sources": ("odd_workloads",)}
+    return Plan(**{"backends": ("numpy",), "workloads": workloads, "command": "a test", **settings, **options})
+
+
+def rows_of(plan, observer=None):
+    """The rows of a run that leaves no journal behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        return run(plan, observer or Silent(), Journal(Path(folder))).rows
 
 
 @pytest.fixture(scope="module")
 def rows(odd):
     """The rows of every odd workload but the one that hangs, by name; and of a library that is missing."""
     names = [workload.name for workload in odd.WORKLOADS if workload.name != "hangs"]
-    found = run(plan(odd, names, backends=("dask", "numpy")), Silent())
+    found = rows_of(plan(odd, names, backends=("dask", "numpy")))
     assert len(found) == 2 * len(names)
     return {(row.backend, row.workload): row for row in found}
 
@@ -124,15 +131,16 @@ def test_good_rows_are_complete(rows, name):
     row = rows["numpy", name]
     assert row.status == "ok"
     assert row.low_s <= row.median_s <= row.high_s
-    assert row.rounds == 3
-    assert row.calls >= 3
-    assert row.confidence == 0.75
+    assert [len(medians) for medians in row.medians_s] == [2, 2]
+    assert row.calls >= 4
+    assert row.confidence == 0.875
     assert row.throughput == pytest.approx(24 * 4 / row.median_s)
     assert (row.throughput_unit, row.error, row.shape, row.device) == ("B/s", 0.0, [[12]], "cpu")
     assert row.first_call_s > 0
     assert row.transfer_s > 0
     assert row.import_s > 0
-    assert row.roof == "memory"
+    assert row.cold_s > 0
+    assert row.roof == "launch"
     assert row.roof_fraction == pytest.approx(row.throughput / row.roof_throughput)
     assert "numpy" in row.versions
 
@@ -166,14 +174,14 @@ def test_missing_backend_has_rows_that_say_how_to_get_it(rows):
 
 
 def test_hanging_cell_is_a_timeout_and_the_next_one_is_measured(odd):
-    found = run(plan(odd, ["hangs", "absent", "good"], timeout_s=1.5, rounds=1), Silent())
+    found = rows_of(plan(odd, ["hangs", "absent", "good"], timeout_s=1.5, rounds=1, processes=1))
     assert {row.workload: row.status for row in found} == {"good": "ok", "hangs": "timeout", "absent": "not-installed"}
     assert "--timeout" in found[1].fix
 
 
 def test_budget_ends_a_run(odd):
     start = monotonic()
-    found = run(plan(odd, ["good", "hangs", "refuses"], timeout_s=60.0, budget_s=3.0), Silent())
+    found = rows_of(plan(odd, ["good", "hangs", "refuses"], timeout_s=60.0, budget_s=3.0))
     assert monotonic() - start < 6
     assert [row.status for row in found] == ["ok", "over-budget", "over-budget"]
     assert "3 s" in found[1].reason
@@ -181,28 +189,29 @@ def test_budget_ends_a_run(odd):
 
 
 def test_no_time_to_start(odd):
-    found = run(plan(odd, ["good"], budget_s=1e-3), Silent())
+    found = rows_of(plan(odd, ["good"], budget_s=1e-3))
     assert [row.status for row in found] == ["over-budget"]
 
 
 def test_observer_sees_the_end(odd):
     observer = Silent()
-    run(plan(odd, ["good", "raises"]), observer)
+    rows_of(plan(odd, ["good", "raises"]), observer)
     assert [step.rounds_done for step in observer.steps] == sorted(step.rounds_done for step in observer.steps)
     assert observer.steps[-1].cells_done == observer.steps[-1].cells == 2
     assert all(0 <= step.seconds_left <= 60 for step in observer.steps)
     assert [row.status for row in observer.kept[-1]] == ["ok", "crashed"]
     assert observer.kept[-1][0].peak_bytes is not None or not sys.platform.startswith("linux")
-    assert observer.kept[0][0].rounds == 1  # earlier rows are not changed by later rounds
+    assert len(observer.kept[0][0].medians_s[0]) == 1  # earlier rows are not changed by later rounds
 
 
 def test_missing_libraries_do_not_count_as_progress(odd):
     observer = Silent()
-    rows = run(plan(odd, ["good", "absent"], backends=("dask", "numpy"), rounds=1), observer)
+    rows = rows_of(plan(odd, ["good", "absent"], backends=("dask", "numpy"), rounds=1, processes=1), observer)
     assert len(rows) == 4
     assert {step.cells for step in observer.steps[1:]} == {2}
     assert (observer.steps[-1].cells_done, observer.steps[-1].rounds_done, observer.steps[-1].rounds) == (2, 2, 2)
-    assert report.summary(rows) == "1 of 2 cells measured (and 2 of libraries that cannot run here)"
+    told = tables.summary(Results(rows, {}))
+    assert told.startswith("1 of 2 cells measured (and 2 of libraries that cannot run here); too little")
 
 
 @pytest.fixture
@@ -222,7 +231,7 @@ def interrupt(monkeypatch):
 def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interrupt):
     (tmp_path / "report.md").write_text("of an older run")
     interrupt("raises on numpy")
-    assert measure(plan(odd, ["good", "raises", "absent"], backends=("dask", "numpy")), tmp_path, "a test") == 130
+    assert measure(plan(odd, ["good", "raises", "absent"], backends=("dask", "numpy")), tmp_path) == 130
     shown = capsys.readouterr()
     assert "1 of 3 cells measured" in shown.out
     assert f"interrupted. {tmp_path} holds what was measured" in shown.err
@@ -230,7 +239,7 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
     assert "interrupted. This is what was measured until then" in text
     assert "## good" in text
     assert "1 round |" in text
-    statuses = {(row["backend"], row["workload"]): row["status"] for row in results.read(tmp_path / "results.jsonl")}
+    statuses = {(row.backend, row.workload): row.status for row in Results.read(tmp_path).rows}
     assert statuses["numpy", "good"] == "ok"
     assert statuses["numpy", "raises"] == statuses["numpy", "absent"] == "interrupted"
     assert statuses["dask", "raises"] == "not-installed"
@@ -239,36 +248,33 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
 def test_interrupted_before_anything_was_measured(odd, tmp_path, capsys, interrupt):
     (tmp_path / "report.md").write_text("of an older run")
     interrupt("importing")
-    assert measure(plan(odd, ["good"]), tmp_path, "a test") == 130
+    assert measure(plan(odd, ["good"]), tmp_path) == 130
     assert "is as it was" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
     assert (tmp_path / "report.md").read_text() == "of an older run"
 
 
-def test_no_interval_says_why():
-    lines = report.cells(row("numpy", 1.0, None, None, rounds=1), {})
-    assert lines[report.COLUMNS.index("interval")] == "1 round"
-
-
 def test_command_line_measures_and_writes(tmp_path, capsys):
-    arguments = ["--workloads=matmul,transpose", "--backends=numpy", "--size=toy", "--budget=30", "--dtype=float64"]
+    arguments = ["--workloads=matmul,transpose", "--backends=numpy", "--size=toy", "--budget=40", "--dtype=float64"]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
-    lines = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
-    assert [(line["workload"], line["status"], line["dtype"]) for line in lines] == [
+    found = Results.read(tmp_path / "out")
+    assert {(row.group, row.status, row.dtype) for row in found.rows} == {
         ("matmul", "ok", "float64"),
         ("transpose", "ok", "float64"),
-    ]
-    assert results.read(tmp_path / "out" / "results.jsonl") == lines
+    }
+    assert found.environment["resolution"] > 0
+    assert found.environment["pools"]["numpy"]
     text = (tmp_path / "out" / "report.md").read_text()
     assert "## matmul: float64, 48x48, 48x48" in text
     assert f"--out {tmp_path / 'out'}" in text
+    assert "matmul" in (tmp_path / "out" / "report.html").read_text()
     shown = capsys.readouterr().out
-    assert "2 of 2 cells measured" in shown
+    assert f"{len(found.rows)} of {len(found.rows)} cells measured; differences below" in shown
     assert "fastest" in shown
 
 
 def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
-    assert measure(plan(odd, ["raises"]), tmp_path, "a test") == 1
+    assert measure(plan(odd, ["raises"]), tmp_path) == 1
     assert "Not measured" in capsys.readouterr().out
     assert "ValueError: no such thing" in (tmp_path / "report.md").read_text()
 
@@ -281,9 +287,11 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
         (["--backends", "nmpy"], "did you mean 'numpy'?"),
         (["--workloads", "matmull"], "matmul, transpose"),
         (["--workloads", "matmull"], "did you mean 'matmul'?"),
-        (["--all", "--dtype", "float31"], "float32, float64"),
+        (["--all", "--dtype", "float31"], "float64, float32"),
         (["--all", "--budget", "-1"], "no positive number"),
         (["--all", "--out", __file__], "File exists"),
+        (["--workload-file", "nowhere.py"], "nowhere.py cannot be imported: FileNotFoundError"),
+        (["--compare", "nowhere", "neither"], "nowhere holds no results"),
     ],
 )
 def test_senseless_arguments(arguments, told, capsys):
@@ -296,61 +304,3 @@ def test_senseless_arguments(arguments, told, capsys):
 def test_select_keeps_the_known_order():
     assert select("abc", (), "letter") == ["a", "b", "c"]
     assert select("abc", ("c", "a"), "letter") == ["a", "c"]
-
-
-def row(backend, median, low, high, **fields):
-    return Row(
-        "w", backend, "cpu", "float32", [[2]], "ok", median_s=median, low_s=low, high_s=high, error=0.0, **fields
-    )
-
-
-def test_fastest_needs_an_interval_of_its_own():
-    clear = [row("a", 1.0, 0.9, 1.1), row("b", 2.0, 1.9, 2.1)]
-    assert report.fastest(clear) == {"a cpu": "fastest"}
-    close = [row("a", 1.0, 0.9, 1.1), row("b", 1.05, 1.0, 2.1), row("c", 3.0, 2.0, 4.0)]
-    assert report.fastest(close) == {"a cpu": "fastest (tie)", "b cpu": "fastest (tie)"}
-    assert report.fastest([row("a", 1.0, None, None), row("b", 2.0, 1.9, 2.1)]) == {}
-
-
-def test_what_is_beyond_a_roof_is_marked_and_explained():
-    fields = {"throughput": 1e9, "throughput_unit": "B/s", "roof": "memory"}
-    for fraction, told in ((1.02, "102%? memory"), (0.98, "98% memory")):
-        rows = [row("numpy", 1.0, 0.9, 1.1, roof_fraction=fraction, **fields)]
-        console = Console(width=160, file=StringIO())
-        report.show(rows, console)
-        text = report.markdown(rows, (Workload("w", "a thing", None, None, None, "B/s"),), "a test")
-        for shown in (console.file.getvalue(), text):
-            assert told in shown
-            assert ("no program can reach" in shown) == (fraction > 1)
-
-
-def test_one_roof_alone_binds_nothing():
-    first = {"operations": 1.0, "nbytes": 1.0, "first_call_s": 1.0, "transfer_s": 1.0, "tolerance": 0.0}
-    cell = _Cell(row("numpy", 1.0, 0.9, 1.1), WORKLOADS[0], "toy", first=first, rounds=[[1.0]])
-    assert _filled(cell, {"memory": 1.0}).roof is None
-    assert _filled(cell, {"memory": 1.0, "compute": 2.0}).roof == "memory"
-
-
-@pytest.mark.parametrize("width", [60, 80, 100, 160])
-def test_tables_fit_the_terminal(width):
-    console = Console(width=width, file=StringIO())
-    report.show([row("numpy", 1.0, 0.9, 1.1, throughput=1e9, throughput_unit="B/s", first_call_s=0.1)], console)
-    shown = console.file.getvalue()
-    assert max(map(len, shown.splitlines())) <= width
-    assert "1.00 s" in shown
-    assert ("too narrow" in shown) == (width < 120)
-    assert "…" not in shown
-
-
-def test_missing_rows_with_one_reason_share_a_line():
-    def absent(workload, reason):
-        return Row(workload, "x", "", "float32", [[2]], "not-installed", reason, "get | it")
-
-    rows = [absent("v", "why"), absent("w", "why")]
-    assert report.missing(rows) == [("x", "all", "not-installed", "why", "get | it")]
-    assert [line[1] for line in report.missing([*rows, absent("u", "else")])] == ["v float32, w float32", "u float32"]
-    assert "get \\| it" in report.markdown(rows, (), "a test")
-
-
-def test_reason_codes():
-    assert len(set(STATUSES)) == 10

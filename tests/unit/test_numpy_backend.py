@@ -221,3 +221,40 @@ def test_reshape_of_jax_heeds_copy():
     assert xo.reshape(x, (2, -1), copy=False) is x
     for shape in ((2, 2), (4,)):
         assert not xo.shares_memory(xo.reshape(x, shape, copy=True), x)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
+def test_products_keep_the_dtypes_of_ml_dtypes(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a = np.arange(6.0).reshape(2, 3).astype(getattr(ml_dtypes, name))
+    wide = a.astype(np.float64)
+    for product, expected in (
+        (xo.matmul(a, a.T), wide @ wide.T),
+        (xo.matmul(a, a[0]), wide @ wide[0]),
+        (xo.linalg.vecdot(a, a), (wide * wide).sum(axis=1)),
+        (xo.einsum("ij,kj->ik", a, a), wide @ wide.T),
+    ):
+        assert product.dtype.name == name
+        assert np.array_equal(product.astype(np.float64), expected.astype(a.dtype).astype(np.float64))
+
+
+UFUNCS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+BACKWARDS = slice(None, None, -1)
+INDICES = [..., (), 1, (1, 2), (slice(None), 1), (None, ..., BACKWARDS), (slice(3, 3),), (True, 1), [1, 1]]
+
+
+@pytest.mark.parametrize("op", UFUNCS)
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_updates_are_those_of_ufunc_at(op, index):
+    x = np.random.default_rng(0).standard_normal((3, 4))
+    expected = x.copy()
+    UFUNCS[op].at(expected, index, 0.5)
+    assert np.array_equal(getattr(xo.at(x)[index], op)(0.5), expected)
+
+
+def test_updates_by_memory_that_overlaps():
+    x = np.arange(12.0).reshape(3, 4)
+    expected = x[:, :-1] + x[:, 1:]
+    assert np.array_equal(xo.at(x)[:, :-1].add(x[:, 1:])[:, :-1], expected)

@@ -7,6 +7,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -14,14 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from xarrayops import _doctor, registry
-from xarrayops.bench import report, results
-from xarrayops.bench.command import INTERRUPTED, console, names, seconds
+from xarrayops._command import INTERRUPTED, console, names, seconds, select
+from xarrayops.bench import compare, markdown, page, source, tables, terminal
+from xarrayops.bench.journal import Journal
+from xarrayops.bench.plan import BUDGET_S, TIMEOUT_S, Plan
 from xarrayops.bench.progress import Watcher
-from xarrayops.bench.runner import BUDGET_S, TIMEOUT_S, Plan, run, select
-from xarrayops.bench.workloads import WORKLOADS
-from xarrayops.bench.workloads._contract import SIZES
-
-DTYPES = ("float32", "float64")
+from xarrayops.bench.results import Results
+from xarrayops.bench.runner import run
+from xarrayops.bench.workloads._contract import DTYPES, SIZES, Workload
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -30,17 +31,23 @@ def _parser() -> argparse.ArgumentParser:
         description="The same work on every library that is here: time, throughput, memory, error, part of the roof. "
         "No time without a checked answer; no empty cell without a reason.",
         epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense, with 130 if it was "
-        "interrupted: then, too, it reports what was measured.",
+        "interrupted: then, too, it reports what was measured. --compare ends with 1 if something became slower or "
+        "broke, with 3 if nothing could be compared.",
     )
     parser.add_argument("--all", action="store_true", help="every workload on every backend")
     parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="only these backends")
-    parser.add_argument("--workloads", type=names, default=(), metavar="X,Y", help="only these workloads")
-    parser.add_argument("--dtype", type=names, default=("float32",), metavar="D,E", help=", ".join(DTYPES))
+    parser.add_argument("--workloads", type=names, default=(), metavar="X,Y", help="only these workloads, or groups")
+    parser.add_argument("--workload-file", action="append", default=[], metavar="FILE.py", help="more workloads")
+    parser.add_argument(
+        "--dtype", type=names, default=(), metavar="D,E", help="instead of each workload's own: {', '.join(DTYPES)}"
+    )
     parser.add_argument("--size", choices=SIZES, default="default", help="how large the inputs are")
     parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
     )
+    parser.add_argument("--resume", action="store_true", help="go on in DIR: only what is missing or has changed")
+    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two folders of results")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help="%(default)s")
     parser.add_argument("--list", action="store_true", help="list workloads and backends, and end")
     return parser
@@ -60,64 +67,92 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status tells whether anything was measured."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.list:
-        _list(Console())
-        return 0
-    if not (options.all or options.backends or options.workloads):
-        parser.error("say --all, or choose by --backends or --workloads; --list shows them")
     try:
-        backends = select(registry.names(), options.backends, "backend")
-        workloads = select([workload.name for workload in WORKLOADS], options.workloads, "workload")
-        dtypes = select(DTYPES, options.dtype, "dtype")
+        workloads = source.load((source.BUILT_IN, *options.workload_file))
+        if options.list:
+            _list(workloads, Console())
+            return 0
+        if options.compare:
+            return _compare(options.compare, options.out)
+        plan = _plan(options, workloads)
+        if plan is None:
+            parser.error("say --all, or choose by --backends, --workloads or --workload-file; --list shows them")
         _check_writable(options.out)
     except ValueError as error:
         parser.error(str(error))
-    plan = Plan(
-        backends=tuple(backends),
-        workloads=tuple(workload for workload in WORKLOADS if workload.name in workloads),
-        dtypes=tuple(dtypes),
+    given = sys.argv[1:] if arguments is None else arguments
+    plan = replace(plan, command=f"python -m xarrayops.bench {shlex.join(given)}")
+    return measure(plan, options.out, resume=options.resume)
+
+
+def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan | None:
+    """What the options ask for; None if nothing. A file of workloads, without more words, asks for its own alone."""
+    wanted = options.workloads
+    if not (options.all or wanted):
+        wanted = [workload.name for workload in source.load(options.workload_file)]
+    if not (options.all or options.backends or wanted):
+        return None
+    groups = list(dict.fromkeys(workload.group for workload in workloads))
+    known = [*groups, *(workload.name for workload in workloads if workload.name not in groups)]
+    chosen = select(known, wanted, "workload")
+    return Plan(
+        backends=tuple(select(registry.names(), options.backends, "backend")),
+        workloads=tuple(workload for workload in workloads if {workload.name, workload.group} & set(chosen)),
+        dtypes=tuple(select(DTYPES, options.dtype, "dtype")) if options.dtype else (),
         size=options.size,
         budget_s=options.budget,
         timeout_s=options.timeout,
+        sources=(source.BUILT_IN, *options.workload_file),
     )
-    given = sys.argv[1:] if arguments is None else arguments
-    return measure(plan, options.out, f"python -m xarrayops.bench {shlex.join(given)}")
 
 
-def measure(plan: Plan, out: Path, command: str) -> int:
-    """Run a plan, print the tables, write ``results.jsonl`` and ``report.md``; 1 if nothing was measured.
+def measure(plan: Plan, out: Path, *, resume: bool = False) -> int:
+    """Run a plan, print the tables, write results and reports; 1 if nothing was measured.
 
     An interrupt ends the measuring, and what was measured until then is reported all the same.
     """
+    found: Results | None
     with Watcher(out, Console(stderr=True)) as watcher:
         try:
-            rows, interrupted = run(plan, watcher), False
+            found, interrupted = run(plan, watcher, Journal(out, resume=resume)), False
         except KeyboardInterrupt:
-            rows, interrupted = watcher.latest, True
-    if interrupted and not rows:
+            found, interrupted = watcher.latest, True
+    if found is None:
         print(f"Interrupted before anything was measured; {out} is as it was.", file=sys.stderr)
         return INTERRUPTED
-    results.write(rows, out / "results.jsonl")
-    text = report.markdown(rows, plan.workloads, command, interrupted=interrupted)
-    (out / "report.md").write_text(text, encoding="utf-8")
+    found.write(out)
+    (out / "report.md").write_text(markdown.report(found), encoding="utf-8")
+    (out / "report.html").write_text(page.html(found), encoding="utf-8")
     shown = console()
-    report.show(rows, shown)
-    shown.print(Text(f"{report.summary(rows)}; see {out}/report.md"))
+    terminal.show(found, shown)
+    shown.print(Text(f"{tables.summary(found)}. See {out}/report.html or {out}/report.md"))
     if interrupted:
-        print(f"{report.INTERRUPTED} {out} holds what was measured until then.", file=sys.stderr)
+        print(f"{tables.INTERRUPTED} {out} holds what was measured until then; --resume goes on.", file=sys.stderr)
         return INTERRUPTED
-    return 0 if any(row.measured for row in rows) else 1
+    return 0 if any(row.measured for row in found.rows) else 1
 
 
-def _list(console: Console) -> None:
-    workloads = Table("workload", "what is timed", title="Workloads", title_justify="left")
-    for workload in WORKLOADS:
-        workloads.add_row(workload.name, Text(workload.timed))
+def _compare(folders: Sequence[Path], out: Path) -> int:
+    """Print what changed between two runs, and write it down."""
+    old, new = map(Results.read, folders)
+    verdicts = compare.compare(old, new)
+    compare.show(verdicts, old, new, console())
+    _check_writable(out)
+    (out / "compare.md").write_text(compare.markdown(verdicts, old, new), encoding="utf-8")
+    (out / "compare.html").write_text(page.html(new, old), encoding="utf-8")
+    return compare.exit_status(verdicts)
+
+
+def _list(workloads: tuple[Workload, ...], console: Console) -> None:
+    listed = Table("workload", "dtypes", "sizes", "what is timed", title="Workloads", title_justify="left")
+    for workload in workloads:
+        sizes = ", ".join(map(str, workload.ladder("default")))
+        listed.add_row(workload.name, ", ".join(workload.dtypes), sizes, Text(workload.timed))
     backends = Table("backend", "here", "why not, and what helps", title="Backends", title_justify="left")
     for found in _doctor.examine_all(registry.names()):
         told = "" if found["available"] else f"{found['reason']}. {found['hint']}"
         backends.add_row(found["name"], "yes" if found["available"] else "no", Text(told))
-    console.print(workloads, backends)
+    console.print(listed, backends)
 
 
 if __name__ == "__main__":

@@ -5,21 +5,30 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench import memory
+from xarrayops.bench import caches, memory
 from xarrayops.bench.oracle import WrongAnswer, check
+from xarrayops.bench.proof import NotSynchronised
 from xarrayops.bench.results import Status
-from xarrayops.bench.timing import timed, timed_round
+from xarrayops.bench.timing import finished, timed, timed_round
 from xarrayops.bench.workloads._contract import MissingData, Workload
 from xarrayops.plugin import Array
 
 TRANSFERS = 5
 """How many conversions of the inputs stand behind a transfer time."""
 _OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "can't allocate memory", "cannot allocate memory")
+
+
+class Place(NamedTuple):
+    """A device of a backend: its name, and its kind ("cpu", "cuda", ...)."""
+
+    backend: str
+    device: str
+    kind: str
 
 
 class Cell:
@@ -29,26 +38,45 @@ class Cell:
     in seconds. The answer of that call has been checked.
     """
 
-    def __init__(self, workload: Workload, backend: str, device: str, dtype: str, size: str) -> None:
-        self.function, self.dtype = workload.function, dtype
-        self.case = workload.prepare(dtype, size)
-        transfer, self.inputs = transferred(self.case.inputs, backend, device)
-        first_call, results = timed(self.function, self.inputs)
+    def __init__(self, workload: Workload, place: Place, dtype: str, n: int) -> None:
+        self.function, self.place, self.dtype = workload.function, place, dtype
+        self.case = workload.case(dtype, n)
+        transfer, moved = transferred(self.case.inputs, place.backend, place.device)
+        self.inputs = workload.arrange(*moved)
+        start = perf_counter()
+        raw = self.function(*self.inputs)
+        results = finished(raw)
+        first_call = perf_counter() - start
+        self.lazy = xo.is_lazy(raw[0] if isinstance(raw, tuple) else raw)
         self.error = check(self.case, results, dtype)
-        del results
+        del raw, results
         self.first: dict[str, Any] = {
             "transfer_s": transfer,
             "first_call_s": first_call,
             "operations": self.case.operations,
             "nbytes": self.case.nbytes,
             "tolerance": self.case.tolerance,
+            "shape": [list(x.shape) for x in self.case.inputs],
         }
 
     def round(self, seconds: float) -> dict[str, Any]:
-        """Timed calls for so many seconds; the result of the last one is checked before any time is given away."""
-        samples, results = timed_round(self.function, self.inputs, seconds)
-        self.error = max(self.error, check(self.case, results, self.dtype))
-        return {"samples": samples, "error": self.error}
+        """Timed calls for so many seconds, then one with cold caches.
+
+        The result of the last of either kind is checked before any time is given away.
+        """
+        found = timed_round(self.function, self.inputs, seconds, lazy=self.lazy)
+        hot = self._checked(found.results)
+        caches.fill(*self.place)
+        cold_s, results = timed(self.function, self.inputs)
+        return {
+            "median_s": statistics.median(found.samples),
+            "calls": found.calls,
+            "cold_s": cold_s,
+            "error": max(hot, self._checked(results)),
+        }
+
+    def _checked(self, results: tuple[Any, ...]) -> float:
+        return max(self.error, check(self.case, results, self.dtype))
 
     def peak_bytes(self) -> int | None:
         """The host memory that one call adds at its peak; nothing may be timed in this process afterwards."""
@@ -84,6 +112,8 @@ def guarded(action: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
         return {"status": "ok", **action()}
     except WrongAnswer as error:
         return _failure("wrong-answer", str(error), "The time of a wrong answer is not shown; report it as a bug.")
+    except NotSynchronised as error:
+        return _failure("not-synchronised", str(error), "Report it as a bug: times of this library are not shown.")
     except MissingData as error:
         return _failure("not-installed", str(error), error.fix)
     except (NotImplementedError, xo.XArrayOpsError) as error:

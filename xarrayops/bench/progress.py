@@ -1,30 +1,33 @@
-"""Progress on stderr, and the rows on disk while the run goes on."""
+"""Progress on stderr, and the results on disk while the run goes on."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from xarrayops.bench import results
-from xarrayops.bench.results import Row
-from xarrayops.bench.runner import Step
+from xarrayops.bench.plan import Step
+from xarrayops.bench.results import Results
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Watcher:
-    """Draws a bar with the cells that have a result and the time left, and keeps ``results.jsonl`` current.
+LINES_EVERY_S = 5.0
 
-    ``latest`` has the rows that were told last.
+
+class Watcher:
+    """Draws a bar with the cells that have a result and the time left, and keeps the results in the folder current.
+
+    ``latest`` has what was told last.
     """
 
     def __init__(self, out: Path, console: Console) -> None:
-        self.out, self._told = out, ""
-        self.latest: list[Row] = []
+        self.out, self._told = out, float("-inf")
+        self.latest: Results | None = None
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -44,10 +47,10 @@ class Watcher:
         self._progress.stop()
 
     def step(self, step: Step) -> None:
-        """Move the bar; where there is no terminal, a line tells what begins."""
+        """Move the bar; where there is no terminal, a line tells now and then what begins."""
         cells = f"{step.cells_done}/{step.cells}"
-        if not self._progress.console.is_terminal and step.phase != self._told:
-            self._told = step.phase
+        if not self._progress.console.is_terminal and monotonic() >= self._told + LINES_EVERY_S:
+            self._told = monotonic()
             self._progress.console.print(f"{step.phase} (cells {cells}, at most {step.seconds_left:.0f} s left)")
         self._progress.update(
             self._task,
@@ -58,7 +61,7 @@ class Watcher:
             left=step.seconds_left,
         )
 
-    def rows(self, rows: list[Row]) -> None:
-        """Write the rows."""
-        self.latest = rows
-        results.write(rows, self.out / "results.jsonl")
+    def results(self, results: Results) -> None:
+        """Write them."""
+        self.latest = results
+        results.write(self.out)

@@ -5,68 +5,105 @@ No rate without a checked answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import xarrayops as xo
 from xarrayops import _machine
+from xarrayops.bench.cell import Place
 from xarrayops.bench.oracle import WrongAnswer
 from xarrayops.bench.timing import timed
+from xarrayops.bench.workloads._contract import epsilon, native_dtype
 
 _LONG_ENOUGH_S = 0.01
-_PROBE_S = 0.2
-_COPY_BYTES = (64 << 20, 512 << 20)  # first and largest; beyond the caches of most machines
-_ORDER = (1024, 8192)  # first and largest
+_PROBE_S = 0.05
+_COPY_BYTES = (1 << 20, 8 << 20, 64 << 20)
+_LARGEST_COPY = 512 << 20  # beyond the caches of most devices
+_ORDER = (256, 8192)  # first and largest
 
 
-def probe(backend: str, device: str, kind: str, dtype: str) -> dict[str, float]:
-    """The best rates that this library reached on a device: "memory" in B/s and "compute" in FLOP/s.
+class Roofs(NamedTuple):
+    """What a device allows: operations per second, and bytes per second by how many bytes are moved.
+
+    What is moved in small pieces stays in caches, so several sizes have rates of their own.
+    """
+
+    compute: float
+    memory: dict[int, float]
+
+    def memory_rate(self, nbytes: float) -> float:
+        """For a task that moves so many bytes: the best of the largest probe that is no larger and of the larger ones.
+
+        Small probes may be held up by the launch, so that larger ones show the better rate.
+        """
+        floor = max((size for size in self.memory if size <= nbytes), default=min(self.memory))
+        return max(rate for size, rate in self.memory.items() if size >= floor)
+
+    @classmethod
+    def best(cls, probed: Iterable[Mapping[str, Any]]) -> Roofs | None:
+        """The best of what several libraries reached on a device; None unless both kinds of rate are known."""
+        found = reduce(merged, probed, None)
+        if found is None or "compute" not in found or not found["memory"]:
+            return None
+        return cls(found["compute"], found["memory"])
+
+
+def merged(known: Mapping[str, Any] | None, rates: Mapping[str, Any]) -> dict[str, Any]:
+    """The better of each rate; the bytes are numbers, also where JSON made them names."""
+    memory = {int(nbytes): rate for nbytes, rate in rates["memory"].items()}
+    if known is None:
+        return {**rates, "memory": memory}
+    for nbytes, rate in known["memory"].items():
+        memory[nbytes] = max(rate, memory.get(nbytes, 0.0))
+    compute = max(known.get("compute", 0.0), rates.get("compute", 0.0))
+    return {"memory": memory, **({"compute": compute} if compute else {})}
+
+
+def probe(place: Place, dtype: str) -> dict[str, Any]:
+    """The best rates that this library reached on a device: "memory" in B/s by bytes moved and "compute" in FLOP/s.
 
     ``x + 1`` reads and writes each byte once; on the host, plain copies on all cores are tried too, into memory that is
     mapped already. The product is of square matrices, doubled in order until a call takes 10 ms. A rate whose answer is
     wrong is left out.
     """
-    probes: list[tuple[str, Callable[[], float]]] = [
-        ("memory", partial(copy_rate, backend, device, dtype)),
-        ("compute", partial(product_rate, backend, device, dtype)),
-    ]
-    if kind == "cpu":
-        probes.append(("memory", host_copy_rate))
-    rates: dict[str, float] = {}
-    for roof, rate in probes:
-        with suppress(WrongAnswer):
-            rates[roof] = max(rate(), rates.get(roof, 0.0))
+    rates: dict[str, Any] = {"memory": {}}
+    with suppress(WrongAnswer):
+        rates["compute"] = product_rate(place, dtype)
+    probes: list[Callable[[int], float]] = [partial(sum_rate, place, dtype)]
+    if place.kind == "cpu":
+        probes.append(host_copy_rate)
+    for nbytes in _COPY_BYTES if place.kind == "cpu" else (*_COPY_BYTES, _LARGEST_COPY):
+        for rate in probes:
+            with suppress(WrongAnswer):
+                rates["memory"][nbytes] = max(rate(nbytes), rates["memory"].get(nbytes, 0.0))
     return rates
 
 
-def copy_rate(backend: str, device: str, dtype: str) -> float:
-    """Bytes read and written per second by ``x + 1``."""
-    nbytes, largest = _COPY_BYTES
-    while True:
-        x = _filled(nbytes // np.dtype(dtype).itemsize, 1.0, backend, device, dtype)
-        seconds, copied = _best(partial(timed, xo.add, (x, 1.0)))
-        if seconds >= _LONG_ENOUGH_S or nbytes >= largest:
-            _demand(copied, 2.0, 0.0)
-            return 2.0 * nbytes / seconds
-        nbytes *= 2
+def sum_rate(place: Place, dtype: str, nbytes: int) -> float:
+    """Bytes moved per second by ``x + 1``: half of them read, half written."""
+    x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
+    seconds, copied = _best(partial(timed, xo.add, (x, 1.0)))
+    _demand(copied, 2.0, 0.0)
+    return nbytes / seconds
 
 
-def product_rate(backend: str, device: str, dtype: str) -> float:
+def product_rate(place: Place, dtype: str) -> float:
     """Operations per second of a product in the full precision of the dtype.
 
     One matrix is all ones. The entries of the other are a little more than one, by so little that half the bits of the
     dtype lose it, and their sums are exact: an answer without it was computed in TF32 or less.
     """
-    little = 2.0 ** -(np.finfo(dtype).nmant // 2)
+    little = 2.0 ** -(round(-math.log2(epsilon(dtype))) // 2)
     n, largest = _ORDER
     while True:
-        matrices = [_filled((n, n), value, backend, device, dtype) for value in (1.0, 1.0 + little)]
+        matrices = [_filled((n, n), value, place, dtype) for value in (1.0, 1.0 + little)]
         seconds, product = _best(partial(timed, xo.matmul, tuple(matrices)))
         if seconds >= _LONG_ENOUGH_S or n >= largest:
             _demand(product, n * (1.0 + little), n * little / 4)
@@ -74,10 +111,10 @@ def product_rate(backend: str, device: str, dtype: str) -> float:
         n *= 2
 
 
-def host_copy_rate() -> float:
-    """Bytes read and written per second by `numpy.copyto` in one thread per core."""
+def host_copy_rate(nbytes: int) -> float:
+    """Bytes moved per second by `numpy.copyto` in one thread per core: half of them read, half written."""
     threads = _machine.facts().get("usable_cpus") or 1
-    source = np.ones(_COPY_BYTES[0], dtype=np.uint8)
+    source = np.ones(nbytes // 2, dtype=np.uint8)
     target = np.zeros_like(source)
     pairs = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
     with ThreadPoolExecutor(threads) as pool:
@@ -89,12 +126,12 @@ def host_copy_rate() -> float:
 
         seconds, copied = _best(copy)
     _demand(copied, 1.0, 0.0)
-    return 2.0 * source.nbytes / seconds
+    return nbytes / seconds
 
 
-def _filled(shape: Any, value: float, backend: str, device: str, dtype: str) -> Any:
+def _filled(shape: Any, value: float, place: Place, dtype: str) -> Any:
     """From NumPy's memory: a lazy array of one value would be made anew in every call."""
-    return xo.convert(np.full(shape, value, dtype=dtype), backend, device=device)
+    return xo.convert(np.full(shape, value, dtype=native_dtype(dtype)), place.backend, device=place.device)
 
 
 def _demand(results: tuple[Any, ...], value: float, tolerance: float) -> None:

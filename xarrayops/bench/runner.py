@@ -1,271 +1,96 @@
-"""The parent: which cells there are, and in what order their rounds are run within the budget."""
+"""The parent: in what order cells are measured within the budget, and what becomes of those that fail."""
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from xarrayops import _machine
-from xarrayops.bench.process import Worker
-from xarrayops.bench.results import Row
-from xarrayops.bench.timing import median_of_rounds
-from xarrayops.bench.workloads import WORKLOADS, Workload
-from xarrayops.errors import what_there_is
+from xarrayops import __version__, _machine
+from xarrayops._doctor import SETTINGS
+from xarrayops._process import Worker
+from xarrayops.bench.journal import Journal
+from xarrayops.bench.plan import Observer, Plan, Step
+from xarrayops.bench.record import Record, key
+from xarrayops.bench.resolution import resolution
+from xarrayops.bench.results import Results, Row
+from xarrayops.bench.roofs import Roofs, merged
+from xarrayops.bench.source import code_of, digest
+from xarrayops.bench.workloads._contract import FLOATS
 
-ROUNDS = 9
-"""Rounds of a cell that is measured in full; from six on, the interval has 95 % confidence."""
-ROUND_S = 0.15
-"""How long a round of one cell lasts, in seconds; at least one call."""
-BUDGET_S = 90.0
-TIMEOUT_S = 30.0
 IMPORT_S = 60.0
 """How long the libraries, which start side by side, may take."""
-ROOFS = ("memory", "compute")
-_CALLS_TO_WEIGH = 5
-_WEIGHING_S = 0.1
+_CALLS_TO_WEIGH = 4
+_WEIGHING_S = 0.06
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What to measure, and how long that may take: ``budget_s`` in all, ``timeout_s`` for one answer of a worker.
-
-    ``module`` is where the workers find the workloads, as ``module.WORKLOADS``.
-    """
-
-    backends: tuple[str, ...]
-    workloads: tuple[Workload, ...] = WORKLOADS
-    dtypes: tuple[str, ...] = ("float32",)
-    size: str = "default"
-    budget_s: float = BUDGET_S
-    timeout_s: float = TIMEOUT_S
-    rounds: int = ROUNDS
-    round_s: float = ROUND_S
-    module: str = "xarrayops.bench.workloads"
-
-
-class Step(NamedTuple):
-    """How far the run is: what happens now, rounds and cells done, and the seconds that the budget leaves.
-
-    Cells of libraries that are missing do not count: there is nothing to wait for.
-    """
-
-    phase: str
-    rounds_done: int
-    rounds: int
-    cells_done: int
-    cells: int
-    seconds_left: float
-
-
-class Observer(Protocol):
-    """Who wants to know how far the run is."""
-
-    def step(self, step: Step) -> None:
-        """Something begins."""
-
-    def rows(self, rows: list[Row]) -> None:
-        """The rows as they stand."""
-
-
-@dataclass
-class _Cell:
-    row: Row
-    workload: Workload
-    size: str
-    device: dict[str, Any] = field(default_factory=dict)
-    first: dict[str, Any] = field(default_factory=dict)
-    rounds: list[list[float]] = field(default_factory=list)
-    cost_s: float = 0.0
-
-    @property
-    def place(self) -> tuple[str, int, str]:
-        """What a roof belongs to: a kind of device, its number, and a dtype."""
-        return self.device["kind"], self.device["index"], self.row.dtype
-
-
-def run(plan: Plan, observer: Observer) -> list[Row]:
+def run(plan: Plan, observer: Observer, journal: Journal) -> Results:
     """Measure the plan's cells. Every cell gets one checked round before any gets a second.
 
-    At a KeyboardInterrupt the observer is told the rows as they stand, before it is raised further.
+    Each backend is measured in several processes, one after the other, so that what one process alone makes of a cell
+    is seen. At a KeyboardInterrupt the observer is told the results as they stand, before it is raised further.
     """
-    bench = _Run(plan, observer)
+    bench = Run(plan, observer, journal)
     try:
-        bench.greet()
-        bench.cover()
-        bench.probe_roofs()
-        bench.refine()
-        bench.probe_roofs()
+        for process in range(plan.processes):
+            bench.turn(process)
         bench.weigh()
     except KeyboardInterrupt:
         bench.interrupt()
         raise
     finally:
         bench.close()
-    return bench.rows()
+    return bench.results()
 
 
-class _Run:
+class Run:
     """The state of one run: the workers, the cells, and the time that is left."""
 
-    def __init__(self, plan: Plan, observer: Observer) -> None:
-        self.plan, self.observer, self.load = plan, observer, _machine.load()
-        self.deadline = monotonic() + plan.budget_s
-        self.cells: list[_Cell] = []
-        self.roofs: dict[tuple[str, int, str], dict[str, float]] = {}
-        self.rounds_done = self.cells_done = 0
+    def __init__(self, plan: Plan, observer: Observer, journal: Journal) -> None:
+        self.plan, self.observer, self.journal, self.load = plan, observer, journal, _machine.load()
+        self.date, self.start = datetime.now(UTC), monotonic()
+        self.greetings: dict[str, dict[str, Any]] = {}
+        self.records: list[Record] = []
+        self.probed: dict[str, dict[str, Any]] = {}
+        self.launches: dict[tuple[str, str], float] = {}
         self.probing_s = 0.0
-        self.workers = {name: self.worker(name) for name in plan.backends}
+        self.workers: dict[str, Worker] = {}
+        self.until = self.start + plan.budget_s
 
     @property
     def seconds_left(self) -> float:
-        return self.deadline - monotonic()
-
-    def worker(self, backend: str) -> Worker:
-        return Worker("xarrayops.bench.worker", backend, self.plan.module)
-
-    def close(self) -> None:
-        for worker in self.workers.values():
-            worker.dismiss()
-        for worker in self.workers.values():
-            worker.close(grace_s=1.0)
-
-    def greet(self) -> None:
-        """Wait for the libraries, which start side by side, and lay out the cells, workload by workload."""
-        self.tell("importing the libraries")
-        greetings = {name: self.greeting(name) for name in self.plan.backends}
-        for name, greeting in greetings.items():
-            if greeting["status"] != "ok":
-                self.workers[name].close()
-        machine = _machine.summary()
-        for workload in self.plan.workloads:
-            for dtype in self.plan.dtypes:
-                for name, greeting in greetings.items():
-                    for device in greeting.get("devices") or [{}]:
-                        self.cells.append(self.lay_out(workload, dtype, name, device, greeting, machine))
-
-    def lay_out(
-        self,
-        workload: Workload,
-        dtype: str,
-        backend: str,
-        device: dict[str, Any],
-        greeting: dict[str, Any],
-        machine: str,
-    ) -> _Cell:
-        size = self.plan.size
-        row = Row(
-            workload=workload.name,
-            backend=backend,
-            device=device.get("name", ""),
-            dtype=dtype,
-            shape=[list(shape) for shape in workload.shapes(size)],
-            throughput_unit=workload.unit,
-            import_s=greeting.get("import_s"),
-            versions=greeting.get("versions", {}),
-            device_kind=device.get("kind", ""),
-            device_label=device.get("label", ""),
-            machine=machine,
-            load=self.load,
-            **self.budget_spent(),
-        )
-        cell = _Cell(row, workload, size, device)
-        if greeting["status"] != "ok":
-            self.fail(cell, greeting)
-        return cell
-
-    def budget_spent(self) -> dict[str, Any]:
-        reason = f"the budget of {self.plan.budget_s:.0f} s was spent before its turn"
-        return {"status": "over-budget", "reason": reason, "fix": "A longer --budget."}
-
-    def greeting(self, name: str) -> dict[str, Any]:
-        return self.within_budget(self.workers[name].answer, IMPORT_S)
-
-    def within_budget(self, ask: Callable[[float], dict[str, Any]], seconds: float) -> dict[str, Any]:
-        """An answer in so many seconds and in what the budget leaves."""
-        answer = ask(min(seconds, self.seconds_left))
-        return self.budget_spent() if answer["status"] == "timeout" and self.seconds_left <= 0 else answer
-
-    def cover(self) -> None:
-        """One round of every cell, workload by workload, so that no backend waits for another to be finished."""
-        for cell in self.runnable():
-            if self.seconds_left > 0:
-                self.tell(f"{cell.row.workload} on {cell.row.backend} {cell.row.device}")
-                self.measure(cell)
-            self.rounds_done += 1 if cell.row.measured else self.plan.rounds
-            self.cells_done += 1
-        self.observer.rows(self.rows())
-
-    def probe_roofs(self) -> None:
-        """The best rates that any of the libraries reaches on each device; twice, lest one bad moment decide."""
-        asked, start = set(), monotonic()
-        for cell in self.measured():
-            key = (cell.row.backend, *cell.place)
-            if key in asked or self.seconds_left <= 0:
-                continue
-            asked.add(key)
-            self.tell(f"roofs of {cell.row.device} by {cell.row.backend}")
-            command = {"do": "roofs", "device": cell.row.device, "kind": cell.row.device_kind, "dtype": cell.row.dtype}
-            rates = self.ask(cell.row.backend, command)
-            if rates["status"] == "ok":
-                known = self.roofs.setdefault(cell.place, {})
-                known.update({roof: max(known.get(roof, 0.0), rates[roof]) for roof in ROOFS if roof in rates})
-        self.probing_s = monotonic() - start
-
-    def refine(self) -> None:
-        """More rounds, in an order drawn anew for each, while they fit into the budget."""
-        order = random.Random(0)
-        for number in range(2, self.plan.rounds + 1):
-            cells = self.measured()
-            order.shuffle(cells)
-            for cell in cells:
-                if cell.cost_s + self.probing_s + self.weighing_s < self.seconds_left:
-                    self.tell(f"round {number} of {self.plan.rounds}")
-                    self.measure(cell)
-                    self.rounds_done += 1
-            self.observer.rows(self.rows())
+        """Of the whole budget."""
+        return self.start + self.plan.budget_s - monotonic()
 
     @property
     def weighing_s(self) -> float:
         """What `weigh` will take, as far as can be foreseen."""
-        return sum(_WEIGHING_S + _CALLS_TO_WEIGH * max(cell.rounds[-1]) for cell in self.measured())
+        return sum(_WEIGHING_S + _CALLS_TO_WEIGH * max(map(max, r.medians.values())) for r in self.unweighed())
 
-    def interrupt(self) -> None:
-        """Say why the cells whose turn never came are empty, and tell the observer; nothing before there are cells."""
-        reason, fix = "the run was interrupted before its turn", "The same command, left to its end."
-        for cell in self.runnable():
-            if cell.row.status == "over-budget" and self.seconds_left > 0:
-                self.fail(cell, {"status": "interrupted", "reason": reason, "fix": fix})
-        if self.cells:
-            self.observer.rows(self.rows())
+    def budget_spent(self) -> dict[str, Any]:
+        """What an answer that never came is called."""
+        reason = f"the budget of {self.plan.budget_s:.0f} s was spent before its turn"
+        return {"status": "over-budget", "reason": reason, "fix": "A longer --budget, or the same again with --resume."}
 
-    def weigh(self) -> None:
-        """The peak of host memory of each cell; last, because it slows the workers down."""
-        for cell in self.measured():
-            if cell.row.device_kind == "cpu" and self.seconds_left > 0:
-                self.tell("memory")
-                answer = self.ask(cell.row.backend, {"do": "memory", **self.address(cell)})
-                cell.row.peak_bytes = answer.get("peak_bytes")
-        self.observer.rows(self.rows())
+    def worker(self, backend: str) -> Worker:
+        """A new process."""
+        return Worker("xarrayops.bench.worker", backend, *self.plan.sources)
 
-    def address(self, cell: _Cell) -> dict[str, str]:
-        row = cell.row
-        return {"workload": row.workload, "device": row.device, "dtype": row.dtype, "size": cell.size}
+    def greeting(self, name: str) -> dict[str, Any]:
+        """What a new process says first."""
+        return self.within_budget(self.workers[name].answer, IMPORT_S)
 
-    def measure(self, cell: _Cell) -> None:
-        """One round of a cell; what a worker tells of its preparation counts the first time only."""
-        row, start = cell.row, monotonic()
-        answer = self.ask(row.backend, {"do": "measure", "seconds": self.plan.round_s, **self.address(cell)})
-        if answer["status"] == "ok":
-            cell.first = cell.first or answer["first"]
-            cell.rounds.append(answer["samples"])
-            cell.cost_s = monotonic() - start
-            row.error = max(row.error or 0.0, answer["error"])
-            row.status, row.reason, row.fix = "ok", "", ""
-        elif answer["status"] != "over-budget" or not cell.rounds:
-            self.fail(cell, answer)
+    def close(self) -> None:
+        """End all processes."""
+        for worker in self.workers.values():
+            worker.dismiss()
+        for worker in self.workers.values():
+            worker.close(grace_s=1.0)
+        self.workers = {}
 
     def ask(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
         """The worker's answer; a worker that died over an earlier cell is started again."""
@@ -278,61 +103,241 @@ class _Run:
         worker = self.workers[backend]
         return self.within_budget(lambda seconds: worker.ask(command, seconds), self.plan.timeout_s)
 
-    def fail(self, cell: _Cell, answer: dict[str, Any]) -> None:
-        """A cell without an answer shows no time, not even one from before."""
-        cell.rounds.clear()
-        cell.row.status, cell.row.reason, cell.row.fix = answer["status"], answer["reason"], answer["fix"]
-        cell.row.error = None
+    def within_budget(self, ask: Callable[[float], dict[str, Any]], seconds: float) -> dict[str, Any]:
+        """An answer in so many seconds and in what the budget leaves."""
+        answer = ask(min(seconds, self.seconds_left))
+        return self.budget_spent() if answer["status"] == "timeout" and self.seconds_left <= 0 else answer
 
-    def runnable(self) -> list[_Cell]:
-        """The cells of libraries that are here."""
-        return [cell for cell in self.cells if cell.device]
+    def lay_out(self) -> None:
+        """The cells, workload by workload, with what an earlier run knew of them."""
+        machine = _machine.summary()
+        for workload, dtype, n in self.plan.cells():
+            code = digest(workload)
+            for name, greeting in self.greetings.items():
+                for device in greeting.get("devices") or [{}]:
+                    row = Row(
+                        workload=workload.name,
+                        group=workload.group,
+                        backend=name,
+                        device=device.get("name", ""),
+                        dtype=dtype,
+                        size=n,
+                        throughput_unit=workload.unit,
+                        import_s=greeting.get("import_s"),
+                        versions=greeting.get("versions", {}),
+                        device_kind=device.get("kind", ""),
+                        device_label=device.get("label", ""),
+                        machine=machine,
+                        load=self.load,
+                        **self.budget_spent(),
+                    )
+                    same = [workload.name, code, name, row.device, dtype, n, row.versions, machine, __version__]
+                    row.key = key([*same, _settings(), self.plan.round_s])
+                    record = Record(row, device)
+                    if greeting["status"] != "ok":
+                        record.fail(greeting)
+                    self.records.append(record)
+        known = {record.row.key: record for record in self.records if record.device}
+        for event in self.journal.earlier:
+            if event.get("cell") in known:
+                known[event["cell"]].apply(event)
 
-    def measured(self) -> list[_Cell]:
-        return [cell for cell in self.cells if cell.row.measured]
+    def pending(self) -> list[Record]:
+        """The cells of libraries that are here and have not failed."""
+        return [record for record in self.records if record.pending]
+
+    def measured(self) -> list[Record]:
+        """The cells that have a time."""
+        return [record for record in self.records if record.row.measured]
+
+    def unweighed(self) -> list[Record]:
+        """The cells on the host whose memory is not known yet."""
+        return [r for r in self.measured() if r.row.device_kind == "cpu" and r.row.peak_bytes is None]
+
+    def measure(self, record: Record, process: int) -> None:
+        """One round of a cell; what a worker tells of its preparation counts the first time only."""
+        start = monotonic()
+        command = {"do": "measure", "seconds": self.plan.round_s, **record.address()}
+        answer = self.ask(record.row.backend, command)
+        record.cost_s = monotonic() - start
+        if answer["status"] != "over-budget":
+            self.note(record, {**answer, "process": process})
+
+    def probe(self, backend: str, command: dict[str, Any], process: int = 0) -> dict[str, Any]:
+        """What a worker tells of its device; what it told an earlier run in the same process is not asked again."""
+        name = key([backend, command, process, self.greetings[backend]["versions"], _machine.summary(), _settings()])
+        known = next((event for event in self.journal.earlier if event.get("probe") == name), None)
+        if known is not None:
+            return known
+        answer = self.ask(backend, command)
+        if answer["status"] == "ok":
+            self.journal.append({"probe": name, **answer})
+        return answer
+
+    def note(self, record: Record, answer: dict[str, Any]) -> None:
+        """What was found is on disk before it is used."""
+        self.journal.append({"cell": record.row.key, **answer})
+        record.apply(answer)
+
+    def turn(self, process: int) -> None:
+        """Measure every cell in one process per backend, until its share of the budget is spent."""
+        missing = self.plan.rounds * len(self.pending()) - sum(r.rounds(process) for r in self.pending())
+        if self.records and not missing:
+            return
+        shares = self.plan.processes - process
+        self.close()
+        self.greet()
+        if not self.records:
+            self.lay_out()
+        self.until = monotonic() + (self.seconds_left - self.weighing_s) / shares
+        self.prove()
+        self.cover(process)
+        self.probe_roofs(process)
+        self.refine(process)
+
+    def greet(self) -> None:
+        """Start the libraries side by side and hear what they are; the missing ones are not asked again."""
+        self.tell("importing the libraries")
+        names = [name for name in self.plan.backends if self.greetings.get(name, {"status": "ok"})["status"] == "ok"]
+        self.workers = {name: self.worker(name) for name in names}
+        found = {name: self.greeting(name) for name in names}
+        self.greetings = found | self.greetings
+        self.greetings = {name: self.greetings[name] for name in self.plan.backends}
+        for name, greeting in found.items():
+            if greeting["status"] != "ok":
+                self.workers[name].close()
+
+    def prove(self) -> None:
+        """Find out once whether the clock waits for each library, and how long its smallest call takes."""
+        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.pending()):
+            backend, device, kind = place
+            if (backend, device) in self.launches or self.seconds_left <= 0:
+                continue
+            self.tell(f"does the clock wait for {backend} {device}?")
+            answer = self.probe(backend, {"do": "prove", "device": device, "kind": kind})
+            if answer["status"] == "ok":
+                self.launches[backend, device] = answer["launch_s"]
+            elif answer["status"] == "not-synchronised":
+                for record in self.pending():
+                    if (record.row.backend, record.row.device) == (backend, device):
+                        record.fail(answer)
+
+    def cover(self, process: int) -> None:
+        """One round of every cell, workload by workload, so that no backend waits for another to be finished."""
+        for record in self.pending():
+            if not record.rounds(process) and self.seconds_left > 0:
+                self.tell(f"{record.row.workload} on {record.row.place}")
+                self.measure(record, process)
+        self.observer.results(self.results())
+
+    def probe_roofs(self, process: int) -> None:
+        """The best rates that any of the libraries reaches on each device; in each turn, lest a bad moment decide."""
+        start, asked = monotonic(), set()
+        for record in self.measured():
+            row = record.row
+            if row.dtype in FLOATS and (row.place, row.dtype) not in asked and self.seconds_left > 0:
+                asked.add((row.place, row.dtype))
+                self.tell(f"roofs of {row.device} by {row.backend}")
+                place = {"device": row.device, "kind": row.device_kind}
+                rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place}, process)
+                if rates["status"] == "ok":
+                    known = self.probed.setdefault(key(record.roof_place), {"place": record.roof_place, "by": {}})
+                    known["by"][row.backend] = merged(known["by"].get(row.backend), rates)
+        self.probing_s = monotonic() - start
+
+    def refine(self, process: int) -> None:
+        """More rounds, in an order drawn anew for each, while they fit into this turn."""
+        order = random.Random(process)
+        for number in range(2, self.plan.rounds + 1):
+            records = [r for r in self.measured() if r.pending and r.rounds(process) < number]
+            order.shuffle(records)
+            for record in records:
+                if monotonic() + record.cost_s < self.until:
+                    self.tell(f"process {process + 1} of {self.plan.processes}, round {number} of {self.plan.rounds}")
+                    self.measure(record, process)
+            self.observer.results(self.results())
+
+    def weigh(self) -> None:
+        """The peak of host memory of each cell; last, because it slows the workers down."""
+        for record in self.unweighed():
+            if record.row.backend in self.workers and self.seconds_left > 0:
+                self.tell("memory")
+                answer = self.ask(record.row.backend, {"do": "memory", **record.address()})
+                if answer["status"] == "ok":
+                    self.note(record, answer)
+        self.observer.results(self.results())
+
+    def interrupt(self) -> None:
+        """Say why the cells whose turn never came are empty, and tell the observer; nothing before there are cells."""
+        reason, fix = "the run was interrupted before its turn", "The same command with --resume, left to its end."
+        for record in self.pending():
+            if record.row.status == "over-budget" and self.seconds_left > 0:
+                record.fail({"status": "interrupted", "reason": reason, "fix": fix})
+        if self.records:
+            found = self.results()
+            self.observer.results(replace(found, environment=found.environment | {"interrupted": True}))
 
     def tell(self, phase: str) -> None:
-        cells = len(self.runnable())
-        rounds = cells * self.plan.rounds
-        self.observer.step(Step(phase, self.rounds_done, rounds, self.cells_done, cells, max(0.0, self.seconds_left)))
+        """Tell the observer what begins."""
+        here = [record for record in self.records if record.device]
+        rounds = self.plan.rounds * self.plan.processes
+        done = sum(rounds if not r.pending else sum(map(len, r.medians.values())) for r in here)
+        covered = sum(bool(r.medians) or not r.pending for r in here)
+        left = max(0.0, self.seconds_left)
+        self.observer.step(Step(phase, done, rounds * len(here), covered, len(here), left))
 
-    def rows(self) -> list[Row]:
-        return [_filled(cell, self.roofs.get(cell.place)) if cell.row.measured else cell.row for cell in self.cells]
+    def roofs(self, record: Record) -> Roofs | None:
+        """The best of every library on the cell's device."""
+        known = self.probed.get(key(record.roof_place)) if record.device else None
+        return Roofs.best(known["by"].values()) if known else None
+
+    def results(self) -> Results:
+        """The rows and what they have in common, as they stand."""
+        rows = [
+            record.filled(self.roofs(record), self.launches.get((record.row.backend, record.row.device)))
+            for record in self.records
+        ]
+        return Results(rows, self.environment(rows))
+
+    def environment(self, rows: list[Row]) -> dict[str, Any]:
+        """What the rows have in common, as `Results` says."""
+        here = {name: greeting for name, greeting in self.greetings.items() if greeting["status"] == "ok"}
+        return {
+            "command": self.plan.command,
+            "date": self.date.isoformat(timespec="seconds"),
+            "seconds": round(monotonic() - self.start, 1),
+            "xarrayops": __version__,
+            "machine": _machine.facts(),
+            "load": self.load,
+            "settings": _settings(),
+            "versions": {name: greeting["versions"] for name, greeting in here.items()},
+            "devices": {name: greeting["devices"] for name, greeting in here.items()},
+            "pools": {name: greeting.get("pools", []) for name, greeting in here.items()},
+            "roofs": [described(known) for known in self.probed.values()],
+            "launch_s": {f"{backend} {device}": s for (backend, device), s in self.launches.items()},
+            "resolution": resolution(rows),
+            "workloads": {w.name: {"timed": w.timed, "code": code_of(w)} for w in self.plan.workloads},
+        }
 
 
-def _filled(cell: _Cell, rates: dict[str, float] | None) -> Row:
-    """The row of a measured cell with what its rounds and the roofs allow to say."""
-    first = cell.first
-    median, low, high, confidence = median_of_rounds(cell.rounds)
-    amount = first["operations"] if cell.workload.unit == "FLOP/s" else first["nbytes"]
-    row = replace(
-        cell.row,
-        median_s=median,
-        low_s=low,
-        high_s=high,
-        confidence=confidence,
-        throughput=amount / median,
-        rounds=len(cell.rounds),
-        calls=sum(map(len, cell.rounds)),
-        **{name: first[name] for name in ("first_call_s", "transfer_s", "tolerance")},
-    )
-    if rates is None or any(roof not in rates for roof in ROOFS):
-        return row  # which of them binds cannot be told
-    bounds = {"memory": first["nbytes"] / rates["memory"], "compute": first["operations"] / rates["compute"]}
-    roof = max(bounds, key=lambda name: bounds[name])
-    return replace(row, roof=roof, roof_throughput=amount / bounds[roof], roof_fraction=bounds[roof] / median)
+def described(known: dict[str, Any]) -> dict[str, Any]:
+    """The roofs of a device for people: its best rates, and which library reached them."""
+    kind, index, dtype = known["place"]
+    best = Roofs.best(known["by"].values())
+    if best is None:
+        return {"device": f"{kind}:{index}", "dtype": dtype}
+    largest = max(best.memory)
+    return {
+        "device": kind if kind == "cpu" else f"{kind}:{index}",
+        "dtype": dtype,
+        "memory": best.memory[largest],
+        "memory_by": max(known["by"], key=lambda name: known["by"][name]["memory"].get(largest, 0.0)),
+        "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
+        "compute": best.compute,
+        "compute_by": max(known["by"], key=lambda name: known["by"][name].get("compute", 0.0)),
+    }
 
 
-def select(known: Iterable[str], wanted: Sequence[str], what: str) -> list[str]:
-    """The wanted names in the order they are known, all of them if none is wanted.
-
-    Raises
-    ------
-    ValueError
-        A name is not known; the message lists those that are, and the one that was perhaps meant.
-    """
-    known = list(known)
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise ValueError("; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known)}" for name in unknown))
-    return [name for name in known if not wanted or name in wanted]
+def _settings() -> dict[str, str]:
+    """The environment variables that decide on devices, threads and kernels."""
+    return {name: os.environ[name] for name in SETTINGS if name in os.environ}

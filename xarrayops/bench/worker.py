@@ -1,8 +1,8 @@
 """The process in which one backend is measured: commands come in on stdin, answers go out on stdout, a line each.
 
-``python -m xarrayops.bench.worker BACKEND MODULE``, where ``MODULE.WORKLOADS`` lists the workloads. The first answer
-tells whether the backend can be used. A command's "do" is "roofs", "measure" or, last of all, "memory"; the worker ends
-with its stdin.
+``python -m xarrayops.bench.worker BACKEND SOURCE...``, where the sources have the workloads. The first answer tells
+whether the backend can be used. A command's "do" is "prove", "roofs", "measure" or, last of all, "memory"; the worker
+ends with its stdin.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import os
 import sys
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from time import perf_counter
 from typing import Any, TextIO
 
 from xarrayops import registry
-from xarrayops.bench import roofs
-from xarrayops.bench.cell import Cell, guarded, warm_up
-from xarrayops.bench.process import keep_stdout
+from xarrayops._doctor import thread_pools
+from xarrayops._process import keep_stdout
+from xarrayops.bench import proof, roofs, source
+from xarrayops.bench.cell import Cell, Place, guarded, warm_up
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
 
-_cells: dict[tuple[str, ...], Cell] = {}
+_cells: dict[tuple[Any, ...], Cell] = {}
 
 
 def greeting(backend: str) -> dict[str, Any]:
@@ -47,21 +47,21 @@ def greeting(backend: str) -> dict[str, Any]:
         for device in first.values():
             with suppress(Exception):
                 warm_up(backend, device.name)
+        found["pools"] = thread_pools()
         return {"status": "ok", "import_s": perf_counter() - start, **found}
     code = "crashed" if status.code == "broken" else status.code
     return {"status": code, "reason": status.reason, "fix": status.hint, "import_s": perf_counter() - start, **found}
 
 
-def measure(command: dict[str, Any], backend: str, workloads: dict[str, Workload]) -> dict[str, Any]:
+def measure(command: dict[str, Any], place: Place, workloads: dict[str, Workload]) -> dict[str, Any]:
     """One round of a cell, or its peak of memory; before the first of these, the cell is prepared.
 
     A cell that failed is forgotten, and its memory given back.
     """
-    key = tuple(str(command[field]) for field in ("workload", "device", "dtype", "size"))
+    key = (command["workload"], place, command["dtype"], command["size"])
     try:
         if key not in _cells:
-            name, device, dtype, size = key
-            _cells[key] = Cell(workloads[name], backend, device, dtype, size)
+            _cells[key] = Cell(workloads[command["workload"]], place, command["dtype"], command["size"])
         cell = _cells[key]
         if command["do"] == "memory":
             return {"peak_bytes": cell.peak_bytes()}
@@ -71,27 +71,34 @@ def measure(command: dict[str, Any], backend: str, workloads: dict[str, Workload
         raise
 
 
-def serve(backend: str, module: str, commands: TextIO, answers: TextIO) -> None:
+def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload]) -> dict[str, Any]:
+    """The answer to a command."""
+    place = Place(backend, command["device"], command["kind"])
+    match command["do"]:
+        case "prove":
+            return guarded(partial(proof.prove, backend, place.device))
+        case "roofs":
+            return guarded(partial(roofs.probe, place, command["dtype"]))
+        case _:
+            return guarded(partial(measure, command, place, workloads))
+
+
+def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -> None:
     """Answer commands until there are no more."""
 
     def answer(found: dict[str, Any]) -> None:
         print(json.dumps(found), file=answers, flush=True)
 
     answer(greeting(backend))
-    workloads = {workload.name: workload for workload in import_module(module).WORKLOADS}
+    workloads = {workload.name: workload for workload in source.load(sources)}
     for line in commands:
-        command = json.loads(line)
-        if command["do"] == "roofs":
-            place = (command["device"], command["kind"], command["dtype"])
-            answer(guarded(partial(roofs.probe, backend, *place)))
-        else:
-            answer(guarded(partial(measure, command, backend, workloads)))
+        answer(obey(json.loads(line), backend, workloads))
 
 
 def main() -> None:
     """Keep stdout for the answers."""
     with keep_stdout() as answers:
-        serve(sys.argv[1], sys.argv[2], sys.stdin, answers)
+        serve(sys.argv[1], sys.argv[2:], sys.stdin, answers)
 
 
 if __name__ == "__main__":

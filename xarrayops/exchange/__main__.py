@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from xarrayops.bench.command import INTERRUPTED, console, names, seconds
-from xarrayops.bench.runner import select
+from xarrayops._command import INTERRUPTED, console, names, seconds, select
 from xarrayops.exchange import cells, report
 from xarrayops.exchange.kinds import KINDS
 from xarrayops.exchange.runner import TIMEOUT_S, run

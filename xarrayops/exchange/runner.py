@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 
 from xarrayops import _machine
-from xarrayops.bench.process import Worker
+from xarrayops._process import Worker
 from xarrayops.exchange.cells import Cell, Pair, Result
 from xarrayops.exchange.kinds import LARGE
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, TextIO
 
 from xarrayops import registry
-from xarrayops.bench.process import keep_stdout
+from xarrayops._process import keep_stdout
 from xarrayops.exchange.check import examine
 from xarrayops.registry import Backend
 

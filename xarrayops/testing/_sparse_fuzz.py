@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from xarrayops.bench.process import Worker
+from xarrayops._process import Worker
 
 WORKER = "xarrayops.testing._sparse_fuzz_worker"
 GREETING_S = 120.0

@@ -144,3 +144,8 @@ def flat_positions(x: Array) -> Array:
         steps = da.arange(extent, chunks=(x.chunks[axis],), dtype=np.int64) * stride
         positions = positions + steps[(..., *(None,) * (x.ndim - axis - 1))]
     return positions
+
+
+def widened(x: Array) -> Array:
+    """An operand of a product: NumPy multiplies the dtypes of ml_dtypes as float32, where Dask does not expect it."""
+    return x.astype(np.float32) if x.dtype.kind == "V" else x

@@ -34,6 +34,7 @@ def synchronize(*arrays: Array) -> None:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """Dask's einsum, which fails on the diagonal of unlike chunks, and sums products of small integers as int64."""
     terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
-    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(operands, terms, strict=True))
+    wide = map(_blocks.widened, operands)
+    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
     with _blocks.unwarned():
         return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))

@@ -51,7 +51,7 @@ def _complex(x: Array) -> Any:
 def _promoted(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
     """The product with its dtype promoted as usual: Dask sums products of small integers as int64."""
     with _blocks.unwarned():
-        return product(x1, x2, **options).astype(np.result_type(x1.dtype, x2.dtype))
+        return product(*map(_blocks.widened, (x1, x2)), **options).astype(np.result_type(x1.dtype, x2.dtype))
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:

@@ -1,13 +1,28 @@
-"""The workloads: one file each, named in `WORKLOADS`."""
+"""The workloads: a file for each family, all of them in `WORKLOADS`."""
 
-from xarrayops.bench.workloads import elementwise, matmul, pipeline, transpose
+from xarrayops.bench.workloads import (
+    attention,
+    conversion,
+    elementwise,
+    graph,
+    matmul,
+    pipeline,
+    reductions,
+    sparse,
+    transpose,
+)
 from xarrayops.bench.workloads._contract import Case, MissingData, Workload
 
 __all__ = ["WORKLOADS", "Case", "MissingData", "Workload"]
 
 WORKLOADS: tuple[Workload, ...] = (
-    matmul.WORKLOAD,
-    transpose.WORKLOAD,
-    elementwise.WORKLOAD,
-    pipeline.WORKLOAD,
+    *matmul.WORKLOADS,
+    *transpose.WORKLOADS,
+    *elementwise.WORKLOADS,
+    *reductions.WORKLOADS,
+    *conversion.WORKLOADS,
+    *attention.WORKLOADS,
+    *sparse.WORKLOADS,
+    *pipeline.WORKLOADS,
+    *graph.WORKLOADS,
 )

@@ -1,22 +1,24 @@
-"""Elementwise functions and reductions: the logarithm of a sum of exponentials, row by row."""
+"""Functions element by element: a chain of them, one by itself, and one that writes over its input.
+
+The bytes are those of a single pass; a library that runs function by function moves several times as many.
+"""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Case, Shapes, Workload
+from xarrayops.bench.workloads._contract import Arrays, Workload
 from xarrayops.plugin import Array
 
-_SHAPE = {"toy": (30, 40), "default": (4096, 2048), "large": (16384, 8192)}
-_OPERATIONS_PER_ELEMENT = 4.0  # max, subtract, exp, add
+_COLUMNS = 1024
+_ROWS = {"toy": (7,), "default": (512,), "large": (65536,)}
 
 
-def shapes(size: str) -> Shapes:
-    """One matrix."""
-    return (_SHAPE[size],)
+def _rows(random: Any, n: int) -> Arrays:
+    return (random.standard_normal((n, _COLUMNS)),)
 
 
 def logsumexp(x: Array, /) -> Array:
@@ -26,20 +28,56 @@ def logsumexp(x: Array, /) -> Array:
     return xo.add(xo.log(total), highest)
 
 
-def prepare(dtype: str, size: str) -> Case:
-    """The bytes are those of a single pass; a library that runs function by function moves several times as many."""
-    x = (8 * np.random.default_rng(seed=3).standard_normal(_SHAPE[size])).astype(dtype)
-    expected = np.logaddexp.reduce(x.astype(np.float64), axis=1, keepdims=True)
-    tolerance = 4 * math.sqrt(x.shape[1]) * float(np.finfo(dtype).eps)
-    operations = _OPERATIONS_PER_ELEMENT * x.size
-    return Case((x,), (expected,), tolerance, operations, nbytes=float(x.nbytes + x.shape[0] * x.itemsize))
+def relu(x: Array, /) -> Array:
+    """What is above zero, and else zero, in a new array."""
+    return xo.maximum(x, 0.0)
 
 
-WORKLOAD = Workload(
-    "elementwise",
-    "log-sum-exp of each row, function by function: max, subtract, exp, sum, log, add",
-    logsumexp,
-    shapes,
-    prepare,
-    "B/s",
+def relu_in_place(x: Array, /) -> Array:
+    """The same over x itself where its library writes arrays. From the second call on x stays as it is."""
+    return xo.at(x)[...].max(0.0)
+
+
+def axpy(x: Array, y: Array, /) -> Array:
+    """A multiple of x, and y."""
+    return xo.add(xo.multiply(x, 2.5), y)
+
+
+WORKLOADS = (
+    Workload(
+        "elementwise",
+        logsumexp,
+        inputs=lambda random, n: (8 * random.standard_normal((n, _COLUMNS)),),
+        expected=lambda x: np.logaddexp.reduce(x, axis=1, keepdims=True),
+        sizes={"toy": (7,), "default": (256, 1024, 4096), "large": (4096, 65536)},
+        timed="log-sum-exp of each row, function by function: max, subtract, exp, sum, log, add",
+        tolerance=lambda n: 4.0,
+    ),
+    Workload(
+        "relu",
+        relu,
+        inputs=_rows,
+        expected=lambda x: np.maximum(x, 0),
+        sizes=_ROWS,
+        timed="xo.maximum(x, 0.0), into a new array",
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "relu in place",
+        relu_in_place,
+        inputs=_rows,
+        expected=lambda x: np.maximum(x, 0),
+        sizes=_ROWS,
+        timed="xo.at(x)[...].max(0.0): over x itself; libraries whose arrays cannot be written (JAX, Dask) copy",
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "axpy",
+        axpy,
+        inputs=lambda random, n: (*_rows(random, n), *_rows(random, n)),
+        expected=lambda x, y: 2.5 * x + y,
+        sizes=_ROWS,
+        timed="xo.add(xo.multiply(x, 2.5), y), outside any compiler",
+        tolerance=lambda n: 2.0,
+    ),
 )

@@ -1,34 +1,104 @@
-"""The product of two square matrices."""
+"""The product of two square matrices: as libraries like it best, with strides, and in dtypes of two bytes and one.
+
+The floating-point numbers are normal random ones: no zeros that a kernel could skip, no rounding that is exact by luck.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Case, Shapes, Workload
+from xarrayops.bench.workloads._contract import Arrays, Workload
 
-_ORDER = {"toy": 48, "default": 1024, "large": 4096}
-
-
-def shapes(size: str) -> Shapes:
-    """Two square matrices."""
-    return ((_ORDER[size], _ORDER[size]),) * 2
+_SIZES = {"toy": (48,), "default": (1024,), "large": (4096,)}
+_SMALL = {"toy": (48,), "default": (256,), "large": (4096,)}
+"""NumPy has no fast kernels for these dtypes."""
 
 
-def prepare(dtype: str, size: str) -> Case:
-    """Normal random numbers: no zeros that a kernel could skip, no rounding that is exact by luck.
-
-    Rounding errors of n products add up like a random walk, so the tolerance grows with the root of n; it is too small
-    for products in TF32 or bfloat16 to pass as float32.
-    """
-    n = _ORDER[size]
-    random = np.random.default_rng(seed=1)
-    a, b = (random.standard_normal((n, n)).astype(dtype) for _ in range(2))
-    expected = a.astype(np.float64) @ b.astype(np.float64)
-    tolerance = 4 * math.sqrt(n) * float(np.finfo(dtype).eps)
-    return Case((a, b), (expected,), tolerance, operations=2.0 * n**3, nbytes=3.0 * a.nbytes)
+def _operations(n: int) -> float:
+    return 2.0 * n**3
 
 
-WORKLOAD = Workload("matmul", "xo.matmul(a, b), both contiguous", xo.matmul, shapes, prepare, "FLOP/s")
+def _tolerance(n: int) -> float:
+    """Rounding errors of n products add up like a random walk; TF32 and bfloat16 make far larger ones."""
+    return 2 + math.sqrt(n) / 2
+
+
+def _two(random: Any, n: int) -> Arrays:
+    return random.standard_normal((n, n)), random.standard_normal((n, n))
+
+
+def _square_and_wide(random: Any, n: int) -> Arrays:
+    return random.standard_normal((n, n)), random.standard_normal((n, 2 * n))
+
+
+def _bytes(random: Any, n: int) -> Arrays:
+    return tuple(random.integers(-128, 128, (n, n), dtype="int8") for _ in range(2))
+
+
+def _wrapped_product(a: Any, b: Any) -> Any:
+    """In float64 every sum is exact, as long as n is below 2^39; what a byte keeps of it is the rest modulo 256."""
+    return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64).astype(np.int8)
+
+
+WORKLOADS = (
+    Workload(
+        "matmul",
+        xo.matmul,
+        inputs=_two,
+        expected=np.matmul,
+        sizes={"toy": (48,), "default": (128, 512, 1024), "large": (1024, 4096)},
+        timed="xo.matmul(a, b), both contiguous",
+        operations=_operations,
+        tolerance=_tolerance,
+        dtypes=("float64", "float32"),
+    ),
+    Workload(
+        "matmul transposed",
+        xo.matmul,
+        inputs=_two,
+        expected=lambda a, b: a @ b.T,
+        sizes=_SIZES,
+        timed="xo.matmul(a, b), b the transpose of a contiguous matrix: by strides, or a copy made before (JAX)",
+        operations=_operations,
+        tolerance=_tolerance,
+        arrange=lambda a, b: (a, xo.matrix_transpose(b)),
+    ),
+    Workload(
+        "matmul strided",
+        xo.matmul,
+        inputs=_square_and_wide,
+        expected=lambda a, wide: a @ wide[:, ::2],
+        sizes=_SIZES,
+        timed="xo.matmul(a, b), b every second column of a matrix; libraries without strides (JAX) hold a compact copy",
+        operations=_operations,
+        nbytes=lambda n, itemsize: 3.0 * n * n * itemsize,
+        tolerance=_tolerance,
+        arrange=lambda a, wide: (a, wide[:, ::2]),
+    ),
+    Workload(
+        "matmul half",
+        xo.matmul,
+        inputs=_two,
+        expected=np.matmul,
+        sizes=_SMALL,
+        timed="xo.matmul(a, b) in two bytes each, both contiguous; NumPy has no BLAS for it",
+        operations=_operations,
+        tolerance=lambda n: 2.0,  # sums in float32, rounded once
+        dtypes=("bfloat16", "float16"),
+    ),
+    Workload(
+        "matmul int8",
+        xo.matmul,
+        inputs=_bytes,
+        expected=_wrapped_product,
+        sizes=_SMALL,
+        timed="xo.matmul(a, b) in int8, both contiguous: the result is int8 and wraps modulo 256",
+        operations=_operations,
+        tolerance=lambda n: 0.0,
+        dtypes=("int8",),
+    ),
+)

@@ -1,19 +1,14 @@
-"""A matrix transposed in memory, not by strides."""
+"""Axes in another order in memory, not by strides. Nothing is computed, so nothing may differ."""
 
 from __future__ import annotations
 
-import numpy as np
-
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Case, Shapes, Workload
+from xarrayops.bench.workloads._contract import Workload
 from xarrayops.plugin import Array
 
-_SHAPE = {"toy": (30, 40), "default": (3000, 4000), "large": (12000, 10000)}
-
-
-def shapes(size: str) -> Shapes:
-    """One matrix, not a power of two wide: there, caches would be at their worst."""
-    return (_SHAPE[size],)
+_CHANNELS = 64
+_PIXELS = {"toy": (5,), "default": (56,), "large": (256,)}
+"""The width and height of 8 images."""
 
 
 def transpose(x: Array, /) -> Array:
@@ -25,17 +20,42 @@ def transpose(x: Array, /) -> Array:
     return xo.reshape(xo.permute_dims(x, (1, 0)), (-1,))
 
 
-def prepare(dtype: str, size: str) -> Case:
-    """Nothing is computed, so nothing may differ: the tolerance is 0."""
-    x = np.random.default_rng(seed=2).standard_normal(_SHAPE[size]).astype(dtype)
-    return Case((x,), (x.T.reshape(-1),), 0.0, operations=0.0, nbytes=2.0 * x.nbytes)
+def to_channels_last(x: Array, /) -> Array:
+    """The channels of each pixel side by side."""
+    return xo.relayout(x, "NCHW -> NHWC")
 
 
-WORKLOAD = Workload(
-    "transpose",
-    "xo.reshape(xo.permute_dims(x, (1, 0)), (-1,)): every element moved, outside any compiler",
-    transpose,
-    shapes,
-    prepare,
-    "B/s",
+def to_channels_first(x: Array, /) -> Array:
+    """The pixels of each channel side by side."""
+    return xo.relayout(x, "NHWC -> NCHW")
+
+
+WORKLOADS = (
+    Workload(
+        "transpose",
+        transpose,
+        inputs=lambda random, n: (random.standard_normal((n, n * 4 // 3)),),
+        expected=lambda x: x.T.reshape(-1),
+        sizes={"toy": (30,), "default": (1200,), "large": (9000,)},  # no powers of two: caches would be at their worst
+        timed="xo.reshape(xo.permute_dims(x, (1, 0)), (-1,)): every element moved, outside any compiler",
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "relayout NCHW to NHWC",
+        to_channels_last,
+        inputs=lambda random, n: (random.standard_normal((8, _CHANNELS, n, n)),),
+        expected=lambda x: x.transpose(0, 2, 3, 1),
+        sizes=_PIXELS,
+        timed='xo.relayout(x, "NCHW -> NHWC"): 8 images of 64 channels',
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "relayout NHWC to NCHW",
+        to_channels_first,
+        inputs=lambda random, n: (random.standard_normal((8, n, n, _CHANNELS)),),
+        expected=lambda x: x.transpose(0, 3, 1, 2),
+        sizes=_PIXELS,
+        timed='xo.relayout(x, "NHWC -> NCHW"): 8 images of 64 channels',
+        tolerance=lambda n: 0.0,
+    ),
 )

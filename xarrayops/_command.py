@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+
+from xarrayops.errors import what_there_is
 
 INTERRUPTED = 130
 """The exit status, as shells have it: 128 and the number of SIGINT."""
@@ -28,3 +31,18 @@ def console() -> Console:
     """For the results: as wide as the terminal, or as files may be."""
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
+
+
+def select(known: Iterable[str], wanted: Sequence[str], what: str) -> list[str]:
+    """The wanted names in the order they are known, all of them if none is wanted.
+
+    Raises
+    ------
+    ValueError
+        A name is not known; the message lists those that are, and the one that was perhaps meant.
+    """
+    known = list(known)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ValueError("; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known)}" for name in unknown))
+    return [name for name in known if not wanted or name in wanted]

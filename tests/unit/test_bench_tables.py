@@ -1,0 +1,196 @@
+"""What is said of measured cells: who is fastest, from when on, which roof binds, what is missing."""
+
+from __future__ import annotations
+
+import math
+from io import StringIO
+from typing import ClassVar
+
+import pytest
+from rich.console import Console
+
+from xarrayops.bench import breakeven, markdown, tables, terminal
+from xarrayops.bench.record import Record, key
+from xarrayops.bench.resolution import resolution
+from xarrayops.bench.results import STATUSES, Results, Row
+from xarrayops.bench.roofs import Roofs
+
+KNOWN = {"command": "a test", "date": "today", "roofs": [], "versions": {"numpy": {"numpy": "2"}}, "pools": {}}
+KNOWN |= {"workloads": {"w": {"timed": "a thing", "code": ""}, "v": {"timed": "another", "code": ""}}}
+
+
+def row(backend, median, low=None, high=None, **fields):
+    fields = {"workload": "w", "size": 2, "error": 0.0, **fields}
+    return Row(
+        backend=backend, device="cpu", dtype="float32", status="ok", median_s=median, low_s=low, high_s=high, **fields
+    )
+
+
+def results(*rows, **known):
+    return Results(list(rows), KNOWN | known)
+
+
+def shown(found, width=160):
+    console = Console(width=width, file=StringIO())
+    terminal.show(found, console)
+    return console.file.getvalue()
+
+
+class TestFastest:
+    def test_an_interval_of_its_own(self):
+        clear = [row("a", 1.0, 0.9, 1.1), row("b", 2.0, 1.9, 2.1)]
+        assert tables.fastest(clear, 0.1) == {"a cpu": "fastest"}
+        close = [row("a", 1.0, 0.9, 1.1), row("b", 1.05, 1.0, 2.1), row("c", 3.0, 2.0, 4.0)]
+        assert tables.fastest(close, 0.1) == {"a cpu": "tie", "b cpu": "tie"}
+        assert tables.fastest([row("a", 1.0), row("b", 2.0, 1.9, 2.1)], 0.1) == {}
+
+    def test_differences_below_the_resolution_are_ties(self):
+        rows = [row("a", 1.0, 0.99, 1.01), row("b", 1.1, 1.09, 1.11)]
+        assert tables.fastest(rows, 0.05) == {"a cpu": "fastest"}
+        assert tables.fastest(rows, 0.2) == {"a cpu": "tie", "b cpu": "tie"}
+        assert tables.fastest(rows, None) == {"a cpu": "fastest"}
+
+
+class TestResolution:
+    def test_it_is_what_most_cells_stay_below(self):
+        rows = [row("a", 1.0, medians_s=[[1.0, 1.0, 9.0], [1.0 + i / 100]]) for i in range(11)]
+        assert resolution(rows) == pytest.approx(0.09)
+
+    def test_too_few_tell_nothing(self):
+        assert resolution([row("a", 1.0, medians_s=[[1.0]])] * 9) is None
+        assert resolution([row("a", 1.0, medians_s=[[1.0], [1.1]])] * 2) is None
+
+
+class TestBreakeven:
+    @pytest.mark.parametrize(
+        ("transfer", "first", "median", "after"),
+        [(0.0, 1.0, 0.5, 1), (10.0, 1.0, 0.5, 21), (0.0, 1.2, 0.9, 3), (5.0, 1.0, 1.0, None), (0.0, 1.0, 2.0, None)],
+    )
+    def test_calls(self, transfer, first, median, after):
+        numpy = row("numpy", 1.0, transfer_s=0.0, first_call_s=1.0)
+        other = row("b", median, transfer_s=transfer, first_call_s=first)
+        found = breakeven.calls(other, numpy)
+        assert found == after
+        if found:  # total times, one call after the other
+            ahead = [transfer + first + median * n <= 1.0 + 1.0 * n + 1e-12 for n in range(30)]
+            assert ahead.index(True) + 1 == found
+
+    def test_size(self):
+        def ladder(backend, *times):
+            return [row(backend, time, size=10 ** (i + 1)) for i, time in enumerate(times)]
+
+        numpy = ladder("numpy", 1.0, 10.0, 100.0)
+        assert breakeven.size(ladder("b", 2.0, 9.0, 50.0), numpy, 0.05) == 100
+        assert breakeven.size(ladder("b", 2.0, 9.8, 50.0), numpy, 0.05) == 1000
+        assert breakeven.size(ladder("b", 0.5, 20.0, 200.0), numpy, 0.05) is None
+        assert breakeven.size(ladder("b", 0.5)[:1], numpy, 0.05) is None
+        told = tables.from_size_on(results(*numpy, *ladder("b", 2.0, 9.0, 50.0), *ladder("c", 2.0, 20.0, 200.0)))
+        assert told == [("w float32", "b cpu: from 100 on; c cpu: at none of them")]
+
+
+class TestRoofs:
+    FIRST: ClassVar = {
+        "operations": 8.0,
+        "nbytes": 4e6,
+        "first_call_s": 1.0,
+        "transfer_s": 1.0,
+        "tolerance": 0.0,
+        "shape": [[2]],
+    }
+
+    def filled(self, median, roofs, launch_s=1e-6, **first):
+        record = Record(row("numpy", None, throughput_unit="B/s"), {}, first=self.FIRST | first, medians={0: [median]})
+        record.cold = [median]
+        return record.filled(roofs, launch_s)
+
+    def test_which_one_binds(self):
+        roofs = Roofs(compute=1e9, memory={1 << 20: 4e9, 8 << 20: 1e9})
+        assert self.filled(0.01, None).roof is None
+        assert self.filled(0.01, roofs, None).roof is None
+        found = self.filled(0.01, roofs)
+        assert (found.roof, found.suspect) == ("memory", "")
+        assert found.roof_fraction == pytest.approx(0.1)
+        assert found.roof_fraction == pytest.approx(found.throughput / found.roof_throughput)
+        assert self.filled(0.01, roofs, operations=1e7).roof == "compute"
+        assert self.filled(0.01, roofs, nbytes=4.0).roof == "launch"
+
+    def test_large_moves_are_held_to_the_rate_of_large_probes(self):
+        roofs = Roofs(compute=1e9, memory={1 << 20: 4e9, 8 << 20: 1e9, 64 << 20: 2e9})
+        assert [roofs.memory_rate(n) for n in (1, 1 << 20, 1 << 22, 1 << 23, 1 << 30)] == [4e9, 4e9, 4e9, 2e9, 2e9]
+
+    def test_the_best_of_all_libraries(self):
+        best = Roofs.best([{"memory": {"8": 2.0, "16": 1.0}, "compute": 1.0}, {"memory": {"8": 1.0}, "compute": 3.0}])
+        assert best == Roofs(3.0, {8: 2.0, 16: 1.0})
+        assert Roofs.best([{"memory": {"8": 2.0}}]) is None
+        assert Roofs.best([]) is None
+
+    def test_beyond_a_roof_is_suspect_and_explained(self):
+        roofs = Roofs(compute=1e9, memory={1 << 20: 1e9})
+        for median, told, suspect in ((0.0035, "114%? memory", True), (0.008, "50% memory", False)):
+            found = self.filled(median, roofs)
+            assert bool(found.suspect) == suspect
+            for text in (shown(results(found), 200), markdown.report(results(found))):
+                assert told in text
+                assert ("no program can reach" in text) == suspect
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_tables_fit_the_terminal(width):
+    found = row("numpy", 1.0, 0.9, 1.1, throughput=1e9, throughput_unit="B/s", first_call_s=0.1)
+    text = shown(results(found), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "1.00 s" in text
+    assert ("too narrow" in text) == (width < 140)
+    assert "…" not in text
+
+
+def test_many_tables_become_one_matrix():
+    rows = [
+        row(backend, time * n, 0.99 * time * n, 1.01 * time * n, size=n)
+        for n in range(1, terminal.FEW + 2)
+        for backend, time in (("a", 1.0), ("b", 2.0))
+    ]
+    rows.append(Row("w", "c", "cpu", "float32", 1, status="crashed", reason="why", fix="what"))
+    text = shown(results(*rows, resolution=0.1))
+    assert "w float32 7" in text
+    assert "7.00 s *" in text
+    assert "crashed" in text
+    report = markdown.report(results(*rows, resolution=0.1))
+    assert "| w float32 7 | **7.00 s** | 14.0 s |  |" in report
+    assert "| _crashed_ |" in report
+
+
+def test_no_interval_says_why():
+    assert tables.cells(row("numpy", 1.0), {})[tables.COLUMNS.index("interval")] == "1 round"
+
+
+def test_missing_rows_with_one_reason_share_a_line():
+    def absent(workload, reason):
+        return Row(workload, "x", "", "float32", 2, status="not-installed", reason=reason, fix="get | it")
+
+    rows = [absent("v", "why"), absent("w", "why")]
+    assert tables.missing(rows) == [("x", "all", "not-installed", "why", "get | it")]
+    told = [line[1] for line in tables.missing([*rows, absent("u", "else")])]
+    assert told == ["v float32 2, w float32 2", "u float32 2"]
+    assert "get \\| it" in markdown.report(results(*rows))
+
+
+def test_a_busy_machine_is_told():
+    assert "load 3.0 on 2 CPUs" in markdown.report(results(load=3.0, machine={"usable_cpus": 2}))
+    assert tables.disturbance(results(load=0.1, machine={"usable_cpus": 2})) is None
+    assert tables.disturbance(results()) is None
+
+
+def test_a_suspect_time_wins_nothing():
+    rows = [row("a", 1.0, 0.9, 1.1, suspect="beyond a roof"), row("b", 2.0, 1.9, 2.1)]
+    assert tables.fastest(rows, 0.1) == {"b cpu": "fastest"}
+
+
+def test_reason_codes():
+    assert len(set(STATUSES)) == 11
+
+
+def test_keys_are_of_what_was_given():
+    assert key([1, {"b": 2, "a": 1}]) == key([1, {"a": 1, "b": 2}])
+    assert key([1]) != key([2])
+    assert math.isfinite(int(key([1]), 16))

@@ -1,0 +1,68 @@
+"""From when on a backend beats NumPy: after how many calls, and from what size on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from xarrayops.bench.results import Row
+
+BASELINE = "numpy"
+
+
+def calls(row: Row, numpy: Row) -> int | None:
+    """How many calls it takes until a backend, transfer and first call included, is ahead of NumPy; None if never.
+
+    Both start with the inputs in NumPy's memory and their library imported.
+    """
+    if row.median_s is None or numpy.median_s is None:
+        return None
+    behind = _start(row) - _start(numpy)
+    gain = numpy.median_s - row.median_s
+    if behind <= 0:
+        return 1 if gain >= 0 else None
+    return 1 + math.ceil(behind / gain) if gain > 0 else None
+
+
+def _start(row: Row) -> float:
+    return (row.transfer_s or 0.0) + (row.first_call_s or 0.0)
+
+
+def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | None:
+    """The smallest measured size from which on a backend is faster than NumPy by more than the resolution.
+
+    None if it is not even at the largest, or where both have fewer than two sizes in common.
+    """
+    theirs = {row.size: row.median_s for row in numpy if row.measured}
+    common = sorted(
+        (row for row in rows if row.measured and row.size in theirs), key=lambda row: row.size, reverse=True
+    )
+    if len(common) < 2:
+        return None
+    found = None
+    for row in common:
+        if (row.median_s or 0.0) * (1 + resolution) >= (theirs[row.size] or 0.0):
+            break
+        found = row.size
+    return found
+
+
+def baselines(rows: Iterable[Row]) -> dict[tuple[str, str, int], Row]:
+    """NumPy's measured cells by workload, dtype and size."""
+    return {(row.workload, row.dtype, row.size): row for row in rows if row.backend == BASELINE and row.measured}
+
+
+def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[str, int | None]]]:
+    """For each workload and dtype of several sizes, by backend and device, the size from which on NumPy is beaten."""
+    found = []
+    order = sorted(rows, key=lambda row: (row.workload, row.dtype))
+    for (workload, dtype), group in groupby(order, key=lambda row: (row.workload, row.dtype)):
+        cells = list(group)
+        numpy = [row for row in cells if row.backend == BASELINE]
+        if len({row.size for row in numpy if row.measured}) < 2:
+            continue
+        places = dict.fromkeys(row.place for row in cells if row.backend != BASELINE and row.measured)
+        by_place = {p: size([row for row in cells if row.place == p], numpy, resolution) for p in places}
+        found.append((workload, dtype, by_place))
+    return found

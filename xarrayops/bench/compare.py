@@ -1,0 +1,381 @@
+"""Two runs of the benchmark against each other: what became slower or faster, beyond what the same code differs by.
+
+The method
+----------
+The time of a cell is, over the processes of a run, the geometric mean of the lower median of their rounds: what
+disturbs a round makes it longer. What is judged is the logarithm of the ratio of two such times. It must exceed the
+largest of four:
+
+- a floor: `FLOOR`, or `FLOOR_SHORT` for cells under `SHORT_S` and for those that only wait for a launch;
+- the noise: `DEVIATIONS` standard deviations of a ratio, as all cells tell by how their processes differ within a run;
+- the scatter: `DEVIATIONS` standard deviations of how the cells of other workloads moved between the two runs, apart
+  from what they moved together, up to `MOST_SCATTER` times the noise;
+- the cell's own spread: how far its processes lie apart in either run. So no cell is told to be slower where a process
+  of the new run was as fast as one of the old, nor where one process alone was disturbed.
+
+Standard deviations are taken from the quantile of two cells in three, so that a few odd cells, or a third of them that
+really changed, do not decide.
+
+What the cells of other workloads moved together, their median, is evidence that the machine changed, not the code: a
+noisy neighbour, a warmer CPU. It is not subtracted, since it may as well be the change that is looked for; the
+threshold moves by it, to that side alone. Kin of the cell (workloads of its group) have no say in this: they may have
+changed with it. With fewer than `FEWEST` other cells nobody knows, and the machine is allowed `DRIFT` to either side.
+
+"same" is said where a difference as large as the threshold (but one between `LEAST_SAME` and `WIDEST_SAME`) is
+excluded with 95 %, whether what the others moved counts or not; "undecided" of the rest, with the reason.
+
+What it assumes: that processes of two runs differ as processes of one run do or as other workloads did, and that fewer
+than a third of the other workloads' cells changed. Where all cells changed alike, all are undecided, and `exit_status`
+says that nothing could be compared. Between other machines nothing is decided.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from xarrayops.bench import markdown as md
+from xarrayops.bench.results import Results, Row, Status
+from xarrayops.bench.text import seconds_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Outcome = Literal["broken", "slower", "undecided", "gone", "new", "mended", "faster", "same"]
+"""What became of a cell, the worst first."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+FLOOR, FLOOR_SHORT = math.log(1.10), math.log(1.25)
+"""Differences below these are never told, whatever the noise."""
+SHORT_S = 1e-3
+DEVIATIONS = 2.6
+"""So many standard deviations, as they are estimated here, keep the same code from being told to differ in 99 %."""
+EXCLUDED = 1.645
+"""So many standard deviations a normal variable exceeds in 5 %, to one side."""
+ONE_DEVIATION = 0.683
+"""The part of the values of a normal variable that lie within one standard deviation of its mean."""
+LEAST_SAME, WIDEST_SAME = math.log(1.15), math.log(1.25)
+"""What must be excluded for a cell to be called the same is the threshold, but within these."""
+MOST_SCATTER = 3.0
+"""How many times the noise the scatter may be: beyond that the other cells changed."""
+DRIFT = math.log(1.10)
+"""How much the machine may have changed, where too few cells tell."""
+FEWEST = 4
+"""So many cells of other workloads tell how the machine changed."""
+UNKNOWN_NOISE = 0.05
+"""The standard deviation that is assumed where fewer than `FEWEST` cells were measured by several processes."""
+ALONE = math.log(2.0)
+"""The spread of a cell that a single process measured."""
+_FAULTS: tuple[Status, ...] = (
+    *("unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", "not-synchronised"),
+)
+"""Why a cell is empty, where that is the doing of code; the others tell of time and of what is installed."""
+_OF_THE_RUN = frozenset(
+    ("date", "command", "seconds", "load", "roofs", "workloads", "resolution", "launch_s", "interrupted")
+)
+"""What differs between any two runs."""
+_TOLD = ("xarrayops", "machine.", "versions.", "settings.")
+COLUMNS = ("workload", "place", "old", "new", "ratio", "outcome", "why")
+_STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "mended": "green"}
+
+
+class Identity(NamedTuple):
+    """What makes a cell of two runs the same one; where a library is missing, its device has no name."""
+
+    workload: str
+    backend: str
+    device: str
+    dtype: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a cell.
+
+    ``old_s`` and ``new_s`` are the times that are compared, as `steady` has them, and ``ratio`` is new over old;
+    ``threshold`` is the factor that the ratio, or its inverse, must exceed to be told. None where there is none.
+    """
+
+    cell: Identity
+    outcome: Outcome
+    reason: str
+    ratio: float | None = None
+    threshold: float | None = None
+    old_s: float | None = None
+    new_s: float | None = None
+
+    @property
+    def listed(self) -> bool:
+        """Whether people need a line for it: not where nothing changed, nor where neither run has a time."""
+        return self.outcome != "same" and not (self.outcome == "undecided" and self.ratio is None)
+
+
+class _Change(NamedTuple):
+    """A cell with a time in both runs, and the logarithm of their ratio."""
+
+    old: Row
+    new: Row
+    moved: float
+
+
+class _Limits(NamedTuple):
+    """Logarithms: what differences between the runs can come from anything but the code of a cell.
+
+    ``table`` is the largest of floor, noise and scatter; ``own`` is the cell's spread; ``noise`` is the standard
+    deviation of a ratio; ``shift`` is what the other cells moved together, None where too few tell.
+    """
+
+    table: float
+    own: float
+    noise: float
+    shift: float | None
+
+    def threshold(self, direction: float) -> float:
+        """What a difference to that side must exceed."""
+        drift = DRIFT if self.shift is None else max(0.0, self.shift if direction > 0 else -self.shift)
+        return max(self.table, self.own) + drift
+
+    @property
+    def margin(self) -> float:
+        """What must be excluded for a cell to be called the same, beyond what the machine may have done."""
+        return min(max(self.table, LEAST_SAME), WIDEST_SAME)
+
+    def excluded(self, moved: float) -> bool:
+        """Whether the cell did not move by the margin, neither in all nor beyond what the others moved."""
+        farthest = max(abs(moved), abs(moved - (self.shift or 0.0)))
+        return self.own <= self.margin and farthest + EXCLUDED * self.noise < self.margin
+
+
+def compare(old: Results, new: Results) -> list[Verdict]:
+    """A verdict for each cell that is in either run, the worst first."""
+    olds, news = _by_identity(old), _by_identity(new)
+    everywhere = dict.fromkeys([*olds, *news])
+    here = {cell._replace(device="") for cell in everywhere if cell.device}
+    pairs = {cell: (_found(olds, cell), _found(news, cell)) for cell in everywhere if cell not in here}
+    changes = {
+        cell: _Change(before, after, math.log(steady(after) / steady(before)))
+        for cell, (before, after) in pairs.items()
+        if before is not None and after is not None and _comparable(before, after) is None
+    }
+    noise = _noise(old, new)
+    verdicts = [
+        _judged(cell, changes[cell], _limits(changes[cell], changes.values(), noise))
+        if cell in changes
+        else _unjudged(cell, *rows)
+        for cell, rows in pairs.items()
+    ]
+    return sorted(verdicts, key=lambda v: (OUTCOMES.index(v.outcome), -(v.ratio or 0.0), v.cell))
+
+
+def exit_status(verdicts: Sequence[Verdict]) -> int:
+    """1 if a cell is slower or broken, 3 if nothing could be compared, else 0."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if outcomes & {"slower", "broken"}:
+        return 1
+    return 0 if outcomes & {"same", "faster", "mended"} else 3
+
+
+# --- what is compared -------------------------------------------------------------------------------------------------
+
+
+def _by_identity(results: Results) -> dict[Identity, Row]:
+    return {Identity(row.workload, row.backend, row.device, row.dtype, row.size): row for row in results.rows}
+
+
+def _found(rows: dict[Identity, Row], cell: Identity) -> Row | None:
+    """The cell's row, or the one that says why its library has no devices."""
+    return rows.get(cell) or rows.get(cell._replace(device=""))
+
+
+def steady(row: Row) -> float:
+    """The time that is compared: the mean over the processes."""
+    return statistics.geometric_mean(_by_process(row))
+
+
+def _by_process(row: Row) -> list[float]:
+    """The lower median of the rounds of each process: what disturbs a round makes it longer, never shorter."""
+    return [statistics.median_low(each) for each in row.medians_s if each]
+
+
+def _spread(row: Row) -> float | None:
+    """The logarithm of how much longer a cell took in its slowest process than in its fastest; None with only one."""
+    times = _by_process(row)
+    return math.log(max(times) / min(times)) if len(times) > 1 else None
+
+
+def _comparable(old: Row, new: Row) -> str | None:
+    """None if two times can be told apart by their code alone, else why not."""
+    if not (old.measured and new.measured):
+        return "not measured in both"
+    if old.machine != new.machine or old.device_label != new.device_label:
+        return "other machine: the ratio tells nothing of the code"
+    for which, row in (("old", old), ("new", new)):
+        if row.suspect:
+            return f"the {which} time is not to be relied on: {row.suspect}"
+    return None
+
+
+def _noise(*runs: Results) -> float:
+    """The standard deviation of the logarithm of the ratio of two cells of the same code, each of two processes."""
+    spreads = [spread for run in runs for row in run.rows if (spread := _spread(row)) is not None]
+    return _deviation(spreads) / math.sqrt(2) if len(spreads) >= FEWEST else UNKNOWN_NOISE
+
+
+def _deviation(differences: Sequence[float]) -> float:
+    """The standard deviation, robust, of what has the mean 0."""
+    return float(np.quantile(np.abs(differences), ONE_DEVIATION))
+
+
+def _limits(change: _Change, changes: Iterable[_Change], noise: float) -> _Limits:
+    row = change.new
+    short = row.roof == "launch" or min(steady(change.old), steady(row)) < SHORT_S
+    floor = FLOOR_SHORT if short else FLOOR
+    own = max(ALONE if spread is None else spread for spread in (_spread(change.old), _spread(row)))
+    others = [other.moved for other in changes if other.new.group != row.group]
+    if len(others) < FEWEST:
+        return _Limits(max(floor, DEVIATIONS * noise), own, noise, None)
+    shift = statistics.median(others)
+    scatter = min(_deviation([moved - shift for moved in others]), MOST_SCATTER * noise)
+    return _Limits(max(floor, DEVIATIONS * max(noise, scatter)), own, noise, shift)
+
+
+# --- what is said of it -----------------------------------------------------------------------------------------------
+
+
+def _judged(cell: Identity, change: _Change, limits: _Limits) -> Verdict:
+    """Of a cell with a time in both runs that can be compared."""
+    moved = change.moved
+    threshold = limits.threshold(moved)
+    ratio, limit = math.exp(moved), math.exp(threshold)
+    longer = f"{ratio:.2f} times as long"
+    outcome: Outcome
+    if abs(moved) > threshold:
+        outcome = "slower" if moved > 0 else "faster"
+        beyond = limit if moved > 0 else 1 / limit
+        reason = f"{longer}, beyond {beyond:.2f} that the same code differs by"
+    elif limits.excluded(moved):
+        excluded = limits.margin + (DRIFT if limits.shift is None else 0.0)
+        outcome, reason = "same", f"{longer}; a difference of {math.exp(excluded):.2f} is excluded"
+    else:
+        outcome, reason = "undecided", f"{longer}, and {_doubt(change, limits, limit)}"
+    return Verdict(cell, outcome, reason, ratio, limit, steady(change.old), steady(change.new))
+
+
+def _doubt(change: _Change, limits: _Limits, limit: float) -> str:
+    """Why nothing can be decided: the first thing that stands in the way."""
+    for which, row in (("old", change.old), ("new", change.new)):
+        if _spread(row) is None:
+            return f"only one process in the {which} run: nothing is known of how the same code differs"
+    if limits.own > limits.table:
+        return f"processes of one run lie {math.exp(limits.own):.2f} apart"
+    if limits.shift is not None and limits._replace(shift=0.0).excluded(change.moved - limits.shift):
+        return (
+            f"other workloads take {math.exp(limits.shift):.2f} times as long: the machine changed, or what all share"
+        )
+    if abs(change.moved) > limits.table:
+        return f"the machine may have changed: with that, the same code differs by up to {limit:.2f}"
+    return f"the same code differs by up to {limit:.2f}"
+
+
+def _unjudged(cell: Identity, old: Row | None, new: Row | None) -> Verdict:
+    """Of a cell without two times that can be compared."""
+    before, after = (steady(row) if row is not None and row.measured else None for row in (old, new))
+    if old is not None and new is not None and before is not None and after is not None:
+        return Verdict(cell, "undecided", _comparable(old, new) or "", after / before, None, before, after)
+    outcome: Outcome
+    if before is not None:
+        outcome = "broken" if new is not None and new.status in _FAULTS else "gone"
+        reason = f"was measured, {f'now {_state(new)}' if new is not None else 'and is not in the new run'}"
+    elif after is not None:
+        outcome = "mended" if old is not None and old.status in _FAULTS else "new"
+        reason = f"is measured now, {f'was {_state(old)}' if old is not None else 'and is not in the old run'}"
+    else:
+        outcome, reason = "undecided", f"measured in neither run: {_state(old)}, then {_state(new)}"
+    return Verdict(cell, outcome, reason, None, None, before, after)
+
+
+def _state(row: Row | None) -> str:
+    return f"{row.status}: {row.reason}".removesuffix(": ") if row is not None else "absent"
+
+
+# --- for people -------------------------------------------------------------------------------------------------------
+
+
+def environment_difference(old: Results, new: Results) -> list[tuple[str, str, str]]:
+    """The entries of the environments that differ and might matter: dotted name, old and new value, "" for none."""
+    before, after = (dict(_entries(results.environment)) for results in (old, new))
+    names = dict.fromkeys([*before, *after])
+    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
+
+
+def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The leaves of nested data by dotted name."""
+    if isinstance(value, dict):
+        inner = [(str(key), each) for key, each in value.items() if name or key not in _OF_THE_RUN]
+    elif isinstance(value, list):
+        inner = [(str(i), each) for i, each in enumerate(value)]
+    else:
+        yield name, str(value)
+        return
+    for key, each in inner:
+        yield from _entries(each, f"{name}.{key}" if name else key)
+
+
+def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
+    """Lines above the table: which runs, what differs between their machines and libraries, and the count."""
+    dates = [results.environment.get("date", "without a date") for results in (old, new)]
+    lines = [f"old: {dates[0]}; new: {dates[1]}"]
+    different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]
+    lines += [f"{name}: {before or 'none'}, now {after or 'none'}" for name, before, after in different]
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    return [*lines, f"{len(verdicts)} cells: {told}" if verdicts else "no cells"]
+
+
+def lines(verdicts: Sequence[Verdict]) -> list[tuple[str, ...]]:
+    """The verdicts that people need, under `COLUMNS`."""
+    return [
+        (
+            f"{v.cell.workload} {v.cell.dtype} {v.cell.size}",
+            f"{v.cell.backend} {v.cell.device}".strip(),
+            seconds_text(v.old_s),
+            seconds_text(v.new_s),
+            "" if v.ratio is None else f"{v.ratio:.2f}",
+            v.outcome,
+            v.reason,
+        )
+        for v in verdicts
+        if v.listed
+    ]
+
+
+def show(verdicts: Sequence[Verdict], old: Results, new: Results, console: Console) -> None:
+    """Print what changed, the worst first; cells that are the same, or empty in both, are only counted."""
+    drawn = lines(verdicts)
+    if drawn:
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for column in COLUMNS:
+            right = column in ("old", "new", "ratio")
+            table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
+        for line, verdict in zip(drawn, (v for v in verdicts if v.listed), strict=True):
+            table.add_row(*map(Text, line), style=_STYLES.get(verdict.outcome, ""))
+        console.print(table)
+    for told in heading(verdicts, old, new):
+        console.print(Text(told))
+
+
+def markdown(verdicts: Sequence[Verdict], old: Results, new: Results) -> str:
+    """The same for a pull request."""
+    told = [f"- {line}" for line in heading(verdicts, old, new)]
+    drawn = lines(verdicts)
+    return "\n".join(["# Two runs of the benchmark", "", *told, "", *(md.table(COLUMNS, drawn) if drawn else [])])

@@ -1,0 +1,68 @@
+"""What the page shows as plain data: the rows as they are, and what is said of them by the rules of every report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from xarrayops.bench import breakeven, compare, tables
+from xarrayops.bench.results import Results, Row
+
+
+def content(results: Results, baseline: Results | None) -> dict[str, Any]:
+    """The data of the page; its "told" stands beside "rows", entry by entry."""
+    known = results.environment
+    verdicts = compare.compare(baseline, results) if baseline else []
+    return {
+        "rows": [asdict(row) for row in results.rows],
+        "told": _told(results, {verdict.cell: verdict for verdict in verdicts}),
+        "environment": known,
+        "summary": tables.summary(results),
+        "warnings": tables.warnings(results),
+        "missing": {"columns": tables.MISSING_COLUMNS, "lines": tables.missing(results.rows)},
+        "notes": tables.NOTES,
+        "comparison": _comparison(verdicts, baseline, results) if baseline else None,
+    }
+
+
+def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -> list[dict[str, Any]]:
+    """Of each row: whether it is the fastest, when it wins over NumPy, and what became of it since the earlier run."""
+    resolution = results.environment.get("resolution")
+    numpy = breakeven.baselines(results.rows)
+    sizes = {
+        (workload, dtype, place): size
+        for workload, dtype, by_place in breakeven.sizes(results.rows, resolution or 0.0)
+        for place, size in by_place.items()
+    }
+    told = []
+    for head, rows in tables.groups(results.rows):
+        marks = tables.fastest(rows, resolution)
+        base = numpy.get((head.workload, head.dtype, head.size))
+        told += [
+            {
+                "mark": marks.get(row.place, ""),
+                "wins_after": breakeven.calls(row, base) if base and row is not base else None,
+                "wins_from": sizes.get((row.workload, row.dtype, row.place)),
+                "earlier": _earlier(verdicts.get(_identity(row))),
+            }
+            for row in rows
+        ]
+    return told
+
+
+def _identity(row: Row) -> compare.Identity:
+    return compare.Identity(row.workload, row.backend, row.device, row.dtype, row.size)
+
+
+def _earlier(verdict: compare.Verdict | None) -> dict[str, Any] | None:
+    if verdict is None:
+        return None
+    return {"outcome": verdict.outcome, "reason": verdict.reason, "ratio": verdict.ratio, "old_s": verdict.old_s}
+
+
+def _comparison(verdicts: list[compare.Verdict], old: Results, new: Results) -> dict[str, Any]:
+    return {
+        "columns": compare.COLUMNS,
+        "lines": compare.lines(verdicts),
+        "differences": compare.environment_difference(old, new),
+    }

@@ -1,0 +1,85 @@
+// What the cells have in common: the headline, what is missing, and the environment.
+
+function drawHeadline() {
+  byId("machine").textContent = rows.find((row) => row.machine)?.machine ?? "";
+  byId("provenance").append(dateText(environment.date), " ", environment.command ? el("code", {}, environment.command) : "");
+  const here = rows.filter((row) => row.device);
+  const filled = here.filter(measured).length;
+  tile("Cells measured", `${filled} of ${here.length}`,
+    here.length < rows.length ? `and ${rows.length - here.length} of libraries that cannot run here` : "");
+  tile("Resolution", resolution == null ? "unknown" : percent(resolution), "the same work, measured twice");
+  const wins = places.map((place) => [rows.filter((row) => placeName(row) === place.name && told.get(row).mark).length, place.name])
+    .filter(([won]) => won).sort(([a], [b]) => b - a);
+  if (wins.length) {
+    tile("Fastest or tied most often", wins[0][1],
+      [`${wins[0][0]} of ${lines.length} rows`, ...wins.slice(1).map(([won, name]) => `${name} ${won}`)].join("; "));
+  }
+  if (environment.seconds != null) tile("The run took", `${Math.round(environment.seconds)} s`, "");
+  byId("resolution").textContent = data.summary;
+  byId("warnings").append(...data.warnings.map((text) => el("p", { class: "warning" }, text)), ...suspects());
+}
+
+const dateText = (date = "") => date.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, "$1, $2 UTC");
+
+function tile(name, value, more) {
+  byId("tiles").append(el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more && el("small", {}, more))));
+}
+
+function suspects() {
+  const found = rows.filter((row) => row.suspect);
+  const lines = found.map((row) => el("li", {}, `${placeName(row)}, ${cellTitle(row)}: ${row.suspect}`));
+  if (!found.length) return [];
+  return [el("details", { class: "warning" }, el("summary", {}, `Suspect cells: ${found.length}`), el("ul", {}, lines))];
+}
+
+function drawMissing() {
+  const { columns, lines } = data.missing;
+  byId("missing-table").append(lines.length
+    ? table("Not measured", columns, lines.map((cells) => cells.map(folded))) : "Every cell was measured.");
+}
+
+/** Long texts stay folded. */
+const folded = (text) =>
+  (text.length < 160 ? text : el("details", {}, el("summary", {}, `${text.slice(0, 60)}…`), text));
+
+const drawNotes = () => byId("notes-list").append(...data.notes.map((note) => el("li", {}, note)));
+
+function drawEnvironment() {
+  const framed = (title, columns, lines) =>
+    lines.length > 0 && [el("h3", {}, title), el("div", { class: "frame" }, table(title, columns, lines))];
+  const named = (title, known = {}) => framed(title, ["Name", "Value"],
+    Object.entries(known).map(([name, value]) => [name.replace("_bytes", ""), plain(value, name)]));
+  const { machine, settings, versions, pools = {}, roofs = [] } = environment;
+  const kernels = Object.entries(pools).map(([name, own]) => [name, own.map(poolText).join("; ")]);
+  byId("environment-tables").append(...[
+    named("Machine", machine), named("Versions", versions), named("Settings", settings),
+    framed("Thread pools and BLAS", ["Backend", "Pools"], kernels),
+    framed("Roofs", ["Device", "dtype", "Memory", "Compute"], roofs.map((roof) => [roof.device, roof.dtype,
+      roofCell(roof.memory, "B/s", roof.memory_by), roofCell(roof.compute, "FLOP/s", roof.compute_by)])),
+  ].flat().filter(Boolean));
+}
+
+const roofCell = (value, unit, by) => (value > 0 ? `${rate(value, unit)}${by ? `, by ${by}` : ""}` : "–");
+
+const poolText = ({ internal_api, version, architecture, num_threads }) =>
+  [internal_api, version, architecture, num_threads && `${num_threads} threads`].filter(Boolean).join(" ");
+
+/** Plain data as people read it. */
+function plain(value, name = "") {
+  if (Array.isArray(value)) return value.map((part) => plain(part, name)).join("; ");
+  if (value && typeof value === "object") {
+    return Object.entries(value).map(([key, part]) => `${key} ${plain(part, key)}`).join(", ");
+  }
+  if (typeof value === "number" && name.endsWith("_bytes")) return bytes(value);
+  return value == null ? "" : String(value);
+}
+
+function drawComparison() {
+  if (!comparison) return;
+  byId("comparison").hidden = false;
+  document.querySelector('nav a[href="#comparison"]').hidden = false;
+  const { columns, lines, differences } = comparison;
+  byId("comparison-table").append(lines.length ? table("Cells that changed", columns, lines) : "No cell changed.");
+  byId("differences-table").append(differences.length
+    ? table("What differs", ["what", "earlier", "now"], differences.map((texts) => texts.map(folded))) : "Nothing differs.");
+}

@@ -1,0 +1,58 @@
+// What was measured: lines (a workload at one size and dtype) by places (a backend on a device), and who was fastest.
+
+const data = JSON.parse(byId("data").textContent);
+const { rows, environment, comparison } = data;
+const told = new Map(rows.map((row, i) => [row, data.told[i]]));
+const resolution = environment.resolution;
+const NOT_HERE = ["not-installed", "no-device"];
+
+const placeName = (row) => `${row.backend} ${row.device}`.trim();
+const lineName = (row) => JSON.stringify([row.workload, row.size, row.dtype]);
+const measured = (row) => row?.status === "ok" && row.median_s != null;
+const cellTitle = (row) => `${row.workload}, n = ${count(row.size)}, ${row.dtype}`;
+const unique = (values) => [...new Set(values)];
+const deviceText = (row) =>
+  ["", row.device_kind].includes(row.device_label.toLowerCase()) ? row.device : `${row.device} (${row.device_label})`;
+
+function groupBy(items, name) {
+  const groups = new Map();
+  for (const item of items) {
+    const key = name(item);
+    groups.has(key) ? groups.get(key).push(item) : groups.set(key, [item]);
+  }
+  return groups;
+}
+
+/** The places in the order of the run; those that measured something have a colour and a shape. */
+const places = (() => {
+  let series = 0;
+  return [...groupBy(rows, placeName)].map(([name, own]) => ({
+    name,
+    device: deviceText(own[0]),
+    backend: own[0].backend,
+    here: own.some((row) => !NOT_HERE.includes(row.status)),
+    series: own.some(measured) ? series++ : null,
+  }));
+})();
+const placeByName = new Map(places.map((place) => [place.name, place]));
+
+const fastestOf = (own) => own.reduce((first, row) => (first && first.median_s <= row.median_s ? first : row), null);
+
+const lines = [...groupBy(rows, lineName).values()].map((own, order) => {
+  const { workload, group, size, dtype } = own[0];
+  const best = fastestOf(own.filter(measured));
+  const ties = own.filter((row) => told.get(row).mark).length;
+  const cells = new Map(own.map((row) => [placeName(row), row]));
+  return { order, workload, group, size, dtype, best, ties, cells };
+});
+const lineByName = new Map(lines.map((line) => [lineName(line), line]));
+
+/** The time of a cell as a part of what it is compared with: "fastest", "earlier", or the name of a place. */
+function ratio(row, reference) {
+  if (reference === "earlier") return told.get(row).earlier?.ratio ?? null;
+  const line = lineByName.get(lineName(row));
+  const other = reference === "fastest" ? line.best : line.cells.get(reference);
+  return measured(row) && measured(other) ? row.median_s / other.median_s : null;
+}
+
+const numpyOf = (line) => [...line.cells.values()].find((row) => row.backend === "numpy" && measured(row));

@@ -1,0 +1,66 @@
+// Throughput over intensity, under the roofs of each device and dtype.
+
+const rateOf = (row) => row.operations / row.median_s;
+const intensity = (row) => row.operations / row.nbytes;
+
+function drawRooflines() {
+  const dots = rows.filter((row) => measured(row) && row.operations > 0 && row.nbytes > 0);
+  if (!dots.length) return dropSection("roofline");
+  const groups = groupBy(dots, (row) => JSON.stringify([row.device, row.dtype]));
+  byId("roof-plots").append(...[...groups.values()].map(roofPlot));
+  drawKey("roof-key", placesOf(dots));
+}
+
+function roofPlot(own) {
+  const { left, right, top, bottom } = PLOT;
+  const [{ device, dtype }] = own;
+  const roof = (environment.roofs ?? []).find((known) => known.device === device && known.dtype === dtype) ?? {};
+  const ridge = roof.memory > 0 && roof.compute > 0 ? [roof.compute / roof.memory] : [];
+  const x = logScale([...own.map(intensity), ...ridge], left, right);
+  const roofs = own.map((row) => allowed(roof, intensity(row))).filter(Number.isFinite);
+  const y = logScale([...own.map(rateOf), ...roofs], bottom, top);
+  const plot = axes(`${device}, ${dtype}: throughput over intensity`,
+    { scale: x, text: short, title: "operations per byte" },
+    { scale: y, text: shortRate, title: "FLOP/s" });
+  plot.append(...roofLine(roof, x, y), ...names(own, x, y),
+    ...own.map((row) => mark(row, x.at(intensity(row)), y.at(rateOf(row)))));
+  roving(plot, ".mark", 1);
+  return figure(deviceText(own[0]), dtype, [plot, el("p", { class: "roofs" }, roofText(roof))]);
+}
+
+/** The lower of what memory and compute allow at an intensity, as far as they are known. */
+const allowed = ({ memory, compute }, at) => Math.min(memory > 0 ? memory * at : Infinity, compute > 0 ? compute : Infinity);
+
+/** The name of each workload above its fastest dot, where there is room. */
+function names(own, x, y) {
+  const taken = [];
+  const label = ([text, kin]) => {
+    const top = kin.reduce((first, row) => (rateOf(first) >= rateOf(row) ? first : row));
+    const at = { x: x.at(intensity(top)), y: y.at(rateOf(top)) - 9, half: 3.4 * text.length };
+    if (at.x + at.half > PLOT.right || at.x - at.half < PLOT.left) return null;
+    if (taken.some((other) => Math.abs(other.x - at.x) < other.half + at.half && Math.abs(other.y - at.y) < 14)) return null;
+    taken.push(at);
+    return svg("text", { class: "end", x: at.x, y: at.y, "text-anchor": "middle" }, text);
+  };
+  return [...groupBy(own, (row) => row.workload)].map(label).filter(Boolean);
+}
+
+/** The roof within the axes. */
+function roofLine(roof, x, y) {
+  const { memory, compute } = roof;
+  const start = memory > 0 ? Math.max(x.low, y.low / memory) : x.low;
+  const corner = memory > 0 && compute > 0 ? [compute / memory] : [];
+  const end = memory > 0 && !(compute > 0) ? Math.min(x.high, y.high / memory) : x.high;
+  const points = [start, ...corner, end].filter((v) => v >= start && v <= end && Number.isFinite(allowed(roof, v)));
+  if (points.length < 2) return [];
+  return [svg("path", { class: "roof",
+    d: points.map((v, i) => `${i ? "L" : "M"}${x.at(v).toFixed(1)} ${y.at(allowed(roof, v)).toFixed(1)}`).join("") })];
+}
+
+function roofText(roof) {
+  const parts = [
+    roof.memory > 0 && `memory ${rate(roof.memory, "B/s")} (${roof.memory_by})`,
+    roof.compute > 0 && `compute ${rate(roof.compute, "FLOP/s")} (${roof.compute_by})`,
+  ].filter(Boolean);
+  return parts.length ? `Roofs: ${parts.join(", ")}` : "No roofs: the budget ended before the probes, or their answers were wrong.";
+}

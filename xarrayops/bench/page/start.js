@@ -1,0 +1,9 @@
+drawHeadline();
+drawMatrix();
+drawSizes();
+drawRooflines();
+drawMissing();
+drawComparison();
+drawNotes();
+drawEnvironment();
+listenForTips();

@@ -1,0 +1,72 @@
+"""What is to be measured, and who is told how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from xarrayops.bench.results import Results
+from xarrayops.bench.source import BUILT_IN
+from xarrayops.bench.workloads import WORKLOADS, Workload
+
+PROCESSES = 2
+"""How many processes measure each backend, one after the other: what they differ by is the resolution of the table."""
+ROUNDS = 4
+"""Rounds of a cell in each process; from six in all, the interval has 95 % confidence."""
+ROUND_S = 0.05
+"""How long a round of one cell lasts, in seconds; at least one call."""
+BUDGET_S = 300.0
+TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure, and how long that may take: ``budget_s`` in all, ``timeout_s`` for one answer of a worker.
+
+    ``sources`` is where the workers find the workloads; without ``dtypes``, each is measured in its own.
+    """
+
+    backends: tuple[str, ...]
+    workloads: tuple[Workload, ...] = WORKLOADS
+    dtypes: tuple[str, ...] = ()
+    size: str = "default"
+    budget_s: float = BUDGET_S
+    timeout_s: float = TIMEOUT_S
+    processes: int = PROCESSES
+    rounds: int = ROUNDS
+    round_s: float = ROUND_S
+    sources: tuple[str, ...] = (BUILT_IN,)
+    command: str = ""
+
+    def cells(self) -> list[tuple[Workload, str, int]]:
+        """Every workload with its dtypes and sizes."""
+        return [
+            (workload, dtype, n)
+            for workload in self.workloads
+            for dtype in workload.asked_in(self.dtypes)
+            for n in workload.ladder(self.size)
+        ]
+
+
+class Step(NamedTuple):
+    """How far the run is: what happens now, rounds and cells done, and the seconds that the budget leaves.
+
+    Cells of libraries that are missing do not count: there is nothing to wait for.
+    """
+
+    phase: str
+    rounds_done: int
+    rounds: int
+    cells_done: int
+    cells: int
+    seconds_left: float
+
+
+class Observer(Protocol):
+    """Who wants to know how far the run is."""
+
+    def step(self, step: Step) -> None:
+        """Something begins."""
+
+    def results(self, results: Results) -> None:
+        """The results as they stand."""

@@ -1,0 +1,73 @@
+"""Where workloads come from: modules and files, each with its ``WORKLOADS``."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Sequence
+from importlib import import_module, util
+from pathlib import Path
+from types import ModuleType
+
+from xarrayops.bench.workloads._contract import Workload
+
+BUILT_IN = "xarrayops.bench.workloads"
+
+
+def load(sources: Sequence[str]) -> tuple[Workload, ...]:
+    """The workloads of modules, named as in an import, and of files, whose names end in ``.py``; names are unique.
+
+    Raises
+    ------
+    ValueError
+        A source cannot be imported or holds no workloads, or two share a name; the message says which and why.
+    """
+    found: dict[str, Workload] = {}
+    for source in sources:
+        try:
+            listed = tuple(_module(source).WORKLOADS)
+        except AttributeError:
+            raise ValueError(f"{source} has no WORKLOADS: a tuple of xarrayops.bench.Workload is looked for") from None
+        except Exception as error:  # whatever a file of the user's raises
+            raise ValueError(f"{source} cannot be imported: {type(error).__name__}: {error}") from error
+        for workload in listed:
+            if not isinstance(workload, Workload):
+                raise ValueError(f"{source} has {workload!r} among its WORKLOADS; make it an xarrayops.bench.Workload")
+            if workload.name in found:
+                raise ValueError(f"{source} has a workload {workload.name!r}, and so has another source; rename one")
+            found[workload.name] = workload
+    return tuple(found.values())
+
+
+def _module(source: str) -> ModuleType:
+    if not source.endswith(".py"):
+        return import_module(source)
+    path = Path(source).resolve()
+    spec = util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"no file {path}")
+    module = util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # inspect finds the source of functions through it
+    spec.loader.exec_module(module)
+    return module
+
+
+def code_of(workload: Workload) -> str:
+    """The source of what is timed, or what is said of it where that is no function of Python."""
+    try:
+        return inspect.getsource(workload.function)
+    except (OSError, TypeError):
+        return workload.timed
+
+
+def digest(workload: Workload) -> str:
+    """Changes when the code of a workload does: that of its function's and its inputs' whole modules."""
+    parts = [repr(workload.sizes)]
+    for function in (workload.function, workload.inputs, workload.expected, workload.arrange):
+        module = inspect.getmodule(function)
+        try:
+            parts.append(inspect.getsource(module) if module is not None else repr(function))
+        except (OSError, TypeError):
+            parts.append(workload.timed)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,0 +1,195 @@
+"""What the reports say, before it is drawn: who is fastest, the matrix, the tables, what is missing, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from xarrayops._doctor import device_text
+from xarrayops.bench import breakeven, memory
+from xarrayops.bench.cell import TRANSFERS
+from xarrayops.bench.plan import PROCESSES
+from xarrayops.bench.resolution import QUANTILE
+from xarrayops.bench.results import Results, Row
+from xarrayops.bench.text import bytes_text, rate_text, seconds_text, shapes_text
+
+COLUMNS = (
+    *("backend", "device", "time", "interval", "throughput", "of roof", "cold", "first call", "transfer", "wins after"),
+    *("peak memory", "error", ""),
+)
+NO_INTERVAL = "1 round"
+"""What stands under "interval" where there is none."""
+INTERRUPTED = "The run was interrupted."
+BUSY = 0.5
+"""The load per CPU from which on a warning is due."""
+FASTEST, TIE = "fastest", "tie"
+MISSING_COLUMNS = ("backend", "workloads", "status", "why", "what helps")
+NOTES = (
+    "time: median of a call over rounds that alternate between all cells in random order; each answer was checked "
+    f"against a float64 oracle before and after timing. {PROCESSES} processes measure each backend, one after the "
+    "other. Functions run one by one, under no compiler (no jax.jit, no torch.compile).",
+    "interval: holds the true median with the confidence in results.jsonl, 95 % or more from six rounds on; it takes "
+    f"two, and {NO_INTERVAL!r} stands where the budget left none for a second.",
+    f"resolution: {QUANTILE:.0%} of the cells differ between two processes of the same library by less. A cell whose "
+    "interval overlaps that of the fastest, or whose time is within the resolution of it, is a tie.",
+    "of roof: part of what this device allows, by the best copy (of as many bytes) and matrix product that any library "
+    "here reached on it, their answers checked, and by the library's own smallest call; the word says which of the "
+    "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty where the "
+    "budget ended before the probes.",
+    "cold: a call after the caches were filled with other data. first call: the workload's first at this shape, with "
+    "compilation, without the library's import and start-up. "
+    f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
+    "wins after: how many calls it takes to be ahead of NumPy, transfer and first call included.",
+    f"peak memory: {memory.METHOD}. Empty on accelerators, and where the budget ended first.",
+    "error: largest difference from the oracle, as a part of the oracle's largest value.",
+)
+
+
+def disturbance(results: Results) -> str | None:
+    """A warning where other programs kept the CPUs busy before the run."""
+    load, cpus = results.environment.get("load"), results.environment.get("machine", {}).get("usable_cpus", 1)
+    if load is None or load < BUSY * cpus:
+        return None
+    return (
+        f"The machine was busy before the run (load {load:.1f} on {cpus} CPUs): times are longer and vary "
+        f"more than they would on an idle one, most of all where a library runs several threads."
+    )
+
+
+def suspicion(rows: Sequence[Row]) -> str | None:
+    """A warning where a cell is beyond the roof of its device."""
+    if not any(row.suspect for row in rows):
+        return None
+    return (
+        'A "?" marks more than 100 % of a roof, which no program can reach: the probes of that roof were disturbed, or '
+        "the data lie in a nearer cache than the probes'. Rely on no part of that roof."
+    )
+
+
+def warnings(results: Results) -> list[str]:
+    """What must be known before a number is believed."""
+    cut = f"{INTERRUPTED} This is what was measured until then." if results.environment.get("interrupted") else None
+    return [warning for warning in (cut, disturbance(results), suspicion(results.rows)) if warning]
+
+
+def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
+    """What is said of the cells of one table, by place: `FASTEST`, or `TIE` where nothing tells them from the fastest.
+
+    Nothing is said where a cell has no interval yet, and a suspect time wins nothing.
+    """
+    measured = [row for row in rows if row.median_s is not None and not row.suspect]
+    if not measured or any(row.low_s is None for row in measured):
+        return {}
+    best = min(measured, key=lambda row: row.median_s or 0.0)
+    bound = max(best.high_s or 0.0, (best.median_s or 0.0) * (1 + (resolution or 0.0)))
+    first = [row for row in measured if (row.low_s or 0.0) <= bound]
+    return {row.place: FASTEST if len(first) == 1 else TIE for row in first}
+
+
+def groups(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row]]]:
+    """The rows of each workload, dtype and size, and one that stands for them."""
+    for _, group in groupby(rows, key=lambda row: (row.workload, row.dtype, row.size)):
+        cells = list(group)
+        yield next((row for row in cells if row.measured), cells[0]), cells
+
+
+def title(row: Row) -> str:
+    """The heading of a table: workload, dtype and the shapes of the inputs."""
+    return ", ".join(part for part in (f"{row.workload}: {row.dtype}", shapes_text(row.shape)) if part)
+
+
+def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[tuple[str, str]]]]]:
+    """Every cell by workload (with dtype and size) and place: time or reason code, and what is said of it.
+
+    Places where nothing can run have no column: the table of what is missing has them.
+    """
+    places = list(dict.fromkeys(row.place for row in results.rows if row.device))
+    lines = []
+    for head, rows in groups(results.rows):
+        marks = fastest(rows, results.environment.get("resolution"))
+        known = {row.place: row for row in rows}
+        drawn = [_shown(known[place], marks) if place in known else ("", "") for place in places]
+        lines.append((f"{head.workload} {head.dtype} {head.size}", drawn))
+    return places, lines
+
+
+def _shown(row: Row, marks: dict[str, str]) -> tuple[str, str]:
+    if not row.measured:
+        return row.status, "missing"
+    return seconds_text(row.median_s) + "?" * bool(row.suspect), marks.get(row.place, "")
+
+
+def tables(results: Results) -> Iterator[tuple[Row, list[tuple[str, ...]]]]:
+    """The measured rows of each workload, dtype and size as text under `COLUMNS`, fastest first."""
+    numpy = breakeven.baselines(results.rows)
+    for head, rows in groups(results.rows):
+        marks = fastest(rows, results.environment.get("resolution"))
+        measured = sorted((row for row in rows if row.measured), key=lambda row: row.median_s or 0.0)
+        if measured:
+            base = numpy.get((head.workload, head.dtype, head.size))
+            yield head, [cells(row, marks, base) for row in measured]
+
+
+def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[str, ...]:
+    """A measured row as text, under `COLUMNS`."""
+    return (
+        row.backend,
+        device_text(row.device, row.device_kind, row.device_label),
+        seconds_text(row.median_s),
+        NO_INTERVAL if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
+        rate_text(row.throughput, row.throughput_unit),
+        "" if row.roof_fraction is None else f"{row.roof_fraction:.0%}{'?' * bool(row.suspect)} {row.roof}",
+        seconds_text(row.cold_s),
+        seconds_text(row.first_call_s),
+        seconds_text(row.transfer_s),
+        _wins_after(row, numpy),
+        bytes_text(row.peak_bytes),
+        f"{row.error:.0e}" if row.error else "0",
+        marks.get(row.place, ""),
+    )
+
+
+def _wins_after(row: Row, numpy: Row | None) -> str:
+    if numpy is None or row.backend == breakeven.BASELINE:
+        return ""
+    count = breakeven.calls(row, numpy)
+    return "never" if count is None else f"{count} call{'s' * (count != 1)}"
+
+
+def from_size_on(results: Results) -> list[tuple[str, ...]]:
+    """For each workload of several sizes, from which on each place beats NumPy, in words."""
+    lines: list[tuple[str, ...]] = []
+    for workload, dtype, by_place in breakeven.sizes(results.rows, results.environment.get("resolution") or 0.0):
+        told = (f"{place}: {'at none of them' if n is None else f'from {n} on'}" for place, n in by_place.items())
+        lines.append((f"{workload} {dtype}", "; ".join(told)))
+    return lines
+
+
+def missing(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """The empty cells under `MISSING_COLUMNS`; workloads that fail for one reason share a line."""
+    lines: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if not row.measured:
+            told = lines.setdefault((row.place, row.status, row.reason, row.fix), [])
+            told.append(f"{row.workload} {row.dtype} {row.size}")
+    every = len({(row.workload, row.dtype, row.size) for row in rows})
+    return [
+        (place, "all" if len(names) == every else ", ".join(names), status, reason, fix)
+        for (place, status, reason, fix), names in lines.items()
+    ]
+
+
+def summary(results: Results) -> str:
+    """How many cells were measured, of those that a library which is here could fill; and the resolution."""
+    runnable = [row for row in results.rows if row.device]
+    told = f"{sum(row.measured for row in runnable)} of {len(runnable)} cells measured"
+    absent = len(results.rows) - len(runnable)
+    told += f" (and {absent} of libraries that cannot run here)" if absent else ""
+    return f"{told}; {resolution_text(results.environment.get('resolution'))}"
+
+
+def resolution_text(resolution: float | None) -> str:
+    """What differences mean nothing."""
+    if resolution is None:
+        return "too little was measured twice to tell the resolution"
+    return f"differences below {resolution:.1%} are ties"

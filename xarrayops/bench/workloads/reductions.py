@@ -1,0 +1,66 @@
+"""Reductions, over all of a matrix or along one axis."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops.bench.workloads._contract import Arrays, Workload
+from xarrayops.plugin import Array
+
+_ORDER = {"toy": (40,), "default": (1500,), "large": (10000,)}
+
+
+def _positive(random: Any, n: int) -> Arrays:
+    """Numbers above zero, so that nothing cancels, and so small that float16 can hold their sum."""
+    return (random.random((n, n)) / n,)
+
+
+def _tolerance(n: int) -> float:
+    """That of sums one after the other, in as many lanes as processors have: their errors are a random walk."""
+    return 4 + 2 * math.sqrt(n)
+
+
+def sum_along_columns(x: Array, /) -> Array:
+    """The sum of each column: a row is added to another, so it is as far to the next as a row is long."""
+    return xo.sum(x, axis=0)
+
+
+def argmax_of_rows(x: Array, /) -> Array:
+    """Where each row is highest."""
+    return xo.argmax(x, axis=1)
+
+
+WORKLOADS = (
+    Workload(
+        "sum",
+        xo.sum,
+        inputs=_positive,
+        expected=np.sum,
+        sizes=_ORDER,
+        timed="xo.sum(x) of a matrix",
+        tolerance=_tolerance,
+    ),
+    Workload(
+        "sum along columns",
+        sum_along_columns,
+        inputs=_positive,
+        expected=partial(np.sum, axis=0),
+        sizes=_ORDER,
+        timed="xo.sum(x, axis=0) of a matrix in C order",
+        tolerance=_tolerance,
+    ),
+    Workload(
+        "argmax",
+        argmax_of_rows,
+        inputs=lambda random, n: (random.standard_normal((n, n)),),
+        expected=partial(np.argmax, axis=1),
+        sizes=_ORDER,
+        timed="xo.argmax(x, axis=1) of a matrix in C order",
+        tolerance=lambda n: 0.0,
+    ),
+)

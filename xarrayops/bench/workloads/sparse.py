@@ -1,0 +1,130 @@
+"""Sparse matrices of which one element in twenty is stored: out of dense ones, and times a dense one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops.bench.workloads._contract import Arrays, Workload
+from xarrayops.plugin import Array
+
+_SIZES = {"toy": (40,), "default": (2048,), "large": (8192,)}
+_COLUMNS = 64
+"""Of the dense matrix that a sparse one is multiplied with."""
+
+
+def stored(n: int) -> int:
+    """How many elements of n by n are not zero."""
+    return n * n // 20
+
+
+def from_dense_csr(x: Array, /) -> tuple[Array, ...]:
+    """Values, column indices and row pointers."""
+    p = xo.sparse.parts(xo.sparse.from_dense(x))
+    return p.data, p.indices, p.indptr
+
+
+def from_dense_coo(x: Array, /) -> tuple[Array, ...]:
+    """Values and coordinates."""
+    p = xo.sparse.parts(xo.sparse.from_dense(x, "coo"))
+    return p.data, p.coords
+
+
+def relu_to_csr(x: Array, /) -> tuple[Array, ...]:
+    """Values, column indices and row pointers of what is above zero."""
+    p = xo.sparse.parts(xo.sparse.from_dense(x, where="relu"))
+    return p.data, p.indices, p.indptr
+
+
+def _places(random: Any, n: int) -> Any:
+    return random.choice(n * n, stored(n), replace=False, shuffle=False)
+
+
+def _scattered(random: Any, n: int) -> Arrays:
+    x = np.zeros(n * n)
+    x[_places(random, n)] = _values(random, n)
+    return (x.reshape(n, n),)
+
+
+def _activations(random: Any, n: int) -> Arrays:
+    """Few are above zero, as behind a trained layer."""
+    x = np.full(n * n, -0.5)
+    x[_places(random, n)] = np.abs(_values(random, n))
+    return (x.reshape(n, n),)
+
+
+def _values(random: Any, n: int) -> Any:
+    """Of either sign, and far enough from zero to stay away from it in any dtype."""
+    return random.uniform(0.5, 1.5, stored(n)) * random.choice((-1.0, 1.0), stored(n))
+
+
+def _compressed(random: Any, n: int) -> Arrays:
+    (x,) = _scattered(random, n)
+    return (*_csr_of(x), random.standard_normal((n, _COLUMNS)))
+
+
+def _csr_of(x: Any) -> Arrays:
+    """The parts of csr, by the elements that NumPy finds."""
+    rows, columns = np.nonzero(x)
+    pointers = np.searchsorted(rows, np.arange(len(x) + 1))
+    return x[rows, columns], columns.astype(np.int32), pointers.astype(np.int32)
+
+
+def _coo_of(x: Any) -> Arrays:
+    coords = np.asarray(np.nonzero(x))
+    return x[tuple(coords)], coords.astype(np.int32)
+
+
+def _product(values: Any, columns: Any, pointers: Any, dense: Any) -> Any:
+    whole = np.zeros((len(dense), len(dense)))
+    whole[np.repeat(np.arange(len(dense)), np.diff(pointers)), columns] = values
+    return whole @ dense
+
+
+def _as_csr(values: Array, columns: Array, pointers: Array, dense: Array) -> Arrays:
+    n = dense.shape[0]
+    return xo.sparse.from_parts("csr", pointers, columns, values, shape=(n, n)), dense
+
+
+WORKLOADS = (
+    Workload(
+        "sparse from_dense csr",
+        from_dense_csr,
+        inputs=_scattered,
+        expected=_csr_of,
+        sizes=_SIZES,
+        timed="xo.sparse.from_dense(x): a matrix of which 5 % are not zero",
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "sparse from_dense coo",
+        from_dense_coo,
+        inputs=_scattered,
+        expected=_coo_of,
+        sizes=_SIZES,
+        timed='xo.sparse.from_dense(x, "coo"): a matrix of which 5 % are not zero',
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "sparse relu",
+        relu_to_csr,
+        inputs=_activations,
+        expected=lambda x: _csr_of(np.maximum(x, 0)),
+        sizes=_SIZES,
+        timed='xo.sparse.from_dense(x, where="relu"): a matrix of which 5 % are above zero',
+        tolerance=lambda n: 0.0,
+    ),
+    Workload(
+        "sparse spmm",
+        xo.matmul,
+        inputs=_compressed,
+        expected=_product,
+        sizes=_SIZES,
+        timed="xo.matmul(s, x): s csr, of which 5 % are stored, and x dense with 64 columns",
+        operations=lambda n: 2.0 * stored(n) * _COLUMNS,
+        tolerance=lambda n: 8.0,
+        arrange=_as_csr,
+    ),
+)
