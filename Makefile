@@ -11,7 +11,7 @@ export PIP_NO_INDEX := 1
 export PIP_FIND_LINKS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench test base lint types check conformance exchange peers generate xla gpu clean
+.PHONY: help env bench claims test base lint types check conformance exchange peers generate xla gpu clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -21,6 +21,9 @@ env:
 
 bench: env       ## compare the same workloads on every backend that this machine has
 	$(RUN) -m xarrayops.bench --all
+
+claims: env      ## published figures, measured again on this machine
+	$(RUN) benchmarks/claims --out benchmarks/results/claims.json
 
 test: env        ## run the tests on every backend that this machine has
 	@$(PYTHON) tools/environment.py $(VENV) test

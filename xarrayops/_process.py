@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import queue
@@ -17,6 +18,8 @@ from typing import Any, TextIO
 from xarrayops import _machine
 
 _END = None
+_LINUX = sys.platform == "linux"
+_PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
@@ -25,6 +28,12 @@ def keep_stdout() -> Iterator[TextIO]:
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)
         yield answers
+
+
+def die_with_parent() -> None:
+    """In a worker that may be frozen: not to outlive a parent that was killed."""
+    if _LINUX:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Worker:
@@ -57,9 +66,16 @@ class Worker:
         """Whether it can be asked."""
         return self.process.poll() is None
 
+    def freeze(self) -> None:
+        """Take the CPUs away from it until it is asked: threads of a library may spin long after their work is done."""
+        if _LINUX and self.alive:
+            self.process.send_signal(signal.SIGSTOP)
+
     def ask(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to a command; past so many seconds the process is ended and the answer is "timeout"."""
         assert self.process.stdin is not None
+        if _LINUX and self.alive:
+            self.process.send_signal(signal.SIGCONT)
         with suppress(OSError):  # if it is dead, the answer will tell
             self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
@@ -103,6 +119,8 @@ class Worker:
         assert self.process.stdin is not None
         with suppress(OSError):
             self.process.stdin.close()
+        if _LINUX and self.alive:
+            self.process.send_signal(signal.SIGCONT)
 
     def close(self, *, grace_s: float = 0.0) -> None:
         """End the process, which has so many seconds to do it by itself."""

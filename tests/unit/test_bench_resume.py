@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from shutil import which
 from time import monotonic, sleep
 
 import pytest
@@ -50,14 +51,32 @@ def rounds(folder):
     return [event for event in map(json.loads, lines) if "median_s" in event]
 
 
+def children(pid):
+    """The processes that a process has started."""
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(word) for word in found.stdout.split()]
+
+
+def alive(pid):
+    """Whether a process is there and not only waited for."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return found.stdout.strip() not in ("", "Z", "Zl")
+
+
+@pytest.mark.skipif(sys.platform != "linux" or which("ps") is None, reason="Linux's ps tells of processes")
 @pytest.mark.parametrize("after", [1, 9])
 def test_killed_and_resumed(arguments, tmp_path, after):
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = monotonic() + 60
     while len(rounds(tmp_path)) < after and monotonic() < deadline:
         sleep(0.01)
+    workers = children(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+    assert workers
+    while any(map(alive, workers)) and monotonic() < deadline:
+        sleep(0.01)
+    assert not any(map(alive, workers))  # frozen ones, too, do not outlive the run
     before = rounds(tmp_path)
     assert len(before) >= after
     done = subprocess.run([*arguments, "--resume"], capture_output=True, text=True)

@@ -24,8 +24,8 @@ from xarrayops.bench.workloads._contract import FLOATS
 
 IMPORT_S = 60.0
 """How long the libraries, which start side by side, may take."""
-_CALLS_TO_WEIGH = 4
-_WEIGHING_S = 0.06
+_CALLS_TO_WEIGH = 6
+_WEIGHING_S = 0.1
 
 
 def run(plan: Plan, observer: Observer, journal: Journal) -> Results:
@@ -101,7 +101,9 @@ class Run:
             if greeting["status"] != "ok":
                 return greeting
         worker = self.workers[backend]
-        return self.within_budget(lambda seconds: worker.ask(command, seconds), self.plan.timeout_s)
+        answer = self.within_budget(lambda seconds: worker.ask(command, seconds), self.plan.timeout_s)
+        worker.freeze()
+        return answer
 
     def within_budget(self, ask: Callable[[float], dict[str, Any]], seconds: float) -> dict[str, Any]:
         """An answer in so many seconds and in what the budget leaves."""
@@ -204,7 +206,9 @@ class Run:
         self.greetings = found | self.greetings
         self.greetings = {name: self.greetings[name] for name in self.plan.backends}
         for name, greeting in found.items():
-            if greeting["status"] != "ok":
+            if greeting["status"] == "ok":
+                self.workers[name].freeze()
+            else:
                 self.workers[name].close()
 
     def prove(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from xarrayops import registry
 from xarrayops._doctor import thread_pools
-from xarrayops._process import keep_stdout
+from xarrayops._process import die_with_parent, keep_stdout
 from xarrayops.bench import proof, roofs, source
 from xarrayops.bench.cell import Cell, Place, guarded, warm_up
 from xarrayops.bench.workloads._contract import Workload
@@ -97,6 +97,7 @@ def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -
 
 def main() -> None:
     """Keep stdout for the answers."""
+    die_with_parent()
     with keep_stdout() as answers:
         serve(sys.argv[1], sys.argv[2:], sys.stdin, answers)
 

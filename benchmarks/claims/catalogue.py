@@ -1,0 +1,215 @@
+"""The claims, as data: what is told, where, for what, and which two workloads show whether it is so here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+CPU, CUDA = "cpu", "cuda"
+Quantity = Literal["time", "memory", "memory growth"]
+"""time: of a call. memory: the inputs and what a call adds. memory growth: of what a call adds, by twice the length."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a claim comes from.
+
+    ``says`` is what stands at the address, which is the published figure itself only where ``has_figure``.
+    """
+
+    origin: str
+    url: str
+    says: str
+    has_figure: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published ratio, and the workloads that it is measured by.
+
+    Attributes
+    ----------
+    claimed : float
+        How many times more the baseline takes than the contestant; 1 where they are told to be equal.
+    baseline, contestant : str
+        The names of workloads in `claim_workloads`.
+    backends, devices : tuple of str
+        Where it is measured: on each of these devices of each of these libraries that is here.
+    against : str
+        The library that runs the baseline, on the CPU; without it, the contestant's own, on the same device.
+    quantity : str
+        What is compared.
+    """
+
+    id: str
+    words: str
+    source: Source
+    claimed: float
+    baseline: str
+    contestant: str
+    backends: tuple[str, ...]
+    devices: tuple[str, ...]
+    against: str = ""
+    quantity: Quantity = "time"
+
+    @property
+    def needs(self) -> str:
+        """The libraries and devices, for people."""
+        beside = f", beside {self.against} on the CPU" if self.against else ""
+        return f"{' or '.join(self.backends)} on {' or '.join(self.devices)}{beside}"
+
+
+_CONTIGUOUS = Source(
+    origin="as commonly told of NumPy and PyTorch; where the figure was first published is not known",
+    url="https://github.com/numpy/numpy/pull/23752",
+    says="NumPy made matmul faster for operands that are not contiguous, and measured it for several BLAS libraries",
+    has_figure=False,
+)
+_IN_PLACE = Source(
+    origin="as commonly told of PyTorch's functions with an underscore",
+    url="https://discuss.pytorch.org/t/whats-the-difference-between-nn-relu-and-nn-relu-inplace-true/948",
+    says="inplace=True allocates no output and can sometimes slightly decrease the memory usage",
+    has_figure=False,
+)
+_CUPY = Source(
+    origin="as commonly told of CuPy; where the figure was first published is not known",
+    url="https://cupy.dev",
+    says="CuPy speeds up some operations more than 100 times; which of them, and on what, a chart tells",
+    has_figure=False,
+)
+_FLASH_TIME = Source(
+    origin="as commonly told of FlashAttention",
+    url="https://arxiv.org/abs/2205.14135",
+    says="3 times for the whole training of GPT-2 at length 1K, on GPUs",
+    has_figure=False,
+)
+_FLASH_MEMORY = Source(
+    origin="FlashAttention's README",
+    url="https://github.com/Dao-AILab/flash-attention",
+    says="the memory of standard attention is quadratic in the sequence length, that of FlashAttention linear",
+    has_figure=True,
+)
+_CSR = Source(
+    origin="PyTorch's issue 151351, which asks for it: its own conversion to CSR took far more time and memory",
+    url="https://github.com/pytorch/pytorch/issues/151351",
+    says="a huge difference in time and memory between converting to COO and converting to CSR",
+    has_figure=False,
+)
+_TORCHSCRIPT = Source(
+    origin="as commonly told of TorchScript, which PyTorch deprecates; where it was first published is not known",
+    url="https://github.com/pytorch/torchdynamo/pull/380",
+    says="up to about 1.3 times for a fused matmul and relu, by Triton on a GPU and not by TorchScript",
+    has_figure=False,
+)
+_AMP = Source(
+    origin="PyTorch's recipe for automatic mixed precision",
+    url="https://pytorch.org/tutorials/recipes/recipes/amp_recipe.html",
+    says="2 to 3 times on GPUs with tensor cores, for the training of a stack of linear layers",
+    has_figure=True,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="contiguous-matmul-transposed",
+        words="a matrix product is up to 50 % faster when both operands are contiguous than when one is transposed",
+        source=_CONTIGUOUS,
+        claimed=1.5,
+        baseline="matmul transposed",
+        contestant="matmul contiguous",
+        backends=("numpy", "torch"),
+        devices=(CPU, CUDA),
+    ),
+    Claim(
+        id="contiguous-matmul-strided",
+        words="a matrix product is up to 50 % faster when both operands are contiguous than when one skips columns",
+        source=_CONTIGUOUS,
+        claimed=1.5,
+        baseline="matmul strided",
+        contestant="matmul contiguous",
+        backends=("numpy", "torch"),
+        devices=(CPU, CUDA),
+    ),
+    Claim(
+        id="contiguous-transpose",
+        words="a transposed copy is up to 150 % faster of a contiguous matrix than of one that skips columns",
+        source=_CONTIGUOUS,
+        claimed=2.5,
+        baseline="transpose strided",
+        contestant="transpose contiguous",
+        backends=("numpy", "torch"),
+        devices=(CPU, CUDA),
+    ),
+    Claim(
+        id="in-place-memory",
+        words="in place, relu takes half the memory: its input, instead of input and output",
+        source=_IN_PLACE,
+        claimed=2.0,
+        baseline="relu",
+        contestant="relu in place",
+        backends=("numpy", "torch"),
+        devices=(CPU,),
+        quantity="memory",
+    ),
+    Claim(
+        id="cupy-matmul",
+        words="CuPy is 82 times as fast as NumPy at a product of 10000 by 10000 matrices (here in float32)",
+        source=_CUPY,
+        claimed=82.0,
+        baseline="matmul 10000",
+        contestant="matmul 10000",
+        backends=("cupy",),
+        devices=(CUDA,),
+        against="numpy",
+    ),
+    Claim(
+        id="flash-attention-time",
+        words="FlashAttention is 5 times as fast as plain attention (here xo.attention, in float32, forward alone)",
+        source=_FLASH_TIME,
+        claimed=5.0,
+        baseline="attention plain",
+        contestant="attention flash",
+        backends=("numpy", "torch"),
+        devices=(CPU, CUDA),
+    ),
+    Claim(
+        id="flash-attention-memory",
+        words="by twice the length, plain attention's memory grows 4 times and FlashAttention's twice (xo.attention)",
+        source=_FLASH_MEMORY,
+        claimed=2.0,
+        baseline="attention plain",
+        contestant="attention flash",
+        backends=("numpy", "torch"),
+        devices=(CPU,),
+        quantity="memory growth",
+    ),
+    Claim(
+        id="csr-as-fast-as-coo",
+        words="a dense matrix becomes CSR as fast as COO (here by xo.sparse.from_dense)",
+        source=_CSR,
+        claimed=1.0,
+        baseline="from dense to coo",
+        contestant="from dense to csr",
+        backends=("numpy", "torch"),
+        devices=(CPU, CUDA),
+    ),
+    Claim(
+        id="torchscript-matmul-relu",
+        words="TorchScript makes relu(a @ b) 33 % faster",
+        source=_TORCHSCRIPT,
+        claimed=1.33,
+        baseline="matmul relu eager",
+        contestant="matmul relu script",
+        backends=("torch",),
+        devices=(CPU, CUDA),
+    ),
+    Claim(
+        id="amp-layers",
+        words="automatic mixed precision (float16) is 2.5 times as fast as float32 (here three layers, forward alone)",
+        source=_AMP,
+        claimed=2.5,
+        baseline="layers float32",
+        contestant="layers autocast",
+        backends=("torch",),
+        devices=(CUDA,),
+    ),
+)
