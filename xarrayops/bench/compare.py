@@ -2,7 +2,7 @@
 
 The method
 ----------
-The time of a cell is, over the processes of a run, the geometric mean of the lower median of their rounds: what
+The time of a cell is the least that the rounds of a run had for their median, in any of its processes: whatever
 disturbs a round makes it longer. What is judged is the logarithm of the ratio of two such times. It must exceed the
 largest of four:
 
@@ -10,8 +10,8 @@ largest of four:
 - the noise: `DEVIATIONS` standard deviations of a ratio, as all cells tell by how their processes differ within a run;
 - the scatter: `DEVIATIONS` standard deviations of how the cells of other workloads moved between the two runs, apart
   from what they moved together, up to `MOST_SCATTER` times the noise;
-- the cell's own spread: how far its processes lie apart in either run. So no cell is told to be slower where a process
-  of the new run was as fast as one of the old, nor where one process alone was disturbed.
+- the cell's own spread: how far its processes lie apart in either run, up to `MOST_OWN`: one whose processes differ may
+  do so by chance from run to run.
 
 Standard deviations are taken from the quantile of two cells in three, so that a few odd cells, or a third of them that
 really changed, do not decide.
@@ -65,6 +65,8 @@ ONE_DEVIATION = 0.683
 """The part of the values of a normal variable that lie within one standard deviation of its mean."""
 LEAST_SAME, WIDEST_SAME = math.log(1.15), math.log(1.25)
 """What must be excluded for a cell to be called the same is the threshold, but within these."""
+MOST_OWN = math.log(1.25)
+"""How much of a cell's own spread counts: beyond that one of its processes was disturbed, and the other one tells."""
 MOST_SCATTER = 3.0
 """How many times the noise the scatter may be: beyond that the other cells changed."""
 DRIFT = math.log(1.10)
@@ -198,13 +200,13 @@ def _found(rows: dict[Identity, Row], cell: Identity) -> Row | None:
 
 
 def steady(row: Row) -> float:
-    """The time that is compared: the mean over the processes."""
-    return statistics.geometric_mean(_by_process(row))
+    """The time that is compared: that of the best round."""
+    return min(_by_process(row))
 
 
 def _by_process(row: Row) -> list[float]:
-    """The lower median of the rounds of each process: what disturbs a round makes it longer, never shorter."""
-    return [statistics.median_low(each) for each in row.medians_s if each]
+    """The best round of each process: what disturbs a round makes it longer, never shorter."""
+    return [min(each) for each in row.medians_s if each]
 
 
 def _spread(row: Row) -> float | None:
@@ -240,7 +242,7 @@ def _limits(change: _Change, changes: Iterable[_Change], noise: float) -> _Limit
     row = change.new
     short = row.roof == "launch" or min(steady(change.old), steady(row)) < SHORT_S
     floor = FLOOR_SHORT if short else FLOOR
-    own = max(ALONE if spread is None else spread for spread in (_spread(change.old), _spread(row)))
+    own = max(ALONE if spread is None else min(spread, MOST_OWN) for spread in map(_spread, (change.old, row)))
     others = [other.moved for other in changes if other.new.group != row.group]
     if len(others) < FEWEST:
         return _Limits(max(floor, DEVIATIONS * noise), own, noise, None)
@@ -277,7 +279,8 @@ def _doubt(change: _Change, limits: _Limits, limit: float) -> str:
         if _spread(row) is None:
             return f"only one process in the {which} run: nothing is known of how the same code differs"
     if limits.own > limits.table:
-        return f"processes of one run lie {math.exp(limits.own):.2f} apart"
+        apart = max(_spread(row) or 0.0 for row in (change.old, change.new))
+        return f"processes of one run lie {math.exp(apart):.2f} apart"
     if limits.shift is not None and limits._replace(shift=0.0).excluded(change.moved - limits.shift):
         return (
             f"other workloads take {math.exp(limits.shift):.2f} times as long: the machine changed, or what all share"

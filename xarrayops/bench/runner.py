@@ -57,9 +57,8 @@ class Run:
         self.records: list[Record] = []
         self.probed: dict[str, dict[str, Any]] = {}
         self.launches: dict[tuple[str, str], float] = {}
-        self.probing_s = 0.0
+        self.asked: set[tuple[str, str]] = set()
         self.workers: dict[str, Worker] = {}
-        self.until = self.start + plan.budget_s
 
     @property
     def seconds_left(self) -> float:
@@ -165,9 +164,9 @@ class Run:
         if answer["status"] != "over-budget":
             self.note(record, {**answer, "process": process})
 
-    def probe(self, backend: str, command: dict[str, Any], process: int = 0) -> dict[str, Any]:
-        """What a worker tells of its device; what it told an earlier run in the same process is not asked again."""
-        name = key([backend, command, process, self.greetings[backend]["versions"], _machine.summary(), _settings()])
+    def probe(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
+        """What a worker tells of its device; what one told an earlier run is not asked again."""
+        name = key([backend, command, self.greetings[backend]["versions"], _machine.summary(), _settings()])
         known = next((event for event in self.journal.earlier if event.get("probe") == name), None)
         if known is not None:
             return known
@@ -186,16 +185,16 @@ class Run:
         missing = self.plan.rounds * len(self.pending()) - sum(r.rounds(process) for r in self.pending())
         if self.records and not missing:
             return
-        shares = self.plan.processes - process
+        began, later = monotonic(), self.plan.processes - process - 1
         self.close()
         self.greet()
         if not self.records:
             self.lay_out()
-        self.until = monotonic() + (self.seconds_left - self.weighing_s) / shares
         self.prove()
         self.cover(process)
-        self.probe_roofs(process)
-        self.refine(process)
+        self.probe_roofs()
+        spent = monotonic() - began  # later processes need as much before they refine
+        self.refine(process, monotonic() + (self.seconds_left - self.weighing_s - later * spent) / (later + 1))
 
     def greet(self) -> None:
         """Start the libraries side by side and hear what they are; the missing ones are not asked again."""
@@ -234,29 +233,27 @@ class Run:
                 self.measure(record, process)
         self.observer.results(self.results())
 
-    def probe_roofs(self, process: int) -> None:
-        """The best rates that any of the libraries reaches on each device; in each turn, lest a bad moment decide."""
-        start, asked = monotonic(), set()
+    def probe_roofs(self) -> None:
+        """The best rates that any of the libraries reaches on each device, once."""
         for record in self.measured():
             row = record.row
-            if row.dtype in FLOATS and (row.place, row.dtype) not in asked and self.seconds_left > 0:
-                asked.add((row.place, row.dtype))
+            if row.dtype in FLOATS and (row.place, row.dtype) not in self.asked and self.seconds_left > 0:
+                self.asked.add((row.place, row.dtype))
                 self.tell(f"roofs of {row.device} by {row.backend}")
                 place = {"device": row.device, "kind": row.device_kind}
-                rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place}, process)
+                rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place})
                 if rates["status"] == "ok":
                     known = self.probed.setdefault(key(record.roof_place), {"place": record.roof_place, "by": {}})
                     known["by"][row.backend] = merged(known["by"].get(row.backend), rates)
-        self.probing_s = monotonic() - start
 
-    def refine(self, process: int) -> None:
-        """More rounds, in an order drawn anew for each, while they fit into this turn."""
+    def refine(self, process: int, until: float) -> None:
+        """More rounds, in an order drawn anew for each, until this moment."""
         order = random.Random(process)
         for number in range(2, self.plan.rounds + 1):
             records = [r for r in self.measured() if r.pending and r.rounds(process) < number]
             order.shuffle(records)
             for record in records:
-                if monotonic() + record.cost_s < self.until:
+                if monotonic() + record.cost_s < until:
                     self.tell(f"process {process + 1} of {self.plan.processes}, round {number} of {self.plan.rounds}")
                     self.measure(record, process)
             self.observer.results(self.results())

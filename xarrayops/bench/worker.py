@@ -47,7 +47,8 @@ def greeting(backend: str) -> dict[str, Any]:
         for device in first.values():
             with suppress(Exception):
                 warm_up(backend, device.name)
-        found["pools"] = thread_pools()
+        pools = thread_pools()
+        found["pools"] = [{name: known for name, known in pool.items() if name != "filepath"} for pool in pools]
         return {"status": "ok", "import_s": perf_counter() - start, **found}
     code = "crashed" if status.code == "broken" else status.code
     return {"status": code, "reason": status.reason, "fix": status.hint, "import_s": perf_counter() - start, **found}
