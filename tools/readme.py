@@ -1,6 +1,6 @@
 """Write the README's tables: the support matrix from the backends, the figures from benchmarks/results.
 
-    python tools/readme.py           writes README.md and docs/exchange.md
+    python tools/readme.py           writes README.md, docs/exchange.md and docs/bench.svg
     python tools/readme.py --check   exits with 1 if they are not current
 
 Backends whose library is not here keep the row that they have: it was written where the library is.
@@ -14,8 +14,12 @@ import re
 import sys
 from pathlib import Path
 
+import picture
+
 import xarrayops as xo
 from xarrayops._surface import SURFACE
+from xarrayops.bench import markdown, tables
+from xarrayops.bench.results import Results
 from xarrayops.exchange import report
 from xarrayops.plugin import gap_of
 from xarrayops.plugin_sparse import FORMATS
@@ -24,6 +28,10 @@ from xarrayops.registry import Backend, entry_points
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 EXCHANGE = ROOT / "docs" / "exchange.md"
+PICTURE = ROOT / "docs" / "bench.svg"
+BENCH = "cpu-2-cores"
+"""The run of the benchmark that the README shows, and its columns."""
+BENCH_PLACES = ["dask cpu", "jax cpu:0", "numpy cpu", "torch cpu"]
 LARGE_MS = 4.0
 """Copies that take longer in order are what the README shows; the others are in the results file."""
 RESULTS = ROOT / "benchmarks" / "results"
@@ -119,6 +127,13 @@ def sparse_rows() -> list[str]:
     return rows
 
 
+def bench_rows(results: Results) -> list[str]:
+    """Every cell of the benchmark, by workload and library."""
+    places, lines = tables.matrix(results)
+    assert places == BENCH_PLACES, f"the README's table has columns for {BENCH_PLACES}, the results are of {places}"
+    return [f"| {' | '.join((name, *cells))} |" for name, cells in markdown.matrix_rows(lines)]
+
+
 def ratio(ms: dict[str, float], other: str, ours: str) -> str:
     """The one time over the other, where both were measured."""
     return f"{ms[other] / ms[ours]:.1f}" if other in ms and ours in ms else ""
@@ -151,7 +166,9 @@ def main() -> int:
     text = README.read_text()
     old = {m[1]: m[0] for m in re.finditer(r"^\| ([\w ]+) \|.*$", text, re.MULTILINE)}
     new = text
-    tables = {
+    bench = Results.read(RESULTS / BENCH)
+    sections = {
+        "bench": bench_rows(bench),
         "support": support_rows(old),
         "dispatch": dispatch_rows(),
         "layout": layout_rows(),
@@ -159,9 +176,10 @@ def main() -> int:
         "containers": container_rows(old),
         "sparse": sparse_rows(),
     }
-    for name, rows in tables.items():
+    for name, rows in sections.items():
         new = section(new, name, rows)
-    pages = {README: new, EXCHANGE: report.markdown(json.loads((RESULTS / "exchange.json").read_text()))}
+    exchange = report.markdown(json.loads((RESULTS / "exchange.json").read_text()))
+    pages = {README: new, EXCHANGE: exchange, PICTURE: picture.svg(bench)}
     stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]
     for page in stale:
         if not check:

@@ -1,9 +1,12 @@
 """What PyTorch refuses, in our words."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops.bench import memory
 
 torch = pytest.importorskip("torch")
 
@@ -72,3 +75,45 @@ def test_overlaps_are_found():
         assert not _overlaps(x)
     for x in (torch.zeros(1).expand(3), compact[:1].expand(2, 3, 4), torch.zeros(5).unfold(0, 3, 1)):
         assert _overlaps(x)
+
+
+UFUNCS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+@pytest.mark.parametrize("op", UFUNCS)
+@pytest.mark.parametrize("index", [..., 1, (slice(None), 1), (None, ..., slice(0, 4, 2)), slice(3, 3)], ids=repr)
+@pytest.mark.parametrize("value", [0.5, [0.25], [1.0, -2.0, 0.5]], ids=repr)
+def test_updates_in_place_are_numpys(op, index, value):
+    a = np.random.default_rng(0).standard_normal((3, 4))
+    expected, x = a.copy(), torch.from_numpy(a)
+    given = value if isinstance(value, float) else torch.tensor(value).double()
+    if any(have not in (1, want) for have, want in zip(np.shape(value), expected[index].shape[-1:], strict=False)):
+        with pytest.raises((ValueError, RuntimeError)):
+            getattr(xo.at(x)[index], op)(given)
+        return
+    UFUNCS[op](expected[index], value, out=expected[index])
+    assert getattr(xo.at(x)[index], op)(given) is x
+    assert np.array_equal(a, expected)
+
+
+def test_updates_by_memory_that_overlaps():
+    x = torch.arange(6.0)
+    assert xo.at(x)[:-1].add(x[1:]).tolist() == [1, 3, 5, 7, 9, 5]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_updates_that_somebody_follows():
+    w = torch.ones(3, requires_grad=True)
+    xo.sum(xo.at(xo.multiply(w, 2.0))[:2].multiply(w[:2])).backward()
+    assert w.grad.tolist() == [4, 4, 2]
+    mapped = torch.func.vmap(lambda a, b: xo.at(a)[0].add(b))(torch.zeros(2, 3), torch.arange(2.0))
+    assert mapped.tolist() == [[0, 0, 0], [1, 0, 0]]
+    _, tangent = torch.func.jvp(lambda a: xo.at(xo.multiply(a, 2.0))[0].add(1.0), (torch.ones(2),), (torch.ones(2),))
+    assert tangent.tolist() == [2, 2]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux resets the high-water mark")
+def test_an_update_in_place_takes_no_memory():
+    x = torch.ones(4 << 20)
+    peak = memory.peak_bytes(lambda: xo.at(x)[1:].max(0.0))
+    assert peak is None or peak < x.nbytes / 8

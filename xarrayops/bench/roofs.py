@@ -19,12 +19,12 @@ import xarrayops as xo
 from xarrayops import _machine
 from xarrayops.bench.cell import Place
 from xarrayops.bench.oracle import WrongAnswer
-from xarrayops.bench.timing import timed
+from xarrayops.bench.timing import calls_per_reading, timed
 from xarrayops.bench.workloads._contract import epsilon, native_dtype
 
 _LONG_ENOUGH_S = 0.01
-_PROBE_S = 0.05
-_COPY_BYTES = (1 << 20, 8 << 20, 64 << 20)
+_PROBE_S = 0.08
+_COPY_BYTES = (1 << 20, 4 << 20, 16 << 20, 64 << 20)
 _LARGEST_COPY = 512 << 20  # beyond the caches of most devices
 _ORDER = (256, 8192)  # first and largest
 
@@ -69,14 +69,14 @@ def merged(known: Mapping[str, Any] | None, rates: Mapping[str, Any]) -> dict[st
 def probe(place: Place, dtype: str) -> dict[str, Any]:
     """The best rates that this library reached on a device: "memory" in B/s by bytes moved and "compute" in FLOP/s.
 
-    ``x + 1`` reads and writes each byte once; on the host, plain copies on all cores are tried too, into memory that is
-    mapped already. The product is of square matrices, doubled in order until a call takes 10 ms. A rate whose answer is
-    wrong is left out.
+    ``x + 1`` reads and writes each byte once, and so does ``max(x, 0)`` in place, of which caches hold twice as much;
+    on the host, plain copies on all cores are tried too, into memory that is mapped already. The product is of square
+    matrices, doubled in order until a call takes 10 ms. A rate whose answer is wrong is left out.
     """
     rates: dict[str, Any] = {"memory": {}}
     with suppress(WrongAnswer):
         rates["compute"] = product_rate(place, dtype)
-    probes: list[Callable[[int], float]] = [partial(sum_rate, place, dtype)]
+    probes: list[Callable[[int], float]] = [partial(sum_rate, place, dtype), partial(update_rate, place, dtype)]
     if place.kind == "cpu":
         probes.append(host_copy_rate)
     for nbytes in _COPY_BYTES if place.kind == "cpu" else (*_COPY_BYTES, _LARGEST_COPY):
@@ -89,9 +89,23 @@ def probe(place: Place, dtype: str) -> dict[str, Any]:
 def sum_rate(place: Place, dtype: str, nbytes: int) -> float:
     """Bytes moved per second by ``x + 1``: half of them read, half written."""
     x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
-    seconds, copied = _best(partial(timed, xo.add, (x, 1.0)))
-    _demand(copied, 2.0, 0.0)
+    seconds, raised = _best(_reading(xo.add, x, 1.0))
+    _demand(raised, 2.0, 0.0)
     return nbytes / seconds
+
+
+def update_rate(place: Place, dtype: str, nbytes: int) -> float:
+    """The same by ``max(x, 0)`` in place, where the library can."""
+    x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
+    seconds, held = _best(_reading(lambda x: xo.at(x)[...].max(0.0), x))
+    _demand(held, 1.0, 0.0)
+    return nbytes / seconds
+
+
+def _reading(function: Callable[..., Any], *arguments: Any) -> Callable[[], tuple[float, tuple[Any, ...]]]:
+    """Times a call as the calls of cells are timed."""
+    calls = 1 if xo.is_lazy(arguments[0]) else calls_per_reading(function, arguments)
+    return partial(timed, function, arguments, calls)
 
 
 def product_rate(place: Place, dtype: str) -> float:
@@ -102,12 +116,14 @@ def product_rate(place: Place, dtype: str) -> float:
     """
     little = 2.0 ** -(round(-math.log2(epsilon(dtype))) // 2)
     n, largest = _ORDER
+    best = 0.0
     while True:
         matrices = [_filled((n, n), value, place, dtype) for value in (1.0, 1.0 + little)]
-        seconds, product = _best(partial(timed, xo.matmul, tuple(matrices)))
+        seconds, product = _best(_reading(xo.matmul, *matrices))
+        _demand(product, n * (1.0 + little), n * little / 4)
+        best = max(best, 2.0 * n**3 / seconds)
         if seconds >= _LONG_ENOUGH_S or n >= largest:
-            _demand(product, n * (1.0 + little), n * little / 4)
-            return 2.0 * n**3 / seconds
+            return best
         n *= 2
 
 

@@ -11,6 +11,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops_backends.torch import _elementwise
 from xarrayops_backends.torch._dtypes import _tensor
+from xarrayops_backends.torch._exchange import _has_tangent
 from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
 
 _COMBINE: dict[str, Callable[[Any, Any], Array]] = {
@@ -20,6 +21,13 @@ _COMBINE: dict[str, Callable[[Any, Any], Array]] = {
     "min": _elementwise.minimum,
     "max": _elementwise.maximum,
 }
+_INTO: dict[str, Callable[..., Array]] = {
+    "add": torch.add,
+    "multiply": torch.mul,
+    "min": torch.minimum,
+    "max": torch.maximum,
+}
+_PLAIN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 _SCATTER = {"add": "sum", "multiply": "prod", "min": "amin", "max": "amax"}
 _BOOL_SCATTER = {"add": "amax", "multiply": "amin", "min": "amin", "max": "amax"}
 
@@ -43,11 +51,32 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
         return _masked(x, masks[0], op, value, in_place)
     if backward or (op != "set" and len(arrays) > len(masks)):
         return _scattered(x, index, op, value, in_place)
+    if in_place and not arrays and _combined_into(x[index], op, value):
+        return x
     out = x if in_place else value.new_empty(x.shape).copy_(x) if _is_wrapped_beyond(x, value) else x.clone()
     # Bits, for PyTorch reads (before 2.10) and writes no wide unsigned integers at indexed places.
     old = _by_bits(torch.Tensor.__getitem__, x, index)
     _bits(out)[index] = _bits(_COMBINE[op](_kept(old, value) if in_place else old, value))
     return out
+
+
+def _combined_into(view: Array, op: str, value: Array) -> bool:
+    """Write the combination over the old values, without memory for it, if nothing but plain memory is concerned."""
+    plain = type(view) is type(value) is torch.Tensor and not torch.compiler.is_compiling()
+    if not plain or op not in _INTO or view.dtype not in _PLAIN or _is_followed(view) or _is_followed(value):
+        return False
+    apart = value.untyped_storage().data_ptr() != view.untyped_storage().data_ptr()
+    extents = zip(reversed(value.shape), reversed(view.shape), strict=False)
+    if not apart or value.ndim > view.ndim or any(extent not in (1, wanted) for extent, wanted in extents):
+        return False  # what does not fit is told by the usual way
+    _INTO[op](view, value, out=view)
+    return True
+
+
+def _is_followed(x: Array) -> bool:
+    """Whether autograd, forward or backward, or a transform of torch.func keeps account of x."""
+    recorded = torch.is_grad_enabled() and x.requires_grad
+    return recorded or _has_tangent(x) or torch._C._functorch.maybe_get_level(x) != -1
 
 
 def _obstacle(x: Array, value: Array, *, forced: bool) -> str | None:
