@@ -20,6 +20,7 @@ from xarrayops import _machine
 _END = None
 _LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG = 1
+_LAST_WORDS_S = 5.0
 
 
 @contextmanager
@@ -95,7 +96,11 @@ class Worker:
 
     def _death(self) -> dict[str, Any]:
         """Why the process died, as far as the system tells."""
-        status = self.process.wait()
+        try:
+            status = self.process.wait(_LAST_WORDS_S)
+        except subprocess.TimeoutExpired:  # it says no more, but hangs in what its libraries do at the end
+            self.process.kill()
+            status = self.process.wait()
         self._stderr.seek(0)
         last = (self._stderr.read().decode(errors="replace").strip().splitlines() or [""])[-1]
         self.close()
@@ -131,6 +136,7 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self._reader.join()
-        self.process.stdout.close()
+        self._reader.join(_LAST_WORDS_S)
+        if not self._reader.is_alive():  # a process that the worker started may still hold the other end
+            self.process.stdout.close()
         self._stderr.close()

@@ -20,7 +20,7 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
     """Item assignment, or a ufunc into what the index shows; ``ufunc.at`` where that may show a place twice."""
     if copy is False and not x.flags.writeable:
         raise Unsupported("x is read-only. Instead: copy=None or copy=True, and use the result")
-    target = x.copy() if copy or not x.flags.writeable else x
+    target = np.array(x) if copy or not x.flags.writeable else x  # an array also of a scalar, which nothing can update
     view = _view(target, index)
     if op == "set":
         _set(target, index, view, value)

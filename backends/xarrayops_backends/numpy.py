@@ -102,7 +102,7 @@ def _require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """NumPy's einsum, in the order of contraction that costs least."""
     if builtins.any(x.dtype.kind == "V" for x in operands):  # which NumPy's einsum refuses
-        wide = (np.astype(x, np.float32) for x in operands)
+        wide = (np.astype(x, np.float32) if x.dtype.kind == "V" else x for x in operands)
         return np.einsum(subscripts, *wide, optimize=len(operands) > 2).astype(np.result_type(*operands))
     return np.einsum(subscripts, *operands, optimize=len(operands) > 2)
 
@@ -264,7 +264,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 def _narrowed(product: Array, x1: Array, x2: Array) -> Array:
     """NumPy takes the dtypes of ml_dtypes for float32 in products, and gives that."""
-    return product.astype(np.result_type(x1, x2)) if x1.dtype.kind == "V" else product
+    return product.astype(np.result_type(x1, x2)) if "V" in (x1.dtype.kind, x2.dtype.kind) else product
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:

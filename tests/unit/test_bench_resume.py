@@ -101,6 +101,19 @@ def test_other_code_is_measured_anew(arguments, tmp_path):
     assert len(rounds(tmp_path)) == 2 * len(first)
 
 
+def test_what_ran_out_of_time_is_tried_again(arguments, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        FILE.replace("import numpy as np", "import os, time\nimport numpy as np").replace(
+            "        return xo.multiply(x, factor)",
+            "        time.sleep(float(os.environ['NAP']))\n        return xo.multiply(x, factor)",
+        )
+    )
+    command = [*arguments, "--workloads", "scale 1", "--timeout", "2"]
+    for nap, status in (("5", "timeout"), ("0", "ok")):
+        subprocess.run([*command, "--resume"], capture_output=True, env={**os.environ, "NAP": nap})
+        assert [row.status for row in Results.read(tmp_path / "out").rows] == [status]
+
+
 class TestJournal:
     def test_a_torn_line_is_written_over(self, tmp_path):
         journal = Journal(tmp_path)

@@ -44,6 +44,10 @@ class TestFastest:
         assert tables.fastest(close, 0.1) == {"a cpu": "tie", "b cpu": "tie"}
         assert tables.fastest([row("a", 1.0), row("b", 2.0, 1.9, 2.1)], 0.1) == {}
 
+    def test_one_lucky_round_makes_no_tie(self):
+        rows = [row("a", 1.0, 0.99, 1.01), row("b", 3.0, 1.05, 3.1)]
+        assert tables.fastest(rows, 0.2) == {"a cpu": "fastest"}
+
     def test_differences_below_the_resolution_are_ties(self):
         rows = [row("a", 1.0, 0.99, 1.01), row("b", 1.1, 1.09, 1.11)]
         assert tables.fastest(rows, 0.05) == {"a cpu": "fastest"}
@@ -84,7 +88,8 @@ class TestBreakeven:
         assert breakeven.size(ladder("b", 2.0, 9.8, 50.0), numpy, 0.05) == 1000
         assert breakeven.size(ladder("b", 0.5, 20.0, 200.0), numpy, 0.05) is None
         assert breakeven.size(ladder("b", 0.5)[:1], numpy, 0.05) is None
-        told = tables.from_size_on(results(*numpy, *ladder("b", 2.0, 9.0, 50.0), *ladder("c", 2.0, 20.0, 200.0)))
+        others = (*ladder("b", 2.0, 9.0, 50.0), *ladder("c", 2.0, 20.0, 200.0), *ladder("d", 0.1))
+        told = tables.from_size_on(results(*numpy, *others))
         assert told == [("w float32", "b cpu: from 100 on; c cpu: at none of them")]
 
 

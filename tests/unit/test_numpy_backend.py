@@ -258,3 +258,17 @@ def test_updates_by_memory_that_overlaps():
     x = np.arange(12.0).reshape(3, 4)
     expected = x[:, :-1] + x[:, 1:]
     assert np.array_equal(xo.at(x)[:, :-1].add(x[:, 1:])[:, :-1], expected)
+
+
+def test_updates_of_a_scalar_are_in_the_result():
+    assert xo.at(np.float64(3.0))[...].add(1.0) == 4.0
+    assert xo.at(np.float64(3.0))[...].set(1.0) == 1.0
+
+
+def test_mixed_products_with_ml_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    half = np.ones(3, dtype=ml_dtypes.bfloat16)
+    assert xo.einsum("i,i->", half, np.asarray([1j, 2, 3])) == 5 + 1j
+    assert xo.einsum("i,i->", half, np.asarray([1e-9, 1 / 3, 1e9 + 1])) == 1e9 + 1 + 1 / 3 + 1e-9
+    for pair in ((half, np.ones(3, np.int8)), (np.ones(3, np.int8), half)):
+        assert xo.matmul(*pair).dtype == xo.result_type(*pair)

@@ -99,6 +99,13 @@ def test_updates_in_place_are_numpys(op, index, value):
 def test_updates_by_memory_that_overlaps():
     x = torch.arange(6.0)
     assert xo.at(x)[:-1].add(x[1:]).tolist() == [1, 3, 5, 7, 9, 5]
+    a = np.ones(12, dtype=np.float32)  # seen through two storages
+    assert xo.at(xo.convert(a[1:], "torch"))[...].add(xo.convert(a[:-1], "torch")).tolist() == [2] * 11
+
+
+def test_updates_where_an_index_is_a_truth_value():
+    assert xo.at(torch.zeros(3))[True].add(1.0).tolist() == [1, 1, 1]
+    assert xo.at(torch.zeros(3))[False, :].add(1.0).tolist() == [0, 0, 0]
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")

@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workloads", type=names, default=(), metavar="X,Y", help="only these workloads, or groups")
     parser.add_argument("--workload-file", action="append", default=[], metavar="FILE.py", help="more workloads")
     parser.add_argument(
-        "--dtype", type=names, default=(), metavar="D,E", help="instead of each workload's own: {', '.join(DTYPES)}"
+        "--dtype", type=names, default=(), metavar="D,E", help=f"instead of each workload's own: {', '.join(DTYPES)}"
     )
     parser.add_argument("--size", choices=SIZES, default="default", help="how large the inputs are")
     parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -62,7 +63,8 @@ def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[s
         numpy = [row for row in cells if row.backend == BASELINE]
         if len({row.size for row in numpy if row.measured}) < 2:
             continue
-        places = dict.fromkeys(row.place for row in cells if row.backend != BASELINE and row.measured)
+        several = Counter(row.place for row in cells if row.backend != BASELINE and row.measured)
+        places = [place for place, count in several.items() if count > 1]
         by_place = {p: size([row for row in cells if row.place == p], numpy, resolution) for p in places}
         found.append((workload, dtype, by_place))
     return found

@@ -24,6 +24,8 @@ from xarrayops.bench.workloads._contract import FLOATS
 
 IMPORT_S = 60.0
 """How long the libraries, which start side by side, may take."""
+_WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed")
+"""What a run that is resumed tries again: more time or memory, or another version of anything, may have mended it."""
 _CALLS_TO_WEIGH = 6
 _WEIGHING_S = 0.1
 
@@ -140,7 +142,7 @@ class Run:
                     self.records.append(record)
         known = {record.row.key: record for record in self.records if record.device}
         for event in self.journal.earlier:
-            if event.get("cell") in known:
+            if event.get("cell") in known and event["status"] not in _WORTH_ANOTHER_TRY:
                 known[event["cell"]].apply(event)
 
     def pending(self) -> list[Record]:
@@ -220,7 +222,7 @@ class Run:
             answer = self.probe(backend, {"do": "prove", "device": device, "kind": kind})
             if answer["status"] == "ok":
                 self.launches[backend, device] = answer["launch_s"]
-            elif answer["status"] == "not-synchronised":
+            elif answer["status"] != "over-budget":  # no time is shown of a library that is not proven to be waited for
                 for record in self.pending():
                     if (record.row.backend, record.row.device) == (backend, device):
                         record.fail(answer)

@@ -44,11 +44,12 @@ def _module(source: str) -> ModuleType:
     if not source.endswith(".py"):
         return import_module(source)
     path = Path(source).resolve()
-    spec = util.spec_from_file_location(path.stem, path)
+    name = f"_workloads_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"  # no library's
+    spec = util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(f"no file {path}")
     module = util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # inspect finds the source of functions through it
+    sys.modules[name] = module  # inspect finds the source of functions through it
     spec.loader.exec_module(module)
     return module
 

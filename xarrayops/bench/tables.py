@@ -81,8 +81,8 @@ def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
     if not measured or any(row.low_s is None for row in measured):
         return {}
     best = min(measured, key=lambda row: row.median_s or 0.0)
-    bound = max(best.high_s or 0.0, (best.median_s or 0.0) * (1 + (resolution or 0.0)))
-    first = [row for row in measured if (row.low_s or 0.0) <= bound]
+    near = (best.median_s or 0.0) * (1 + (resolution or 0.0))
+    first = [row for row in measured if (row.low_s or 0.0) <= (best.high_s or 0.0) or (row.median_s or 0.0) <= near]
     return {row.place: FASTEST if len(first) == 1 else TIE for row in first}
 
 

@@ -51,7 +51,8 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
         return _masked(x, masks[0], op, value, in_place)
     if backward or (op != "set" and len(arrays) > len(masks)):
         return _scattered(x, index, op, value, in_place)
-    if in_place and not arrays and _combined_into(x[index], op, value):
+    views = not arrays and not any(isinstance(each, bool) for each in index)
+    if in_place and views and _combined_into(x[index], op, value):
         return x
     out = x if in_place else value.new_empty(x.shape).copy_(x) if _is_wrapped_beyond(x, value) else x.clone()
     # Bits, for PyTorch reads (before 2.10) and writes no wide unsigned integers at indexed places.
@@ -65,12 +66,20 @@ def _combined_into(view: Array, op: str, value: Array) -> bool:
     plain = type(view) is type(value) is torch.Tensor and not torch.compiler.is_compiling()
     if not plain or op not in _INTO or view.dtype not in _PLAIN or _is_followed(view) or _is_followed(value):
         return False
-    apart = value.untyped_storage().data_ptr() != view.untyped_storage().data_ptr()
     extents = zip(reversed(value.shape), reversed(view.shape), strict=False)
-    if not apart or value.ndim > view.ndim or any(extent not in (1, wanted) for extent, wanted in extents):
+    if value.ndim > view.ndim or any(extent not in (1, wanted) for extent, wanted in extents):
         return False  # what does not fit is told by the usual way
+    (first, end), (start, stop) = _bounds(view), _bounds(value)
+    if first < stop and start < end:
+        return False  # not told from their storages, which differ where both see memory of another library
     _INTO[op](view, value, out=view)
     return True
+
+
+def _bounds(x: Array) -> tuple[int, int]:
+    """Where the bytes of x begin, and where they have ended; PyTorch has no negative steps."""
+    reach = sum((extent - 1) * step for extent, step in zip(x.shape, x.stride(), strict=True))
+    return x.data_ptr(), x.data_ptr() + (reach + 1) * x.itemsize * (x.numel() > 0)
 
 
 def _is_followed(x: Array) -> bool:
