@@ -29,9 +29,8 @@ def facts() -> dict[str, Any]:
     return {name: value for name, value in known.items() if value}
 
 
-def summary() -> str:
-    """The machine in one line."""
-    known = facts()
+def summary(known: dict[str, Any]) -> str:
+    """Those facts in one line."""
     parts = [known.get("cpu") or known["machine"]]
     if "usable_cpus" in known or "cpus" in known:
         parts.append(f"{known.get('usable_cpus', known.get('cpus'))} CPUs")

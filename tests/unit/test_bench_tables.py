@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from io import StringIO
 from typing import ClassVar
 
@@ -79,6 +80,34 @@ class TestBreakeven:
             ahead = [transfer + first + median * n <= 1.0 + 1.0 * n + 1e-12 for n in range(30)]
             assert ahead.index(True) + 1 == found
 
+    @pytest.mark.parametrize(
+        ("transfer", "first", "median", "told"),
+        [
+            *((0.0, 1.0, 0.5, "1 call"), (10.0, 1.0, 0.5, "21 calls"), (0.0, 1.0, 2.0, "never")),
+            *((0.0, 0.4, 1.5, "up to 2 calls only"), (0.0, 0.9, 9.0, "up to 1 call only")),
+        ],
+    )
+    def test_in_words(self, transfer, first, median, told):
+        numpy = row("numpy", 1.0, transfer_s=0.0, first_call_s=1.0)
+        other = row("b", median, transfer_s=transfer, first_call_s=first)
+        assert breakeven.told(other, numpy) == told
+        if "only" in told:  # total times, one call after the other
+            ahead = [transfer + first + median * n < 1.0 + 1.0 * n for n in range(30)]
+            assert [sum(ahead), all(ahead[: sum(ahead)])] == [int(told.split()[2]), True]
+
+    def test_of_what_cannot_be_relied_on_nothing_is_told(self):
+        numpy, other = row("numpy", 1.0, size=10), row("b", 0.5, size=10)
+        assert breakeven.told(other, numpy)
+        for each in (other, numpy):
+            each.suspect = "too fast"
+            assert breakeven.told(other, numpy) == ""
+            each.suspect = ""
+        assert breakeven.told(other, None) == breakeven.told(numpy, numpy) == ""
+        fine = [row("numpy", 10.0, size=100), row("b", 5.0, size=100)]
+        assert breakeven.sizes([numpy, other, *fine], 0.0) == [("w", "float32", {"b cpu": 10})]
+        other.suspect = "too fast"
+        assert breakeven.sizes([numpy, other, *fine], 0.0) == [("w", "float32", {})]
+
     def test_size(self):
         def ladder(backend, *times):
             return [row(backend, time, size=10 ** (i + 1)) for i, time in enumerate(times)]
@@ -91,6 +120,19 @@ class TestBreakeven:
         others = (*ladder("b", 2.0, 9.0, 50.0), *ladder("c", 2.0, 20.0, 200.0), *ladder("d", 0.1))
         told = tables.from_size_on(results(*numpy, *others))
         assert told == [("w float32", "b cpu: from 100 on; c cpu: at none of them")]
+
+
+def test_a_cell_that_failed_keeps_nothing_from_before():
+    record = Record(Row("w", "b", "cpu", "float32", 2), {"kind": "cpu", "index": 0})
+    fresh = record.filled(None, None)
+    first = {"first_call_s": 1.0, "operations": 1.0, "nbytes": 1.0}
+    record.apply(
+        {"status": "ok", "process": 0, "first": first, "median_s": 1.0, "cold_s": 2.0, "calls": 3, "error": 0.1}
+    )
+    record.apply({"status": "ok", "peak_bytes": 7})
+    record.apply({"status": "wrong-answer", "reason": "it is wrong", "fix": "mend it"})
+    assert record.filled(None, None) == replace(fresh, status="wrong-answer", reason="it is wrong", fix="mend it")
+    assert not record.pending
 
 
 class TestRoofs:

@@ -22,7 +22,8 @@ from xarrayops.bench.plan import BUDGET_S, TIMEOUT_S, Plan
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import Results
 from xarrayops.bench.runner import run
-from xarrayops.bench.workloads._contract import DTYPES, SIZES, Workload
+from xarrayops.bench.workloads import WORKLOADS, Workload
+from xarrayops.bench.workloads._contract import DTYPES, SIZES
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,7 +90,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
     """What the options ask for; None if nothing. A file of workloads, without more words, asks for its own alone."""
     wanted = options.workloads
     if not (options.all or wanted):
-        wanted = [workload.name for workload in source.load(options.workload_file)]
+        wanted = [workload.name for workload in workloads if workload not in WORKLOADS]
     if not (options.all or options.backends or wanted):
         return None
     groups = list(dict.fromkeys(workload.group for workload in workloads))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -10,24 +12,42 @@ import numpy as np
 import xarrayops as xo
 from xarrayops import _machine
 
-_LEAST, _MOST = 16 << 20, 128 << 20  # bytes; more would take longer than what is measured
+LEAST, MOST = 16 << 20, 256 << 20  # bytes; more would take longer than what is measured
 
 
 def fill(backend: str, device: str, kind: str) -> None:
-    """Read and write more memory of the device than its caches hold, or `_MOST`, whichever is less."""
+    """Read and write twice as much memory of the device as its largest cache holds, or `MOST`, whichever is less.
+
+    On the host each CPU does its part: caches of its own are filled by itself alone.
+    """
     if kind == "cpu":
-        np.add(_host(), 1, out=_host())
+        threads = [Thread(target=_rewrite, args=own) for own in enumerate(np.array_split(_host(), len(_cpus())))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     else:
         xo.synchronize(xo.add(_on_device(backend, device), 1.0))
 
 
+def _rewrite(number: int, part: Any) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {_cpus()[number]})  # of this thread alone
+    np.add(part, 1, out=part)
+
+
+def _cpus() -> list[int]:
+    """The numbers of those that this process may use."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+
+
 @cache
 def _host() -> Any:
-    largest = max(_machine.cache_bytes(), default=_LEAST)
-    return np.zeros(min(max(2 * largest, _LEAST), _MOST), dtype=np.uint8)
+    largest = max(_machine.cache_bytes(), default=LEAST)
+    return np.zeros(min(max(2 * largest, LEAST), MOST), dtype=np.uint8)
 
 
 @cache
 def _on_device(backend: str, device: str) -> Any:
     """Half of the bytes, because the result is as large and written too."""
-    return xo.convert(np.zeros(_MOST // 8, dtype="float32"), backend, device=device)
+    return xo.convert(np.zeros(MOST // 8, dtype="float32"), backend, device=device)

@@ -120,10 +120,19 @@ def guarded(action: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
         reason, _, instead = str(error).partition("Instead: ")
         return _failure("unsupported", reason, instead or "Another --dtype, or another backend.")
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        if isinstance(error, MemoryError) or any(sign in text.lower() for sign in _OUT_OF_MEMORY):
+        text = _text(error)
+        if is_out_of_memory(error):
             return _failure("out-of-memory", text, "A smaller --size, or a machine with more memory.")
         return _failure("crashed", f"raised {text}", "Report it as a bug, with the versions of this row.")
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether a library says so, each in its own class of errors and in its own words."""
+    return isinstance(error, MemoryError) or any(sign in _text(error).lower() for sign in _OUT_OF_MEMORY)
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _failure(status: Status, reason: str, fix: str) -> dict[str, Any]:

@@ -228,9 +228,13 @@ def _comparable(old: Row, new: Row) -> str | None:
 
 
 def _noise(*runs: Results) -> float:
-    """The standard deviation of the logarithm of the ratio of two cells of the same code, each of two processes."""
+    """The standard deviation of the logarithm of the ratio of two cells of the same code, the best of two processes.
+
+    A spread is the difference of two processes, and has twice the variance of one. The least of two normal variables
+    has 1 - 1/pi of the variance of one, and the ratio is a difference of two such.
+    """
     spreads = [spread for run in runs for row in run.rows if (spread := _spread(row)) is not None]
-    return _deviation(spreads) / math.sqrt(2) if len(spreads) >= FEWEST else UNKNOWN_NOISE
+    return _deviation(spreads) * math.sqrt(1 - 1 / math.pi) if len(spreads) >= FEWEST else UNKNOWN_NOISE
 
 
 def _deviation(differences: Sequence[float]) -> float:

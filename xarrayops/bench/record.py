@@ -13,6 +13,8 @@ from xarrayops.bench.results import Row
 from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.timing import median_of_rounds
 
+RoofPlace = tuple[str, int, str]
+"""What a roof belongs to: a kind of device, its number, and a dtype."""
 BEYOND = 1.05
 """From what part of a roof on a time is not believed: probes of roofs err too."""
 
@@ -32,8 +34,8 @@ class Record:
     cost_s: float = 0.0
 
     @property
-    def roof_place(self) -> tuple[str, int, str]:
-        """What a roof belongs to: a kind of device, its number, and a dtype."""
+    def roof_place(self) -> RoofPlace:
+        """Which roofs are the cell's."""
         return self.device["kind"], self.device["index"], self.row.dtype
 
     @property
@@ -67,9 +69,9 @@ class Record:
 
     def fail(self, answer: dict[str, Any]) -> None:
         """A cell without an answer shows no time, not even one from before."""
-        self.medians.clear()
+        self.first, self.medians, self.cold = {}, {}, []
+        self.row.calls, self.row.error, self.row.peak_bytes = 0, None, None
         self.row.status, self.row.reason, self.row.fix = answer["status"], answer["reason"], answer["fix"]
-        self.row.error = None
 
     def filled(self, roofs: Roofs | None, launch_s: float | None) -> Row:
         """The row with what rounds and roofs allow to say; of a cell that was not measured, as it is."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial, reduce
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -49,21 +49,16 @@ class Roofs(NamedTuple):
     @classmethod
     def best(cls, probed: Iterable[Mapping[str, Any]]) -> Roofs | None:
         """The best of what several libraries reached on a device; None unless both kinds of rate are known."""
-        found = reduce(merged, probed, None)
-        if found is None or "compute" not in found or not found["memory"]:
-            return None
-        return cls(found["compute"], found["memory"])
+        reached = list(map(cls.of, probed))
+        compute = max((each.compute for each in reached), default=0.0)
+        sizes = {nbytes for each in reached for nbytes in each.memory}
+        memory = {nbytes: max(each.memory.get(nbytes, 0.0) for each in reached) for nbytes in sizes}
+        return cls(compute, memory) if compute and memory else None
 
-
-def merged(known: Mapping[str, Any] | None, rates: Mapping[str, Any]) -> dict[str, Any]:
-    """The better of each rate; the bytes are numbers, also where JSON made them names."""
-    memory = {int(nbytes): rate for nbytes, rate in rates["memory"].items()}
-    if known is None:
-        return {**rates, "memory": memory}
-    for nbytes, rate in known["memory"].items():
-        memory[nbytes] = max(rate, memory.get(nbytes, 0.0))
-    compute = max(known.get("compute", 0.0), rates.get("compute", 0.0))
-    return {"memory": memory, **({"compute": compute} if compute else {})}
+    @classmethod
+    def of(cls, rates: Mapping[str, Any]) -> Roofs:
+        """What `probe` found; the bytes are numbers again, where JSON made them names."""
+        return cls(rates.get("compute", 0.0), {int(nbytes): rate for nbytes, rate in rates["memory"].items()})
 
 
 def probe(place: Place, dtype: str) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import groupby
 from time import monotonic
 from typing import Any
 
@@ -15,10 +16,10 @@ from xarrayops._doctor import SETTINGS
 from xarrayops._process import Worker
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import Observer, Plan, Step
-from xarrayops.bench.record import Record, key
+from xarrayops.bench.record import Record, RoofPlace, key
 from xarrayops.bench.resolution import resolution
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.roofs import Roofs, merged
+from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.source import code_of, digest
 from xarrayops.bench.workloads._contract import FLOATS
 
@@ -57,9 +58,9 @@ class Run:
         self.date, self.start = datetime.now(UTC), monotonic()
         self.greetings: dict[str, dict[str, Any]] = {}
         self.records: list[Record] = []
-        self.probed: dict[str, dict[str, Any]] = {}
+        self.probed: dict[RoofPlace, dict[str, dict[str, Any]]] = {}
         self.launches: dict[tuple[str, str], float] = {}
-        self.asked: set[tuple[str, str]] = set()
+        self.machine, self.code = _machine.facts(), {w.name: code_of(w) for w in plan.workloads}
         self.workers: dict[str, Worker] = {}
 
     @property
@@ -113,7 +114,7 @@ class Run:
 
     def lay_out(self) -> None:
         """The cells, workload by workload, with what an earlier run knew of them."""
-        machine = _machine.summary()
+        machine = _machine.summary(self.machine)
         for workload, dtype, n in self.plan.cells():
             code = digest(workload)
             for name, greeting in self.greetings.items():
@@ -134,8 +135,9 @@ class Run:
                         load=self.load,
                         **self.budget_spent(),
                     )
-                    same = [workload.name, code, name, row.device, dtype, n, row.versions, machine, __version__]
-                    row.key = key([*same, _settings(), self.plan.round_s])
+                    row.key = key(
+                        [*self.conditions(name), workload.name, code, row.device, dtype, n, self.plan.round_s]
+                    )
                     record = Record(row, device)
                     if greeting["status"] != "ok":
                         record.fail(greeting)
@@ -144,6 +146,12 @@ class Run:
         for event in self.journal.earlier:
             if event.get("cell") in known and event["status"] not in _WORTH_ANOTHER_TRY:
                 known[event["cell"]].apply(event)
+
+    def conditions(self, backend: str) -> list[Any]:
+        """What must be as it was for a time of a backend to stand: code, versions, machine and settings."""
+        greeting = self.greetings[backend]
+        machine = _machine.summary(self.machine)
+        return [backend, greeting.get("code"), greeting.get("versions"), machine, __version__, _settings()]
 
     def pending(self) -> list[Record]:
         """The cells of libraries that are here and have not failed."""
@@ -168,7 +176,7 @@ class Run:
 
     def probe(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
         """What a worker tells of its device; what one told an earlier run is not asked again."""
-        name = key([backend, command, self.greetings[backend]["versions"], _machine.summary(), _settings()])
+        name = key([*self.conditions(backend), command])
         known = next((event for event in self.journal.earlier if event.get("probe") == name), None)
         if known is not None:
             return known
@@ -228,25 +236,32 @@ class Run:
                         record.fail(answer)
 
     def cover(self, process: int) -> None:
-        """One round of every cell, workload by workload, so that no backend waits for another to be finished."""
-        for record in self.pending():
-            if not record.rounds(process) and self.seconds_left > 0:
-                self.tell(f"{record.row.workload} on {record.row.place}")
-                self.measure(record, process)
+        """One round of every cell, workload by workload, so that no backend waits for another to be finished.
+
+        Which backend comes first is drawn for each workload.
+        """
+        order = random.Random(f"cover {process}")
+        for _, group in groupby(
+            self.pending(), key=lambda record: (record.row.workload, record.row.dtype, record.row.size)
+        ):
+            records = list(group)
+            order.shuffle(records)
+            for record in records:
+                if not record.rounds(process) and self.seconds_left > 0:
+                    self.tell(f"{record.row.workload} on {record.row.place}")
+                    self.measure(record, process)
         self.observer.results(self.results())
 
     def probe_roofs(self) -> None:
         """The best rates that any of the libraries reaches on each device, once."""
         for record in self.measured():
             row = record.row
-            if row.dtype in FLOATS and (row.place, row.dtype) not in self.asked and self.seconds_left > 0:
-                self.asked.add((row.place, row.dtype))
+            known = self.probed.setdefault(record.roof_place, {})
+            if row.dtype in FLOATS and row.backend not in known and self.seconds_left > 0:
                 self.tell(f"roofs of {row.device} by {row.backend}")
                 place = {"device": row.device, "kind": row.device_kind}
                 rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place})
-                if rates["status"] == "ok":
-                    known = self.probed.setdefault(key(record.roof_place), {"place": record.roof_place, "by": {}})
-                    known["by"][row.backend] = merged(known["by"].get(row.backend), rates)
+                known[row.backend] = rates if rates["status"] == "ok" else {"memory": {}}
 
     def refine(self, process: int, until: float) -> None:
         """More rounds, in an order drawn anew for each, until this moment."""
@@ -291,8 +306,7 @@ class Run:
 
     def roofs(self, record: Record) -> Roofs | None:
         """The best of every library on the cell's device."""
-        known = self.probed.get(key(record.roof_place)) if record.device else None
-        return Roofs.best(known["by"].values()) if known else None
+        return Roofs.best(self.probed.get(record.roof_place, {}).values()) if record.device else None
 
     def results(self) -> Results:
         """The rows and what they have in common, as they stand."""
@@ -310,34 +324,35 @@ class Run:
             "date": self.date.isoformat(timespec="seconds"),
             "seconds": round(monotonic() - self.start, 1),
             "xarrayops": __version__,
-            "machine": _machine.facts(),
+            "machine": self.machine,
             "load": self.load,
             "settings": _settings(),
             "versions": {name: greeting["versions"] for name, greeting in here.items()},
             "devices": {name: greeting["devices"] for name, greeting in here.items()},
             "pools": {name: greeting.get("pools", []) for name, greeting in here.items()},
-            "roofs": [described(known) for known in self.probed.values()],
+            "roofs": [described(place, by) for place, by in self.probed.items() if by],
             "launch_s": {f"{backend} {device}": s for (backend, device), s in self.launches.items()},
             "resolution": resolution(rows),
-            "workloads": {w.name: {"timed": w.timed, "code": code_of(w)} for w in self.plan.workloads},
+            "workloads": {w.name: {"timed": w.timed, "code": self.code[w.name]} for w in self.plan.workloads},
         }
 
 
-def described(known: dict[str, Any]) -> dict[str, Any]:
+def described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The roofs of a device for people: its best rates, and which library reached them."""
-    kind, index, dtype = known["place"]
-    best = Roofs.best(known["by"].values())
+    kind, index, dtype = place
+    found = {"device": kind if kind == "cpu" else f"{kind}:{index}", "dtype": dtype}
+    best = Roofs.best(by.values())
     if best is None:
-        return {"device": f"{kind}:{index}", "dtype": dtype}
+        return found
     largest = max(best.memory)
+    reached = {name: Roofs.of(rates) for name, rates in by.items()}
     return {
-        "device": kind if kind == "cpu" else f"{kind}:{index}",
-        "dtype": dtype,
+        **found,
         "memory": best.memory[largest],
-        "memory_by": max(known["by"], key=lambda name: known["by"][name]["memory"].get(largest, 0.0)),
+        "memory_by": max(reached, key=lambda name: reached[name].memory.get(largest, 0.0)),
         "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
         "compute": best.compute,
-        "compute_by": max(known["by"], key=lambda name: known["by"][name].get("compute", 0.0)),
+        "compute_by": max(reached, key=lambda name: reached[name].compute),
     }
 
 

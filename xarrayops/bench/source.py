@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib import import_module, util
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from xarrayops.bench.workloads._contract import Workload
 
 BUILT_IN = "xarrayops.bench.workloads"
+_CORE = Path(__file__).parents[1]
 
 
 def load(sources: Sequence[str]) -> tuple[Workload, ...]:
@@ -57,7 +61,7 @@ def _module(source: str) -> ModuleType:
 def code_of(workload: Workload) -> str:
     """The source of what is timed, or what is said of it where that is no function of Python."""
     try:
-        return inspect.getsource(workload.function)
+        return inspect.getsource(workload.plain_function)
     except (OSError, TypeError):
         return workload.timed
 
@@ -66,9 +70,30 @@ def digest(workload: Workload) -> str:
     """Changes when the code of a workload does: that of its function's and its inputs' whole modules."""
     parts = [repr(workload.sizes)]
     for function in (workload.function, workload.inputs, workload.expected, workload.arrange):
+        while isinstance(function, partial):
+            parts += [_told(function.args), _told(function.keywords)]
+            function = function.func
         module = inspect.getmodule(function)
         try:
-            parts.append(inspect.getsource(module) if module is not None else repr(function))
+            parts.append(inspect.getsource(module) if module is not None else _told(function))
         except (OSError, TypeError):
             parts.append(workload.timed)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return _hashed(parts)
+
+
+def library_digest(backend: ModuleType) -> str:
+    """Changes when the code of xarrayops does, or that of the backend: its package, or the files beside a module."""
+    files = sorted(_CORE.rglob("*.py"))
+    if backend.__file__:
+        folder = Path(backend.__file__).parent
+        files += sorted(folder.rglob("*.py") if hasattr(backend, "__path__") else folder.glob("*.py"))
+    return _hashed(file.read_text(encoding="utf-8") for file in files)
+
+
+def _told(value: Any) -> str:
+    """Its repr without addresses, which differ from process to process."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def _hashed(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()

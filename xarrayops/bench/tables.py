@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from xarrayops._doctor import device_text
-from xarrayops.bench import breakeven, memory
+from xarrayops.bench import breakeven, caches, memory
 from xarrayops.bench.cell import TRANSFERS
 from xarrayops.bench.plan import PROCESSES
 from xarrayops.bench.resolution import QUANTILE
@@ -28,15 +28,17 @@ NOTES = (
     "time: median of a call over rounds that alternate between all cells in random order; each answer was checked "
     f"against a float64 oracle before and after timing. {PROCESSES} processes measure each backend, one after the "
     "other. Functions run one by one, under no compiler (no jax.jit, no torch.compile).",
-    "interval: holds the true median with the confidence in results.jsonl, 95 % or more from six rounds on; it takes "
-    f"two, and {NO_INTERVAL!r} stands where the budget left none for a second.",
+    "interval: holds the true median of these processes with the confidence in results.jsonl, 95 % or more from six "
+    f"rounds on; it takes two, and {NO_INTERVAL!r} stands where the budget left none for a second. What other "
+    "processes would make of a cell the resolution tells.",
     f"resolution: {QUANTILE:.0%} of the cells differ between two processes of the same library by less. A cell whose "
     "interval overlaps that of the fastest, or whose time is within the resolution of it, is a tie.",
     "of roof: part of what this device allows, by the best copy (of as many bytes) and matrix product that any library "
     "here reached on it, their answers checked, and by the library's own smallest call; the word says which of the "
     "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty where the "
     "budget ended before the probes.",
-    "cold: a call after the caches were filled with other data. first call: the workload's first at this shape, with "
+    f"cold: a call after twice as much other data as the largest cache holds, {bytes_text(caches.MOST)} at most, went "
+    "through all caches. first call: the workload's first at this shape, with "
     "compilation, without the library's import and start-up. "
     f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
     "wins after: how many calls it takes to be ahead of NumPy, transfer and first call included.",
@@ -142,18 +144,11 @@ def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[st
         seconds_text(row.cold_s),
         seconds_text(row.first_call_s),
         seconds_text(row.transfer_s),
-        _wins_after(row, numpy),
+        breakeven.told(row, numpy),
         bytes_text(row.peak_bytes),
         f"{row.error:.0e}" if row.error else "0",
         marks.get(row.place, ""),
     )
-
-
-def _wins_after(row: Row, numpy: Row | None) -> str:
-    if numpy is None or row.backend == breakeven.BASELINE:
-        return ""
-    count = breakeven.calls(row, numpy)
-    return "never" if count is None else f"{count} call{'s' * (count != 1)}"
 
 
 def from_size_on(results: Results) -> list[tuple[str, ...]]:

@@ -20,10 +20,9 @@ from xarrayops._doctor import thread_pools
 from xarrayops._process import die_with_parent, keep_stdout
 from xarrayops.bench import proof, roofs, source
 from xarrayops.bench.cell import Cell, Place, guarded, warm_up
+from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
-
-_cells: dict[tuple[Any, ...], Cell] = {}
 
 
 def greeting(backend: str) -> dict[str, Any]:
@@ -39,6 +38,7 @@ def greeting(backend: str) -> dict[str, Any]:
     found: dict[str, Any] = {"versions": {}, "devices": []}
     if status.backend is not None:
         found["versions"] = status.backend.versions
+        found["code"] = source.library_digest(status.backend.module)
     if status.available and status.backend is not None:
         first = {d.kind: d for d in reversed(status.backend.devices())}
         found["devices"] = [
@@ -54,34 +54,32 @@ def greeting(backend: str) -> dict[str, Any]:
     return {"status": code, "reason": status.reason, "fix": status.hint, "import_s": perf_counter() - start, **found}
 
 
-def measure(command: dict[str, Any], place: Place, workloads: dict[str, Workload]) -> dict[str, Any]:
-    """One round of a cell, or its peak of memory; before the first of these, the cell is prepared.
-
-    A cell that failed is forgotten, and its memory given back.
-    """
-    key = (command["workload"], place, command["dtype"], command["size"])
-    try:
-        if key not in _cells:
-            _cells[key] = Cell(workloads[command["workload"]], place, command["dtype"], command["size"])
-        cell = _cells[key]
-        if command["do"] == "memory":
-            return {"peak_bytes": cell.peak_bytes()}
-        return {"first": cell.first, **cell.round(command["seconds"])}
-    except BaseException:
-        _cells.pop(key, None)
-        raise
+def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
+    """One round of a cell, or its peak of memory."""
+    if command["do"] == "memory":
+        return {"peak_bytes": cell.peak_bytes()}
+    return {"first": cell.first, **cell.round(command["seconds"])}
 
 
-def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload]) -> dict[str, Any]:
-    """The answer to a command."""
+def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:
+    """The answer to a command. A cell that failed is forgotten."""
     place = Place(backend, command["device"], command["kind"])
+
+    def with_cell() -> dict[str, Any]:
+        cell = cells.get(workloads[command["workload"]], place, command["dtype"], command["size"])
+        try:
+            return measure(command, cell)
+        except BaseException:
+            cells.forget(cell)
+            raise
+
     match command["do"]:
         case "prove":
             return guarded(partial(proof.prove, backend, place.device))
         case "roofs":
             return guarded(partial(roofs.probe, place, command["dtype"]))
         case _:
-            return guarded(partial(measure, command, place, workloads))
+            return guarded(with_cell)
 
 
 def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -> None:
@@ -92,8 +90,9 @@ def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -
 
     answer(greeting(backend))
     workloads = {workload.name: workload for workload in source.load(sources)}
+    cells = ReadyCells()
     for line in commands:
-        answer(obey(json.loads(line), backend, workloads))
+        answer(obey(json.loads(line), backend, workloads, cells))
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ def run(
 
     At a KeyboardInterrupt the workers are ended, and it is raised further.
     """
-    matrix, stop = Matrix(machine=_machine.summary()), Event()
+    matrix, stop = Matrix(machine=_machine.summary(_machine.facts())), Event()
 
     def examine(pair: Pair) -> list[Result]:
         return _Examination(pair, timeout_s, module, matrix.versions).run(cells, tell, stop)

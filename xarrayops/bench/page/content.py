@@ -41,7 +41,7 @@ def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -
         told += [
             {
                 "mark": marks.get(row.place, ""),
-                "wins_after": breakeven.calls(row, base) if base and row is not base else None,
+                "wins_after": breakeven.told(row, base),
                 "wins_from": sizes.get((row.workload, row.dtype, row.place)),
                 "earlier": _earlier(verdicts.get(_identity(row))),
             }

@@ -88,11 +88,9 @@ function numpyFact(row) {
 }
 
 function breakEvenFact(row) {
-  const numpy = numpyOf(lineByName.get(lineName(row)));
-  if (!numpy || numpy === row) return "";
   const { wins_after, wins_from } = told.get(row);
-  if (wins_after == null) return "never";
-  const after = wins_after === 1 ? "from the first call on" : `after ${count(wins_after)} calls`;
+  if (!wins_after || wins_after === "never") return wins_after;
+  const after = wins_after.startsWith("up to") ? wins_after : `after ${wins_after}`;
   return `${after}, transfer and first call included${wins_from == null ? "" : `; at n = ${count(wins_from)} and above`}`;
 }
 

@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -130,7 +131,15 @@ class Workload:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.group or self.name.split()[0])
-        object.__setattr__(self, "timed", self.timed or f"{self.function.__name__}(...)")
+        object.__setattr__(self, "timed", self.timed or f"{self.plain_function.__name__}(...)")
+
+    @property
+    def plain_function(self) -> Callable[..., Any]:
+        """What is timed, without arguments that a `functools.partial` has set; of a callable object, its class."""
+        function = self.function
+        while isinstance(function, partial):
+            function = function.func
+        return function if hasattr(function, "__name__") else type(function)
 
     @property
     def unit(self) -> str:
