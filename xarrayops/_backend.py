@@ -68,6 +68,11 @@ class Backend:
         devices: list[Device] = self.functions["devices"]()
         return devices
 
+    def device_attributes(self, device: Device) -> dict[str, int | str]:
+        """What the library says of one of its devices: clocks, units and memory, as far as they are known."""
+        attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
+        return attributes
+
     @property
     def versions(self) -> dict[str, str]:
         """Versions of the library and of what it runs on."""

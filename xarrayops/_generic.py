@@ -30,6 +30,11 @@ def devices(xp: ModuleType) -> list[Device]:
     return [Device(str(d), str(d), d) for d in xp.__array_namespace_info__().devices()]
 
 
+def device_attributes(xp: ModuleType, device: Any, /) -> dict[str, int | str]:
+    """The standard asks for none."""
+    return {}
+
+
 def refine(xp: ModuleType, x: Array, /) -> str | None:
     """The class tells all."""
     return None

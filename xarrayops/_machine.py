@@ -10,17 +10,27 @@ from typing import Any
 
 _AVX512 = frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
 """What the AVX-512 kernels of OpenBLAS are compiled for."""
+_INSTRUCTIONS = (
+    *("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8"),
+    *("asimd", "asimdhp", "bf16", "i8mm", "sve", "sve2", "sme"),
+)
+"""As /proc/cpuinfo names them."""
 _AVX2_KERNELS = frozenset({"haswell", "zen"})
 
 
 def facts() -> dict[str, Any]:
-    """Operating system, CPU, logical CPUs (all, and those this process may use), caches and memory in bytes."""
+    """Operating system, CPU, logical CPUs (all, and those this process may use), clock, caches and memory in bytes.
+
+    Of the CPU's instructions, those that decide how fast it calculates.
+    """
     known = {
         "os": platform.platform(),
         "machine": platform.machine(),
         "cpu": cpu_model(),
         "cpus": os.cpu_count(),
         "usable_cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "clock_hz": clock_hz(),
+        "instructions": [name for name in _INSTRUCTIONS if name in cpu_flags()],
         "caches_bytes": cache_bytes(),
         "governor": governor(),
         "memory_bytes": memory_bytes(),
@@ -49,7 +59,13 @@ def cpu_model() -> str | None:
 
 def cpu_flags() -> frozenset[str]:
     """The instruction sets of the CPU; empty where the system does not tell."""
-    return frozenset((_cpuinfo("flags") or "").split())
+    return frozenset((_cpuinfo("flags") or _cpuinfo("Features") or "").split())
+
+
+def clock_hz() -> float | None:
+    """The highest clock of the first CPU, or, where the system does not set it, the one that it runs at."""
+    highest, now = _read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), _cpuinfo("cpu MHz")
+    return int(highest) * 1e3 if highest else float(now) * 1e6 if now else None
 
 
 def _cpuinfo(field: str) -> str | None:

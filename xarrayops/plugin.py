@@ -89,6 +89,12 @@ class Device(NamedTuple):
         return int(number) if number.isdecimal() else 0
 
 
+DEVICE_ATTRIBUTES = frozenset(
+    ("capability", "multiprocessors", "clock_hz", "memory_bytes", "memory_clock_hz", "memory_bus_bits", "cache_bytes")
+)
+"""What may be known of a device: its kind of instructions, its units and their clock, its memory, its largest cache."""
+
+
 class Attention(NamedTuple):
     """A call of attention as a kernel is given it: checked, and brought into one form.
 
@@ -225,6 +231,11 @@ class Hooks:
     @staticmethod
     def devices() -> list[Device]:
         """The devices that can be used now; a CPU first where there is one."""
+        raise NotImplementedError
+
+    @staticmethod
+    def device_attributes(device: Any, /) -> dict[str, int | str]:
+        """What the library says of a native device: any of `DEVICE_ATTRIBUTES`; what is not known is left out."""
         raise NotImplementedError
 
     @staticmethod

@@ -14,7 +14,8 @@ from xarrayops.bench import breakeven, markdown, tables, terminal
 from xarrayops.bench.record import Record, key
 from xarrayops.bench.resolution import resolution
 from xarrayops.bench.results import STATUSES, Results, Row
-from xarrayops.bench.roofs import Roofs
+from xarrayops.bench.roofs import Roofs, rated_memory
+from xarrayops.bench.runner import described
 
 KNOWN = {"command": "a test", "date": "today", "roofs": [], "versions": {"numpy": {"numpy": "2"}}, "pools": {}}
 KNOWN |= {"workloads": {"w": {"timed": "a thing", "code": ""}, "v": {"timed": "another", "code": ""}}}
@@ -170,6 +171,18 @@ class TestRoofs:
         assert best == Roofs(3.0, {8: 2.0, 16: 1.0})
         assert Roofs.best([{"memory": {"8": 2.0}}]) is None
         assert Roofs.best([]) is None
+
+    def test_what_the_memory_is_rated_at(self):
+        attributes = {"memory_clock_hz": 2.619e9, "memory_bus_bits": 5120, "multiprocessors": 132}
+        assert rated_memory(attributes) == pytest.approx(
+            3.352e12, rel=1e-3
+        )  # NVIDIA's data sheet of the H100 says 3.35
+        assert rated_memory({"memory_clock_hz": 2.619e9}) is rated_memory({}) is None
+        by = {"torch": {"memory": {"8": 3e12}, "compute": 5e14}, "cupy": {"memory": {}}}
+        found = described(("cuda", 0, "float32"), by, attributes)
+        assert (found["memory_rated"], found["memory_by"]) == (rated_memory(attributes), "torch")
+        assert "3.00 TB/s (torch, rated at 3.35 TB/s)" in markdown.report(results(roofs=[found]))
+        assert "memory_rated" not in described(("cpu", 0, "float32"), by, {})
 
     def test_beyond_a_roof_is_suspect_and_explained(self):
         roofs = Roofs(compute=1e9, memory={1 << 20: 1e9})

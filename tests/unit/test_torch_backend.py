@@ -1,12 +1,14 @@
 """What PyTorch refuses, in our words."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
 from xarrayops.bench import memory
+from xarrayops.plugin import DEVICE_ATTRIBUTES, Device
 
 torch = pytest.importorskip("torch")
 
@@ -40,6 +42,27 @@ def test_an_update_in_place_that_cannot_be(x, why):
     with pytest.raises(xo.Unsupported, match=rf"{why}.* Instead: copy=None or copy=True"):
         xo.at(x)[0].set(1.0, copy=False)
     assert xo.at(x)[0].set(1.0).tolist() == [1, 0, 0]
+
+
+def test_attributes_of_a_gpu(monkeypatch):
+    """PyTorch tells clocks in kHz, and 0 where the driver does not tell."""
+    known = SimpleNamespace(
+        major=9,
+        minor=0,
+        multi_processor_count=132,
+        clock_rate=1_980_000,
+        total_memory=80 << 30,
+        gcnArchName="gfx942",
+        memory_clock_rate=0,
+        memory_bus_width=5120,
+        L2_cache_size=50 << 20,
+    )
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: known)
+    backend = xo.backend("torch")
+    found = backend.device_attributes(Device("cuda", "cuda:0", torch.device("cuda", 0)))
+    assert set(found) == DEVICE_ATTRIBUTES - {"memory_clock_hz"}
+    assert (found["clock_hz"], found["capability"]) == (1.98e9, "gfx942" if torch.version.hip else "9.0")
+    assert backend.device_attributes(backend.devices()[0]) == {}
 
 
 @pytest.mark.parametrize("number", [300, -129, 2**70])

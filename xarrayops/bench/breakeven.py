@@ -46,7 +46,7 @@ def told(row: Row, numpy: Row | None) -> str:
 
 
 def _calls_text(count: int) -> str:
-    return f"{count} call{'s' * (count != 1)}"
+    return f"{count:,} call{'s' * (count != 1)}"
 
 
 def _start(row: Row) -> float:

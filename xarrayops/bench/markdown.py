@@ -57,13 +57,17 @@ def _roofs(known: dict[str, Any]) -> list[str]:
     lines = [
         (
             f"{roof['device']} {roof['dtype']}",
-            f"{rate_text(roof['memory'], 'B/s')} ({roof['memory_by']})",
+            f"{rate_text(roof['memory'], 'B/s')} ({', '.join([roof['memory_by'], *_rated(roof)])})",
             f"{rate_text(roof['compute'], 'FLOP/s')} ({roof['compute_by']})",
         )
         for roof in known["roofs"]
         if "memory" in roof
     ]
     return ["## Roofs", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
+
+
+def _rated(roof: dict[str, Any]) -> list[str]:
+    return [f"rated at {rate_text(roof['memory_rated'], 'B/s')}"] if "memory_rated" in roof else []
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

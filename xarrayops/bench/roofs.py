@@ -61,6 +61,12 @@ class Roofs(NamedTuple):
         return cls(rates.get("compute", 0.0), {int(nbytes): rate for nbytes, rate in rates["memory"].items()})
 
 
+def rated_memory(attributes: Mapping[str, Any]) -> float | None:
+    """Bytes per second that a device's memory is built for: two transfers on each wire in each cycle of its clock."""
+    clock, bits = attributes.get("memory_clock_hz"), attributes.get("memory_bus_bits")
+    return 2.0 * clock * bits / 8 if clock and bits else None
+
+
 def probe(place: Place, dtype: str) -> dict[str, Any]:
     """The best rates that this library reached on a device: "memory" in B/s by bytes moved and "compute" in FLOP/s.
 

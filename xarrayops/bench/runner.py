@@ -19,7 +19,7 @@ from xarrayops.bench.plan import Observer, Plan, Step
 from xarrayops.bench.record import Record, RoofPlace, key
 from xarrayops.bench.resolution import resolution
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.roofs import Roofs
+from xarrayops.bench.roofs import Roofs, rated_memory
 from xarrayops.bench.source import code_of, digest
 from xarrayops.bench.workloads._contract import FLOATS
 
@@ -308,6 +308,15 @@ class Run:
         """The best of every library on the cell's device."""
         return Roofs.best(self.probed.get(record.roof_place, {}).values()) if record.device else None
 
+    def attributes(self, place: RoofPlace) -> dict[str, Any]:
+        """What the libraries say of a device, each adding what those before it left out."""
+        found: dict[str, Any] = {}
+        for greeting in self.greetings.values():
+            for device in greeting.get("devices", ()):
+                if (device["kind"], device["index"]) == place[:2]:
+                    found = device["attributes"] | found
+        return found
+
     def results(self) -> Results:
         """The rows and what they have in common, as they stand."""
         rows = [
@@ -330,17 +339,19 @@ class Run:
             "versions": {name: greeting["versions"] for name, greeting in here.items()},
             "devices": {name: greeting["devices"] for name, greeting in here.items()},
             "pools": {name: greeting.get("pools", []) for name, greeting in here.items()},
-            "roofs": [described(place, by) for place, by in self.probed.items() if by],
+            "roofs": [described(place, by, self.attributes(place)) for place, by in self.probed.items() if by],
             "launch_s": {f"{backend} {device}": s for (backend, device), s in self.launches.items()},
             "resolution": resolution(rows),
             "workloads": {w.name: {"timed": w.timed, "code": self.code[w.name]} for w in self.plan.workloads},
         }
 
 
-def described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The roofs of a device for people: its best rates, and which library reached them."""
+def described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The roofs of a device for people: its best rates, which library reached them, and what its memory is rated at."""
     kind, index, dtype = place
-    found = {"device": kind if kind == "cpu" else f"{kind}:{index}", "dtype": dtype}
+    found: dict[str, Any] = {"device": kind if kind == "cpu" else f"{kind}:{index}", "dtype": dtype}
+    if (rated := rated_memory(attributes)) is not None:
+        found["memory_rated"] = rated
     best = Roofs.best(by.values())
     if best is None:
         return found

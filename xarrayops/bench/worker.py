@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, TextIO
 
 from xarrayops import registry
+from xarrayops._backend import Backend
 from xarrayops._doctor import thread_pools
 from xarrayops._process import die_with_parent, keep_stdout
 from xarrayops.bench import proof, roofs, source
@@ -23,6 +24,7 @@ from xarrayops.bench.cell import Cell, Place, guarded, warm_up
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
+from xarrayops.plugin import Device
 
 
 def greeting(backend: str) -> dict[str, Any]:
@@ -41,9 +43,7 @@ def greeting(backend: str) -> dict[str, Any]:
         found["code"] = source.library_digest(status.backend.module)
     if status.available and status.backend is not None:
         first = {d.kind: d for d in reversed(status.backend.devices())}
-        found["devices"] = [
-            {"name": d.name, "kind": d.kind, "label": d.label, "index": d.index} for d in reversed(first.values())
-        ]
+        found["devices"] = [described(status.backend, device) for device in reversed(first.values())]
         for device in first.values():
             with suppress(Exception):
                 warm_up(backend, device.name)
@@ -52,6 +52,14 @@ def greeting(backend: str) -> dict[str, Any]:
         return {"status": "ok", "import_s": perf_counter() - start, **found}
     code = "crashed" if status.code == "broken" else status.code
     return {"status": code, "reason": status.reason, "fix": status.hint, "import_s": perf_counter() - start, **found}
+
+
+def described(backend: Backend, device: Device) -> dict[str, Any]:
+    """A device as plain data; what the library fails to say of it is left out."""
+    found = {"name": device.name, "kind": device.kind, "label": device.label, "index": device.index, "attributes": {}}
+    with suppress(Exception):
+        found["attributes"] = backend.device_attributes(device)
+    return found
 
 
 def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:

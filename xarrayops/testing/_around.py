@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from xarrayops.plugin import DEVICE_ATTRIBUTES
 from xarrayops.testing._compare import check_array
 from xarrayops.testing._samples import sample
 from xarrayops.testing._table import called, exercises
@@ -35,6 +36,9 @@ class AroundSuite:
         assert backend is variant.backend
         assert all(isinstance(v, str) for v in backend.versions.values())
         assert any(d.native == variant.device for d in backend.devices())
+        for each in map(backend.device_attributes, backend.devices()):
+            assert set(each) <= DEVICE_ATTRIBUTES
+            assert all(isinstance(value, str) or value > 0 for value in each.values())
         if isinstance(variant.library, str):
             assert backend.name in {status.name for status in xo.backends() if status.available}
 

@@ -15,6 +15,7 @@ from xarrayops_backends.cupy._devices import (
     as_device as as_device,
     compute as compute,
     device as device,
+    device_attributes as device_attributes,
     devices as devices,
     is_lazy as is_lazy,
     synchronize as synchronize,

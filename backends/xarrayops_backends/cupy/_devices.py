@@ -12,6 +12,13 @@ from xarrayops.errors import what_there_is
 from xarrayops.plugin import Array, Device
 
 _KIND = "rocm" if runtime.is_hip else "cuda"
+_ATTRIBUTES = {
+    "multiprocessors": ("cudaDevAttrMultiProcessorCount", 1),
+    "clock_hz": ("cudaDevAttrClockRate", 1000),
+    "memory_clock_hz": ("cudaDevAttrMemoryClockRate", 1000),
+    "memory_bus_bits": ("cudaDevAttrGlobalMemoryBusWidth", 1),
+    "cache_bytes": ("cudaDevAttrL2CacheSize", 1),
+}
 _HERE: AbstractContextManager[Any] = nullcontext()
 
 
@@ -31,6 +38,22 @@ def versions() -> dict[str, str]:
 def devices() -> list[Device]:
     """None, rather than an error, where there is no driver or no device."""
     return [Device(_KIND, f"{_KIND}:{i}", cupy.cuda.Device(i), _label(i)) for i in range(_count())]
+
+
+def device_attributes(device: Any, /) -> dict[str, int | str]:
+    """Asked for one by one: properties hold no clocks from CUDA 13 on. The runtime gives them in kHz."""
+    found: dict[str, int | str] = {
+        "capability": str(device.compute_capability),
+        "memory_bytes": int(device.mem_info[1]),
+    }
+    for name, (attribute, unit) in _ATTRIBUTES.items():
+        try:
+            value = runtime.deviceGetAttribute(getattr(runtime, attribute), device.id)
+        except (AttributeError, runtime.CUDARuntimeError):
+            continue
+        if value:
+            found[name] = value * unit
+    return found
 
 
 def as_device(device: Any, /) -> Any:

@@ -37,6 +37,7 @@ from xarrayops_backends.jax._devices import (
     as_device,
     compute,
     device,
+    device_attributes,
     devices,
     is_lazy,
     synchronize,

@@ -45,6 +45,16 @@ def devices() -> list[Device]:
     return [Device(_kind(d), f"{_kind(d)}:{d.id}", d, d.device_kind) for d in _natives()]
 
 
+def device_attributes(device: Any, /) -> dict[str, int | str]:
+    """Of accelerators; the memory is what JAX may take of it."""
+    found = {
+        "capability": getattr(device, "compute_capability", None),
+        "multiprocessors": getattr(device, "core_count", None),
+        "memory_bytes": (device.memory_stats() or {}).get("bytes_limit"),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 def as_device(device: Any, /) -> Any:
     """The device of a name; "gpu" is whichever kind there is. Shardings are places too."""
     if isinstance(device, Sharding) and len(device.device_set) == 1:

@@ -41,6 +41,23 @@ def devices() -> list[Device]:
     return [Device("cpu", "cpu", torch.device("cpu"), "CPU"), *gpus]
 
 
+def device_attributes(device: torch.device, /) -> dict[str, int | str]:
+    """Of a GPU; PyTorch gives clocks in kHz."""
+    if device.type != "cuda":
+        return {}
+    known = torch.cuda.get_device_properties(device)
+    found: dict[str, int | str] = {
+        "capability": known.gcnArchName if torch.version.hip else f"{known.major}.{known.minor}",
+        "multiprocessors": known.multi_processor_count,
+        "clock_hz": known.clock_rate * 1000,
+        "memory_bytes": known.total_memory,
+        "memory_clock_hz": known.memory_clock_rate * 1000,
+        "memory_bus_bits": known.memory_bus_width,
+        "cache_bytes": known.L2_cache_size,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 def refine(x: Array, /) -> str | None:
     """A tensor on an XLA device belongs to PyTorch/XLA."""
     return "torch_xla" if x.device.type == "xla" else None

@@ -90,7 +90,8 @@ function numpyFact(row) {
 function breakEvenFact(row) {
   const { wins_after, wins_from } = told.get(row);
   if (!wins_after || wins_after === "never") return wins_after;
-  const after = wins_after.startsWith("up to") ? wins_after : `after ${wins_after}`;
+  const after = wins_after === "1 call" ? "from the first call on"
+    : wins_after.startsWith("up to") ? wins_after : `after ${wins_after}`;
   return `${after}, transfer and first call included${wins_from == null ? "" : `; at n = ${count(wins_from)} and above`}`;
 }
 

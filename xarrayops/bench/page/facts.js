@@ -47,30 +47,39 @@ const drawNotes = () => byId("notes-list").append(...data.notes.map((note) => el
 function drawEnvironment() {
   const framed = (title, columns, lines) =>
     lines.length > 0 && [el("h3", {}, title), el("div", { class: "frame" }, table(title, columns, lines))];
-  const named = (title, known = {}) => framed(title, ["Name", "Value"],
-    Object.entries(known).map(([name, value]) => [name.replace("_bytes", ""), plain(value, name)]));
-  const { machine, settings, versions, pools = {}, roofs = [] } = environment;
+  const listed = (title, known = {}) => framed(title, ["Name", "Value"],
+    Object.entries(known).map(([name, value]) => [named(name), plain(value, name)]));
+  const { machine, settings, versions, devices = {}, pools = {}, roofs = [] } = environment;
+  const attributes = Object.entries(devices).flatMap(([name, own]) => own
+    .filter((device) => Object.keys(device.attributes ?? {}).length)
+    .map((device) => [`${name} ${device.name}`, plain(device.attributes)]));
   const kernels = Object.entries(pools).map(([name, own]) => [name, own.map(poolText).join("; ")]);
   byId("environment-tables").append(...[
-    named("Machine", machine), named("Versions", versions), named("Settings", settings),
+    listed("Machine", machine), listed("Versions", versions), listed("Settings", settings),
     framed("Thread pools and BLAS", ["Backend", "Pools"], kernels),
+    framed("Devices, as their libraries describe them", ["Device", "Attributes"], attributes),
     framed("Roofs", ["Device", "dtype", "Memory", "Compute"], roofs.map((roof) => [roof.device, roof.dtype,
-      roofCell(roof.memory, "B/s", roof.memory_by), roofCell(roof.compute, "FLOP/s", roof.compute_by)])),
+      roofCell(roof.memory, "B/s", roof.memory_by, roof.memory_rated), roofCell(roof.compute, "FLOP/s", roof.compute_by)])),
   ].flat().filter(Boolean));
 }
 
-const roofCell = (value, unit, by) => (value > 0 ? `${rate(value, unit)}${by ? `, by ${by}` : ""}` : "–");
+const roofCell = (value, unit, by, rated) => (value > 0
+  ? `${rate(value, unit)}${by ? `, by ${by}` : ""}${rated ? `; rated at ${rate(rated, unit)}` : ""}` : "–");
 
 const poolText = ({ internal_api, version, architecture, num_threads }) =>
   [internal_api, version, architecture, num_threads && `${num_threads} threads`].filter(Boolean).join(" ");
+
+/** The unit stands with the value. */
+const named = (key) => key.replace(/_(bytes|hz)$/, "").replaceAll("_", " ");
 
 /** Plain data as people read it. */
 function plain(value, name = "") {
   if (Array.isArray(value)) return value.map((part) => plain(part, name)).join("; ");
   if (value && typeof value === "object") {
-    return Object.entries(value).map(([key, part]) => `${key} ${plain(part, key)}`).join(", ");
+    return Object.entries(value).map(([key, part]) => `${named(key)} ${plain(part, key)}`).join(", ");
   }
   if (typeof value === "number" && name.endsWith("_bytes")) return bytes(value);
+  if (typeof value === "number" && name.endsWith("_hz")) return `${(value / 1e9).toPrecision(3)} GHz`;
   return value == null ? "" : String(value);
 }
 

@@ -32,5 +32,17 @@ def driverGetVersion():  # noqa: N802
     return 12090
 
 
+cudaDevAttrMultiProcessorCount, cudaDevAttrL2CacheSize = 16, 38  # noqa: N816
+cudaDevAttrClockRate, cudaDevAttrMemoryClockRate, cudaDevAttrGlobalMemoryBusWidth = 13, 36, 37  # noqa: N816
+_ATTRIBUTES = {16: 132, 38: 50 << 20, 13: 1_980_000, 36: 2_619_000}
+
+
+def deviceGetAttribute(attribute, index):  # noqa: N802
+    """Clocks in kHz; one attribute is unknown to the driver."""
+    if attribute not in _ATTRIBUTES:
+        raise CUDARuntimeError("cudaErrorInvalidValue: invalid argument")
+    return _ATTRIBUTES[attribute]
+
+
 def getDeviceProperties(index):  # noqa: N802
     return {"name": f"Stand-in {index}".encode(), "major": 9, "minor": 0}
