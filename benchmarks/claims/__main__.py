@@ -30,7 +30,7 @@ from xarrayops import _doctor
 from xarrayops._command import INTERRUPTED, console, names, seconds, select
 from xarrayops.bench import source
 from xarrayops.bench.journal import Journal
-from xarrayops.bench.plan import PROCESSES, ROUND_S, ROUNDS, Plan
+from xarrayops.bench.plan import PROCESSES, ROUND_S, Plan
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import Results, Row
 from xarrayops.bench.runner import run
@@ -52,7 +52,7 @@ class Settings:
     size: str = "default"
     budget_s: float = BUDGET_S
     processes: int = PROCESSES
-    rounds: int = ROUNDS
+    rounds: int = 12
     round_s: float = ROUND_S
 
     @classmethod
@@ -150,7 +150,7 @@ def report(findings: Sequence[Finding], environments: Sequence[Mapping[str, Any]
         "size": size,
         "rule": {
             "ratio": "how many times more the baseline takes than the contestant",
-            "interval": "from the intervals of both times; of memory, from what a process may take by the way",
+            "interval": "of the median ratio of a round; of memory, from what a process may take by the way",
             "near": NEAR,
             "by_the_way_bytes": BY_THE_WAY,
         },

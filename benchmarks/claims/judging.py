@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from xarrayops.bench.results import Row
-from xarrayops.bench.timing import CONFIDENCE
+from xarrayops.bench.timing import CONFIDENCE, median_of_rounds
 
 if TYPE_CHECKING:
     from catalogue import Claim
@@ -35,7 +35,7 @@ class Ratio(NamedTuple):
     found: float
     low: float | None
     high: float | None
-    confidence: float = 1.0
+    confidence: float | None = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def zones(claimed: float) -> list[tuple[float, Verdict]]:
 
 def verdict(claimed: float, ratio: Ratio) -> tuple[Verdict, str]:
     """What the ratio says of the claim, and why it says nothing where its interval contains a border."""
-    if ratio.low is None or ratio.high is None:
+    if ratio.low is None or ratio.high is None or ratio.confidence is None:
         return "undecided", "one round is too few for an interval: a longer --budget"
     if ratio.confidence < CONFIDENCE:
         return "undecided", f"from so few rounds the intervals are only {ratio.confidence:.0%} sure: a longer --budget"
@@ -131,14 +131,15 @@ def _believe(row: Row) -> None:
 
 
 def _of_times(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:
-    """The ratio at the largest size; at either end of its interval, one time is the least and the other the most."""
+    """The median of the ratios at the largest size, one for each round of each process, and an interval around it.
+
+    What disturbs the machine for longer than a round disturbs both times of it, and their ratio less than either.
+    """
     slow, fast = baselines[-1], contestants[-1]
     figures = {f"{role}_s": row.median_s or 0.0 for role, row in (("baseline", slow), ("contestant", fast))}
-    found = figures["baseline_s"] / figures["contestant_s"]
-    if slow.low_s is None or slow.high_s is None or fast.low_s is None or fast.high_s is None:
-        return Ratio(found, None, None), figures
-    confidence = min(slow.confidence or 0.0, fast.confidence or 0.0)
-    return Ratio(found, slow.low_s / fast.high_s, slow.high_s / fast.low_s, confidence), figures
+    processes = zip(slow.medians_s, fast.medians_s, strict=False)
+    rounds = [pair for process in processes for pair in zip(*process, strict=False)]
+    return Ratio(*median_of_rounds([slow_s / fast_s for slow_s, fast_s in rounds])), figures
 
 
 def _of_memory(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:

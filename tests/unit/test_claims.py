@@ -8,6 +8,7 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -48,8 +49,10 @@ def row(workload, backend="numpy", **fields):
     return Row(workload, backend, "cpu", "float32", **{**known, **fields})
 
 
-def timed(workload, low, median, high, **fields):
-    return row(workload, low_s=low, median_s=median, high_s=high, **fields)
+def timed(workload, *processes, **fields):
+    """A row with the medians of the rounds of each process."""
+    rounds = [seconds for process in processes for seconds in process]
+    return row(workload, median_s=median(rounds), medians_s=[list(process) for process in processes], **fields)
 
 
 def by_place(*rows):
@@ -112,34 +115,35 @@ def test_few_rounds_decide_nothing(judging, ratio, reason):
     assert reason in why
 
 
-def test_times_at_the_ends_of_their_intervals_bound_the_ratio(judging, claims):
+def test_rounds_are_compared_one_by_one(judging, claims):
+    """The machine is ten times as slow for some rounds, and both workloads with it."""
     claim = claims["torchscript-matmul-relu"]
-    rows = by_place(
-        timed(claim.baseline, 3.8, 4.0, 4.2, backend="torch"), timed(claim.contestant, 2.9, 3.0, 3.1, backend="torch")
-    )
+    slow, fast = ((4.0, 40.0, 4.1, 39.0), (4.0, 4.1, 3.9, 40.0)), ((3.0, 30.0, 3.0, 30.0), (3.0, 3.0, 3.0, 30.0, 9.0))
+    rows = by_place(timed(claim.baseline, *slow, backend="torch"), timed(claim.contestant, *fast, backend="torch"))
     found = judging.judge(claim, "torch", "cpu", rows)
-    assert (found.found, found.low, found.high) == pytest.approx((4 / 3, 3.8 / 3.1, 4.2 / 2.9))
-    assert (found.verdict, found.reason, found.confidence) == ("holds", "", 0.97)
-    assert found.told == "found 1.33 (1.23 to 1.45), claimed 1.33"
-    assert found.figures == {"baseline_s": 4.0, "contestant_s": 3.0}
+    assert (found.found, found.low, found.high) == pytest.approx((4 / 3, 1.3, 4.1 / 3))
+    assert (found.verdict, found.reason, found.confidence) == ("holds", "", 1 - 2 / 2**8)
+    assert found.told == "found 1.33 (1.30 to 1.37), claimed 1.33"
+    assert found.figures == {"baseline_s": 4.1, "contestant_s": 3.0}
 
 
-def test_the_less_sure_interval_counts(judging, claims):
+@pytest.mark.parametrize(("rounds", "confidence"), [(1, None), (2, 0.5), (5, 0.9375)])
+def test_few_rounds_of_either_decide_nothing_of_times(judging, claims, rounds, confidence):
     claim = claims["csr-as-fast-as-coo"]
-    rows = by_place(timed(claim.baseline, 1, 1, 1, confidence=0.5), timed(claim.contestant, 1, 1, 1))
+    rows = by_place(timed(claim.baseline, [1.0] * rounds), timed(claim.contestant, [1.0] * 9))
     found = judging.judge(claim, "numpy", "cpu", rows)
-    assert (found.verdict, found.confidence, found.found) == ("undecided", 0.5, 1.0)
+    assert (found.verdict, found.confidence, found.found) == ("undecided", confidence, 1.0)
 
 
 def test_a_baseline_of_another_library_is_looked_up_on_the_cpu(judging, claims):
     claim = claims["cupy-matmul"]
     rows = by_place(
-        timed("matmul 10000", 8.1, 8.2, 8.3),
-        timed("matmul 10000", 0.09, 0.1, 0.101, backend="cupy", device_kind="cuda"),
+        timed("matmul 10000", [8.1, 8.2, 8.3]),
+        timed("matmul 10000", [0.1, 0.1, 0.1], backend="cupy", device_kind="cuda"),
     )
     found = judging.judge(claim, "cupy", "cuda", rows)
     assert found.found == pytest.approx(82)
-    assert found.told == "found 82.0 (80.2 to 92.2), claimed 82"
+    assert found.told == "found 82.0 (81.0 to 83.0), claimed 82"
 
 
 MIB = 1 << 20
@@ -209,7 +213,7 @@ def test_memory_that_drowns_is_no_figure(judging, claims):
 @pytest.mark.parametrize("role", ["baseline", "contestant"])
 def test_a_time_that_is_not_there_or_not_believed_is_told(judging, claims, role, fields, reason):
     claim = claims["csr-as-fast-as-coo"]
-    pair = {"baseline": timed(claim.baseline, 1, 1, 1), "contestant": timed(claim.contestant, 1, 1, 1)}
+    pair = {"baseline": timed(claim.baseline, [1.0]), "contestant": timed(claim.contestant, [1.0])}
     pair[role] = replace(pair[role], **fields)
     found = judging.judge(claim, "numpy", "cpu", by_place(*pair.values()))
     assert found.verdict == "cannot be measured here"
