@@ -1,6 +1,9 @@
 """What PyTorch refuses, in our words."""
 
+import re
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -63,6 +66,32 @@ def test_attributes_of_a_gpu(monkeypatch):
     assert set(found) == DEVICE_ATTRIBUTES - {"memory_clock_hz"}
     assert (found["clock_hz"], found["capability"]) == (1.98e9, "gfx942" if torch.version.hip else "9.0")
     assert backend.device_attributes(backend.devices()[0]) == {}
+
+
+RECORDER = """
+import torch
+import xarrayops as xo
+
+class Recorder(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if args and isinstance(args[0], torch.Tensor) and args[0].numel() == 1:
+            print(function.__name__, args[0].dtype)
+        return function(*args, **(kwargs or {}))
+
+with Recorder():
+    xo.backend("torch")
+"""
+
+
+@pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="PyTorch is built without MKL")
+def test_the_first_call_of_every_function_of_mkl_is_made_with_the_backend():
+    """By one thread: pytorch#188792. The race itself strikes one process in a hundred, of a crowd."""
+    header = Path(torch.__file__).parent / "include" / "ATen" / "cpu" / "vml.h"
+    functions = re.findall(r"^IMPLEMENT_VML_MKL\((\w+),", header.read_text(), re.MULTILINE)
+    done = subprocess.run([sys.executable, "-c", RECORDER], capture_output=True, text=True)
+    called = set(done.stdout.splitlines())
+    assert functions
+    assert {f"{name} {dtype}" for name in functions for dtype in (torch.float32, torch.float64)} <= called, done.stderr
 
 
 @pytest.mark.parametrize("number", [300, -129, 2**70])

@@ -1,7 +1,8 @@
 """PyTorch: the array API standard where array-api-compat leaves gaps, and the hooks of `xarrayops.plugin`.
 
 Each theme has its file: _elementwise, _statistics, _sets, _searching, _manipulation, _creation, _linalg, _dtypes,
-_devices and _update; _wide holds the roads around the kernels that PyTorch lacks for uint16, uint32 and uint64.
+_devices, _update and _first_calls; _wide holds the roads around the kernels that PyTorch lacks for uint16, uint32 and
+uint64.
 
 Left as PyTorch has them: floor_divide of infinities, where the standard allows what Python and NumPy do (a mend that
 keeps finite quotients exact doubles the time), and the sign of a zero remainder (a mend costs 19 % and the gradient).
@@ -106,6 +107,7 @@ from xarrayops_backends.torch._exchange import (
     memory as memory,
     to_numpy as to_numpy,
 )
+from xarrayops_backends.torch._first_calls import make_first_calls as _make_first_calls
 from xarrayops_backends.torch._layout import (
     as_strided as as_strided,
     contiguous as contiguous,
@@ -202,6 +204,8 @@ KNOWN_BAD = (
     ),
     *_KNOWN_BAD_ATTENTION,
 )
+
+_make_first_calls()
 
 if _XLA_INSTALLED:
     for _verb in (*SURFACE, "as_strided", "contiguous", "einsum", "pin_memory", "synchronize", "to_device", "update"):
