@@ -28,7 +28,7 @@ def facts() -> dict[str, Any]:
         "machine": platform.machine(),
         "cpu": cpu_model(),
         "cpus": os.cpu_count(),
-        "usable_cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "usable_cpus": len(usable_cpus()),
         "clock_hz": clock_hz(),
         "instructions": [name for name in _INSTRUCTIONS if name in cpu_flags()],
         "caches_bytes": cache_bytes(),
@@ -116,6 +116,28 @@ def available_bytes() -> int | None:
             limit, used = memory_limit_bytes(), (_read("/sys/fs/cgroup/memory.current") or "").strip()
             return min(free, limit - int(used)) if limit is not None and used.isdecimal() else free
     return None
+
+
+def busy_seconds() -> float | None:
+    """The seconds that the CPUs which this process may use have worked, for anyone; None where nobody tells.
+
+    What a hypervisor gave to other machines counts as work.
+    """
+    names = {f"cpu{number}" for number in usable_cpus()}
+    lines = [line.split() for line in (_read("/proc/stat") or "").splitlines()]
+    ticks = [sum(map(int, (*line[1:4], *line[6:9]))) for line in lines if line and line[0] in names]  # no idling
+    return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
+
+
+def process_seconds(pid: int) -> float:
+    """The seconds that a process has worked; 0 where the system does not tell, or it is gone."""
+    fields = (_read(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def usable_cpus() -> list[int]:
+    """The numbers of the CPUs that this process may use."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 def load() -> float | None:

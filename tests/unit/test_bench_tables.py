@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from rich.console import Console
 
-from xarrayops.bench import breakeven, markdown, tables, terminal
+from xarrayops import _machine
+from xarrayops.bench import breakeven, markdown, tables, terminal, winners
+from xarrayops.bench.others import Others
+from xarrayops.bench.probed import Probed
 from xarrayops.bench.record import Record, key
 from xarrayops.bench.resolution import resolution
 from xarrayops.bench.results import STATUSES, Results, Row
 from xarrayops.bench.roofs import Roofs, rated_memory
-from xarrayops.bench.runner import described
+from xarrayops.bench.timing import median_of_rounds
 
 KNOWN = {"command": "a test", "date": "today", "roofs": [], "versions": {"numpy": {"numpy": "2"}}, "pools": {}}
 KNOWN |= {"workloads": {"w": {"timed": "a thing", "code": ""}, "v": {"timed": "another", "code": ""}}}
@@ -38,23 +45,50 @@ def shown(found, width=160):
     return console.file.getvalue()
 
 
-class TestFastest:
-    def test_an_interval_of_its_own(self):
-        clear = [row("a", 1.0, 0.9, 1.1), row("b", 2.0, 1.9, 2.1)]
-        assert tables.fastest(clear, 0.1) == {"a cpu": "fastest"}
-        close = [row("a", 1.0, 0.9, 1.1), row("b", 1.05, 1.0, 2.1), row("c", 3.0, 2.0, 4.0)]
-        assert tables.fastest(close, 0.1) == {"a cpu": "tie", "b cpu": "tie"}
-        assert tables.fastest([row("a", 1.0), row("b", 2.0, 1.9, 2.1)], 0.1) == {}
+def timed(backend, *processes, **fields):
+    """A row with the medians of the rounds of each process."""
+    found = median_of_rounds([seconds for process in processes for seconds in process])
+    return row(backend, found.median, found.low, found.high, medians_s=[list(each) for each in processes], **fields)
 
-    def test_one_lucky_round_makes_no_tie(self):
-        rows = [row("a", 1.0, 0.99, 1.01), row("b", 3.0, 1.05, 3.1)]
-        assert tables.fastest(rows, 0.2) == {"a cpu": "fastest"}
+
+class TestFastest:
+    STEADY: ClassVar = timed("a", [1.0, 1.01, 1.02, 1.01], [1.0, 1.03, 1.01, 1.02])
+
+    def test_who_is_faster_in_all_rounds_wins(self):
+        slow = timed("b", [1.2, 1.3, 1.2, 1.25], [1.2, 1.22, 1.2, 1.3])
+        assert winners.fastest([slow, self.STEADY], 0.1) == {"a cpu": "fastest"}
+        assert winners.fastest([self.STEADY], 0.1) == {"a cpu": "fastest"}
+        assert winners.fastest([], 0.1) == {}
 
     def test_differences_below_the_resolution_are_ties(self):
-        rows = [row("a", 1.0, 0.99, 1.01), row("b", 1.1, 1.09, 1.11)]
-        assert tables.fastest(rows, 0.05) == {"a cpu": "fastest"}
-        assert tables.fastest(rows, 0.2) == {"a cpu": "tie", "b cpu": "tie"}
-        assert tables.fastest(rows, None) == {"a cpu": "fastest"}
+        slow = timed("b", [1.2, 1.3, 1.2, 1.25], [1.2, 1.22, 1.2, 1.3])
+        assert winners.fastest([slow, self.STEADY], 0.3) == {"a cpu": "tie", "b cpu": "tie"}
+        assert winners.fastest([slow, self.STEADY], None) == {"a cpu": "fastest"}
+
+    @pytest.mark.parametrize(("lucky", "mark"), [(0, "fastest"), (1, "fastest"), (2, "tie"), (4, "tie")])
+    def test_a_lucky_round_makes_no_tie_but_two_of_eight_do(self, lucky, mark):
+        rounds = [0.9] * lucky + [1.9] * (8 - lucky)
+        found = winners.fastest([timed("b", rounds[:4], rounds[4:]), timed("a", [1.0] * 4, [1.0] * 4)], 0.1)
+        assert found["a cpu"] == mark
+        assert ("b cpu" in found) == (mark == "tie")
+
+    @pytest.mark.parametrize("others", [1.0, 40.0])
+    def test_a_disturbed_round_of_the_fastest_makes_no_tie_of_one_far_behind(self, others):
+        """Eight rounds, and another program takes the CPUs from the fastest in three of them."""
+        best = timed("a", [1.0, 50.0, 1.0, 50.0], [1.0, 1.0, 50.0, 1.0])
+        behind = timed("b", [others * 3.0, 1.9 * others, 2.5 * others, 3.0], [3.0 * others] * 4)
+        found = winners.fastest([best, behind], 0.1)
+        assert found == ({"a cpu": "tie", "b cpu": "tie"} if others == 1.0 else {"a cpu": "fastest"})
+
+    @pytest.mark.parametrize(("rounds", "mark"), [(2, "tie"), (4, "tie"), (5, "fastest")])
+    def test_few_rounds_tell_little(self, rounds, mark):
+        rows = [timed("a", [1.0] * rounds), timed("b", [1.9] * rounds)]
+        assert winners.fastest(rows, 0.1)["a cpu"] == mark
+        far = [timed("a", [1.0] * rounds), timed("b", [2.0] * rounds)]
+        assert winners.fastest(far, 0.1) == {"a cpu": "fastest"}
+
+    def test_nothing_is_said_before_all_have_an_interval(self):
+        assert winners.fastest([self.STEADY, timed("b", [2.0])], 0.1) == {}
 
 
 class TestResolution:
@@ -179,10 +213,15 @@ class TestRoofs:
         )  # NVIDIA's data sheet of the H100 says 3.35
         assert rated_memory({"memory_clock_hz": 2.619e9}) is rated_memory({}) is None
         by = {"torch": {"memory": {"8": 3e12}, "compute": 5e14}, "cupy": {"memory": {}}}
-        found = described(("cuda", 0, "float32"), by, attributes)
+        devices = [{"kind": "cuda", "index": i, "attributes": attributes if i == 0 else {}} for i in range(2)]
+        probed = Probed()
+        for name, rates in by.items():
+            for index in range(2):
+                probed.add(("cuda", index, "float32"), name, {"status": "ok", **rates})
+        found, other = probed.described(devices)
         assert (found["memory_rated"], found["memory_by"]) == (rated_memory(attributes), "torch")
         assert "3.00 TB/s (torch, rated at 3.35 TB/s)" in markdown.report(results(roofs=[found]))
-        assert "memory_rated" not in described(("cpu", 0, "float32"), by, {})
+        assert other == {name: value for name, value in found.items() if name != "memory_rated"} | {"device": "cuda:1"}
 
     def test_beyond_a_roof_is_suspect_and_explained(self):
         roofs = Roofs(compute=1e9, memory={1 << 20: 1e9})
@@ -206,7 +245,7 @@ def test_tables_fit_the_terminal(width):
 
 def test_many_tables_become_one_matrix():
     rows = [
-        row(backend, time * n, 0.99 * time * n, 1.01 * time * n, size=n)
+        timed(backend, [0.99 * time * n, time * n, 1.01 * time * n], [time * n] * 3, size=n)
         for n in range(1, terminal.FEW + 2)
         for backend, time in (("a", 1.0), ("b", 2.0))
     ]
@@ -239,11 +278,29 @@ def test_a_busy_machine_is_told():
     assert "load 3.0 on 2 CPUs" in markdown.report(results(load=3.0, machine={"usable_cpus": 2}))
     assert tables.disturbance(results(load=0.1, machine={"usable_cpus": 2})) is None
     assert tables.disturbance(results()) is None
+    told = tables.disturbance(results(others=0.34, resolution=1.59, load=3.0))
+    assert "had 34% of the CPUs during the run" in told
+    assert "differed by 159%" in told
+    assert "Measure again" in tables.disturbance(results(resolution=0.8))
+    assert tables.disturbance(results(others=0.02, resolution=0.2, load=0.0)) is None
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="Linux tells how busy its CPUs are")
+def test_others_are_told_from_this_process_and_its_workers():
+    spin = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\nwhile True: time.sleep(9)"
+    others = Others()
+    with subprocess.Popen([sys.executable, "-c", spin], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        as_other, as_worker = others.part([]), others.part([process.pid])
+        process.kill()
+    took = time.monotonic() - others._start
+    assert as_other - as_worker > 0.3 / (took * len(_machine.usable_cpus()))
+    assert 0 <= others.part([]) <= 1  # ended, it counts as a worker
 
 
 def test_a_suspect_time_wins_nothing():
     rows = [row("a", 1.0, 0.9, 1.1, suspect="beyond a roof"), row("b", 2.0, 1.9, 2.1)]
-    assert tables.fastest(rows, 0.1) == {"b cpu": "fastest"}
+    assert winners.fastest(rows, 0.1) == {"b cpu": "fastest"}
 
 
 def test_reason_codes():

@@ -21,7 +21,9 @@ def fill(backend: str, device: str, kind: str) -> None:
     On the host each CPU does its part: caches of its own are filled by itself alone.
     """
     if kind == "cpu":
-        threads = [Thread(target=_rewrite, args=own) for own in enumerate(np.array_split(_host(), len(_cpus())))]
+        cpus = _machine.usable_cpus()
+        parts = np.array_split(_host(), len(cpus))
+        threads = [Thread(target=_rewrite, args=own) for own in zip(cpus, parts, strict=True)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -30,15 +32,10 @@ def fill(backend: str, device: str, kind: str) -> None:
         xo.synchronize(xo.add(_on_device(backend, device), 1.0))
 
 
-def _rewrite(number: int, part: Any) -> None:
+def _rewrite(cpu: int, part: Any) -> None:
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {_cpus()[number]})  # of this thread alone
+        os.sched_setaffinity(0, {cpu})  # of this thread alone
     np.add(part, 1, out=part)
-
-
-def _cpus() -> list[int]:
-    """The numbers of those that this process may use."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 @cache

@@ -82,7 +82,7 @@ _FAULTS: tuple[Status, ...] = (
 )
 """Why a cell is empty, where that is the doing of code; the others tell of time and of what is installed."""
 _OF_THE_RUN = frozenset(
-    ("date", "command", "seconds", "load", "roofs", "workloads", "resolution", "launch_s", "interrupted")
+    ("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "interrupted")
 )
 """What differs between any two runs."""
 _TOLD = ("xarrayops", "machine.", "versions.", "settings.")

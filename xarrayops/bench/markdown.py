@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops import _machine
-from xarrayops.bench import tables
+from xarrayops.bench import tables, winners
 from xarrayops.bench.results import Results
 from xarrayops.bench.text import rate_text
 
 LEGEND = "Time of a call; bold is the fastest, = a tie with it, italics why there is no time."
-_MARKS = {tables.FASTEST: "**{}**", tables.TIE: "{} =", "missing": "_{}_", "": "{}"}
+_MARKS = {winners.FASTEST: "**{}**", winners.TIE: "{} =", "missing": "_{}_", "": "{}"}
 
 
 def report(results: Results) -> str:

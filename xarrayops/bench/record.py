@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from xarrayops.bench.probed import RoofPlace
 from xarrayops.bench.results import Row
 from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.timing import median_of_rounds
 
-RoofPlace = tuple[str, int, str]
-"""What a roof belongs to: a kind of device, its number, and a dtype."""
 BEYOND = 1.05
 """From what part of a roof on a time is not believed: probes of roofs err too."""
 

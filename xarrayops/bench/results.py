@@ -131,8 +131,9 @@ class Results:
     """The rows of a run and what they have in common.
 
     ``environment`` is plain data: "command", "date" (UTC), "seconds" (how long the run took), "machine" (facts by
-    name), "load" (before the run), "settings" (environment variables), "pools" (thread pools and BLAS kernels by
-    backend, as threadpoolctl tells them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
+    name), "load" (before the run), "others" (the part of the CPUs that other programs had; None where nobody tells),
+    "settings" (environment variables), "pools" (thread pools and BLAS kernels by backend, as threadpoolctl tells them),
+    "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
     and who reached them), "launch_s" (the smallest call by place), "resolution" (the spread of the same work measured
     twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed" and
     "code") and, if the run was cut short, "interrupted".

@@ -130,7 +130,7 @@ def product_rate(place: Place, dtype: str) -> float:
 
 def host_copy_rate(nbytes: int) -> float:
     """Bytes moved per second by `numpy.copyto` in one thread per core: half of them read, half written."""
-    threads = _machine.facts().get("usable_cpus") or 1
+    threads = len(_machine.usable_cpus())
     source = np.ones(nbytes // 2, dtype=np.uint8)
     target = np.zeros_like(source)
     pairs = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -15,11 +15,13 @@ from xarrayops import __version__, _machine
 from xarrayops._doctor import SETTINGS
 from xarrayops._process import Worker
 from xarrayops.bench.journal import Journal
+from xarrayops.bench.others import Others
 from xarrayops.bench.plan import Observer, Plan, Step
-from xarrayops.bench.record import Record, RoofPlace, key
+from xarrayops.bench.probed import Probed
+from xarrayops.bench.record import Record, key
 from xarrayops.bench.resolution import resolution
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.roofs import Roofs, rated_memory
+from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.source import code_of, digest
 from xarrayops.bench.workloads._contract import FLOATS
 
@@ -58,8 +60,9 @@ class Run:
         self.date, self.start = datetime.now(UTC), monotonic()
         self.greetings: dict[str, dict[str, Any]] = {}
         self.records: list[Record] = []
-        self.probed: dict[RoofPlace, dict[str, dict[str, Any]]] = {}
+        self.probed = Probed()
         self.launches: dict[tuple[str, str], float] = {}
+        self.others = Others()
         self.machine, self.code = _machine.facts(), {w.name: code_of(w) for w in plan.workloads}
         self.workers: dict[str, Worker] = {}
 
@@ -256,12 +259,12 @@ class Run:
         """The best rates that any of the libraries reaches on each device, once."""
         for record in self.measured():
             row = record.row
-            known = self.probed.setdefault(record.roof_place, {})
-            if row.dtype in FLOATS and row.backend not in known and self.seconds_left > 0:
+            known = self.probed.knows(record.roof_place, row.backend)
+            if row.dtype in FLOATS and not known and self.seconds_left > 0:
                 self.tell(f"roofs of {row.device} by {row.backend}")
                 place = {"device": row.device, "kind": row.device_kind}
                 rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place})
-                known[row.backend] = rates if rates["status"] == "ok" else {"memory": {}}
+                self.probed.add(record.roof_place, row.backend, rates)
 
     def refine(self, process: int, until: float) -> None:
         """More rounds, in an order drawn anew for each, until this moment."""
@@ -306,16 +309,7 @@ class Run:
 
     def roofs(self, record: Record) -> Roofs | None:
         """The best of every library on the cell's device."""
-        return Roofs.best(self.probed.get(record.roof_place, {}).values()) if record.device else None
-
-    def attributes(self, place: RoofPlace) -> dict[str, Any]:
-        """What the libraries say of a device, each adding what those before it left out."""
-        found: dict[str, Any] = {}
-        for greeting in self.greetings.values():
-            for device in greeting.get("devices", ()):
-                if (device["kind"], device["index"]) == place[:2]:
-                    found = device["attributes"] | found
-        return found
+        return self.probed.best(record.roof_place) if record.device else None
 
     def results(self) -> Results:
         """The rows and what they have in common, as they stand."""
@@ -335,36 +329,16 @@ class Run:
             "xarrayops": __version__,
             "machine": self.machine,
             "load": self.load,
+            "others": self.others.part(worker.process.pid for worker in self.workers.values()),
             "settings": _settings(),
             "versions": {name: greeting["versions"] for name, greeting in here.items()},
             "devices": {name: greeting["devices"] for name, greeting in here.items()},
             "pools": {name: greeting.get("pools", []) for name, greeting in here.items()},
-            "roofs": [described(place, by, self.attributes(place)) for place, by in self.probed.items() if by],
+            "roofs": self.probed.described(device for greeting in here.values() for device in greeting["devices"]),
             "launch_s": {f"{backend} {device}": s for (backend, device), s in self.launches.items()},
             "resolution": resolution(rows),
             "workloads": {w.name: {"timed": w.timed, "code": self.code[w.name]} for w in self.plan.workloads},
         }
-
-
-def described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The roofs of a device for people: its best rates, which library reached them, and what its memory is rated at."""
-    kind, index, dtype = place
-    found: dict[str, Any] = {"device": kind if kind == "cpu" else f"{kind}:{index}", "dtype": dtype}
-    if (rated := rated_memory(attributes)) is not None:
-        found["memory_rated"] = rated
-    best = Roofs.best(by.values())
-    if best is None:
-        return found
-    largest = max(best.memory)
-    reached = {name: Roofs.of(rates) for name, rates in by.items()}
-    return {
-        **found,
-        "memory": best.memory[largest],
-        "memory_by": max(reached, key=lambda name: reached[name].memory.get(largest, 0.0)),
-        "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
-        "compute": best.compute,
-        "compute_by": max(reached, key=lambda name: reached[name].compute),
-    }
 
 
 def _settings() -> dict[str, str]:

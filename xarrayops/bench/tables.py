@@ -12,6 +12,7 @@ from xarrayops.bench.plan import PROCESSES
 from xarrayops.bench.resolution import QUANTILE
 from xarrayops.bench.results import Results, Row
 from xarrayops.bench.text import bytes_text, rate_text, seconds_text, shapes_text
+from xarrayops.bench.winners import APART, fastest
 
 COLUMNS = (
     *("backend", "device", "time", "interval", "throughput", "of roof", "cold", "first call", "transfer", "wins after"),
@@ -20,9 +21,8 @@ COLUMNS = (
 NO_INTERVAL = "1 round"
 """What stands under "interval" where there is none."""
 INTERRUPTED = "The run was interrupted."
-BUSY = 0.5
-"""The load per CPU from which on a warning is due."""
-FASTEST, TIE = "fastest", "tie"
+BUSY, OTHERS, COARSE = 0.5, 0.1, 0.5
+"""From when on a warning is due: load per CPU before the run, part of the CPUs for others during it, resolution."""
 MISSING_COLUMNS = ("backend", "workloads", "status", "why", "what helps")
 NOTES = (
     "time: median of a call over rounds that alternate between all cells in random order; each answer was checked "
@@ -31,8 +31,10 @@ NOTES = (
     "interval: holds the true median of these processes with the confidence in results.jsonl, 95 % or more from six "
     f"rounds on; it takes two, and {NO_INTERVAL!r} stands where the budget left none for a second. What other "
     "processes would make of a cell the resolution tells.",
-    f"resolution: {QUANTILE:.0%} of the cells differ between two processes of the same library by less. A cell whose "
-    "interval overlaps that of the fastest, or whose time is within the resolution of it, is a tie.",
+    f"resolution: {QUANTILE:.0%} of the cells differ between two processes of the same library by less. A cell is a "
+    "tie with the fastest if its time is within the resolution of it, or if it was as fast in so many rounds that "
+    f"chance may explain the others (sign test, 95 %) and its best round took less than {APART:g} times as long as the "
+    "other's.",
     "of roof: part of what this device allows, by the best copy (of as many bytes) and matrix product that any library "
     "here reached on it, their answers checked, and by the library's own smallest call; the word says which of the "
     "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty where the "
@@ -48,14 +50,28 @@ NOTES = (
 
 
 def disturbance(results: Results) -> str | None:
-    """A warning where other programs kept the CPUs busy before the run."""
-    load, cpus = results.environment.get("load"), results.environment.get("machine", {}).get("usable_cpus", 1)
-    if load is None or load < BUSY * cpus:
+    """A warning where others kept the CPUs busy, before the run or during it, or where processes differ for any reason.
+
+    Of these, what is known for certain comes first.
+    """
+    known = results.environment
+    load, cpus = known.get("load") or 0.0, known.get("machine", {}).get("usable_cpus", 1)
+    others, apart = known.get("others") or 0.0, known.get("resolution") or 0.0
+    if others > OTHERS:
+        cause = f"Other programs, or other machines on this host, had {others:.0%} of the CPUs during the run"
+    elif load >= BUSY * cpus:
+        cause = f"The machine was busy before the run (load {load:.1f} on {cpus} CPUs)"
+    elif apart > COARSE:
+        cause = "Something disturbed the run"
+    else:
         return None
-    return (
-        f"The machine was busy before the run (load {load:.1f} on {cpus} CPUs): times are longer and vary "
-        f"more than they would on an idle one, most of all where a library runs several threads."
+    told = (
+        f"{cause}: times are longer and vary more than on an idle machine, most of all where a library runs several "
+        "threads."
     )
+    if apart > COARSE:
+        told += f" The same work differed by {apart:.0%}: this table tells little apart. Measure again when it is idle."
+    return told
 
 
 def suspicion(rows: Sequence[Row]) -> str | None:
@@ -72,20 +88,6 @@ def warnings(results: Results) -> list[str]:
     """What must be known before a number is believed."""
     cut = f"{INTERRUPTED} This is what was measured until then." if results.environment.get("interrupted") else None
     return [warning for warning in (cut, disturbance(results), suspicion(results.rows)) if warning]
-
-
-def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
-    """What is said of the cells of one table, by place: `FASTEST`, or `TIE` where nothing tells them from the fastest.
-
-    Nothing is said where a cell has no interval yet, and a suspect time wins nothing.
-    """
-    measured = [row for row in rows if row.median_s is not None and not row.suspect]
-    if not measured or any(row.low_s is None for row in measured):
-        return {}
-    best = min(measured, key=lambda row: row.median_s or 0.0)
-    near = (best.median_s or 0.0) * (1 + (resolution or 0.0))
-    first = [row for row in measured if (row.low_s or 0.0) <= (best.high_s or 0.0) or (row.median_s or 0.0) <= near]
-    return {row.place: FASTEST if len(first) == 1 else TIE for row in first}
 
 
 def groups(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row]]]:

@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from xarrayops.bench import tables
+from xarrayops.bench import tables, winners
 from xarrayops.bench.results import Results
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _LEFT = ("backend", "device", "")
 _DISPENSABLE = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")
 _GAP = 2  # between columns: the padding, and what the box draws
-_STYLES = {tables.FASTEST: "bold green", tables.TIE: "green", "missing": "dim", "": ""}
-_SIGNS = {tables.FASTEST: " *", tables.TIE: " =", "missing": "  ", "": "  "}
+_STYLES = {winners.FASTEST: "bold green", winners.TIE: "green", "missing": "dim", "": ""}
+_SIGNS = {winners.FASTEST: " *", winners.TIE: " =", "missing": "  ", "": "  "}
 LEGEND = "* the fastest, = a tie with it"
 FEW = 6
 """How many tables are shown in full; more of them are in the report, and the matrix stands for them."""

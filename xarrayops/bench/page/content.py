@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from xarrayops.bench import breakeven, compare, tables
+from xarrayops.bench import breakeven, compare, tables, winners
 from xarrayops.bench.results import Results, Row
+from xarrayops.plugin import Device
 
 
 def content(results: Results, baseline: Results | None) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def content(results: Results, baseline: Results | None) -> dict[str, Any]:
 
 
 def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -> list[dict[str, Any]]:
-    """Of each row: whether it is the fastest, when it wins over NumPy, and what became of it since the earlier run."""
+    """Of each row: whether it is the fastest, whose roofs are its, when it wins over NumPy, and what became of it."""
     resolution = results.environment.get("resolution")
     numpy = breakeven.baselines(results.rows)
     sizes = {
@@ -36,11 +37,12 @@ def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -
     }
     told = []
     for head, rows in tables.groups(results.rows):
-        marks = tables.fastest(rows, resolution)
+        marks = winners.fastest(rows, resolution)
         base = numpy.get((head.workload, head.dtype, head.size))
         told += [
             {
                 "mark": marks.get(row.place, ""),
+                "roof_device": _roof_device(row),
                 "wins_after": breakeven.told(row, base),
                 "wins_from": sizes.get((row.workload, row.dtype, row.place)),
                 "earlier": _earlier(verdicts.get(_identity(row))),
@@ -48,6 +50,12 @@ def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -
             for row in rows
         ]
     return told
+
+
+def _roof_device(row: Row) -> str:
+    """The device by the name that its roofs have, whatever a library calls it: JAX's CPU is "cpu:0", ROCm "cuda:0"."""
+    index = Device(row.device_kind, row.device, None).index
+    return row.device_kind if row.device_kind in ("", "cpu") else f"{row.device_kind}:{index}"
 
 
 def _identity(row: Row) -> compare.Identity:

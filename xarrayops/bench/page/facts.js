@@ -8,15 +8,21 @@ function drawHeadline() {
   tile("Cells measured", `${filled} of ${here.length}`,
     here.length < rows.length ? `and ${rows.length - here.length} of libraries that cannot run here` : "");
   tile("Resolution", resolution == null ? "unknown" : percent(resolution), "the same work, measured twice");
-  const wins = places.map((place) => [rows.filter((row) => placeName(row) === place.name && told.get(row).mark).length, place.name])
-    .filter(([won]) => won).sort(([a], [b]) => b - a);
-  if (wins.length) {
-    tile("Fastest or tied most often", wins[0][1],
-      [`${wins[0][0]} of ${lines.length} rows`, ...wins.slice(1).map(([won, name]) => `${name} ${won}`)].join("; "));
-  }
+  if (filled) tile("Fastest most often", ...winners());
   if (environment.seconds != null) tile("The run took", `${Math.round(environment.seconds)} s`, "");
   byId("resolution").textContent = data.summary;
   byId("warnings").append(...data.warnings.map((text) => el("p", { class: "warning" }, text)), ...suspects());
+}
+
+/** Who is the fastest of most rows, and the others; who ties for first has not won. */
+function winners() {
+  const won = places.map(({ name }) => [name, marked(name, "fastest")]).filter(([, n]) => n).sort(([, a], [, b]) => b - a);
+  const ties = tiesText(lines.filter((line) => line.ties > 1).length);
+  if (!won.length) return ["no library", [`none is clearly ahead in any of ${lines.length} rows`, ...ties].join("; ")];
+  const most = won[0][1];
+  const first = won.filter(([, n]) => n === most).map(([name]) => name);
+  const others = won.slice(first.length).map(([name, n]) => `${name} ${n}`);
+  return [first.join(", "), [`${most} of ${lines.length} rows${first.length > 1 ? " each" : ""}`, ...others, ...ties].join("; ")];
 }
 
 const dateText = (date = "") => date.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, "$1, $2 UTC");

@@ -3,13 +3,14 @@
 const view = { text: "", group: "", dtype: "", status: "", compare: "fastest", by: "ratio", column: null, down: false };
 const shown = new Set(places.filter((place) => place.here).map((place) => place.name));
 const FACTS = [
-  ["workload", "Workload", (line) => line.workload],
+  ["workload", ["Workload", el("small", { class: "narrow" }, "n, dtype")], (line) => line.workload],
   ["size", "n", (line) => line.size],
   ["dtype", "dtype", (line) => line.dtype],
 ];
 
 function drawMatrix() {
   drawFilters();
+  foldFilters();
   drawHead();
   drawBody();
 }
@@ -36,6 +37,14 @@ function drawFilters() {
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
 }
 
+/** Where a window is narrow, the results come before the means to choose among them. */
+function foldFilters() {
+  const wide = window.matchMedia("(min-width: 40rem)");
+  const fold = () => { byId("controls").open = wide.matches; };
+  wide.addEventListener("change", fold);
+  fold();
+}
+
 function placeChip({ name, here }) {
   const toggle = (event) => {
     event.target.checked ? shown.add(name) : shown.delete(name);
@@ -56,22 +65,31 @@ const columns = () => places.filter((place) => shown.has(place.name));
 
 function drawHead() {
   const sorter = (kind, column, label, more = []) =>
-    el("th", { scope: "col", "data-column": column, "aria-sort": "none", class: kind },
+    el("th", { scope: "col", role: "columnheader", "data-column": column, "aria-sort": "none", class: kind },
       el("button", { type: "button", class: "sort", onclick: () => sortBy(column) }, label), ...more);
   const head = columns().map((place) => sorter("place", `=${place.name}`, placeLabel(place), [tally(place)]));
-  byId("matrix-frame").replaceChildren(el("table", { class: "matrix" },
-    el("caption", { class: "unseen" }, "Median time of a call, and its ratio to what it is compared with"),
-    el("thead", {}, el("tr", {}, ...FACTS.map(([name, label], i) => sorter(i ? "wide" : null, name, label)), ...head)),
-    el("tbody")));
+  const thead = el("thead", { role: "rowgroup" },
+    el("tr", { role: "row" }, ...FACTS.map(([name, label], i) => sorter(i ? "wide" : null, name, label)), ...head));
+  const tbody = el("tbody", { role: "rowgroup" });
+  // The roles are told because some browsers forget those of a table that is laid out as a grid.
+  byId("matrix-frame").replaceChildren(el("table", { class: "matrix", role: "table" },
+    el("caption", { class: "unseen" }, "Median time of a call, and its ratio to what it is compared with"), thead, tbody));
+  scrollInStep(thead, tbody);
+}
+
+/** A header that stays while the page scrolls cannot lie in a box that scrolls sideways: both scroll, as one. */
+function scrollInStep(thead, tbody) {
+  thead.onscroll = () => { tbody.scrollLeft = thead.scrollLeft; };
+  tbody.onscroll = () => { thead.scrollLeft = tbody.scrollLeft; };
 }
 
 const placeLabel = ({ backend, device }) => [el("span", {}, backend), device && el("small", {}, device)];
 
 function tally({ name }) {
   const own = lines.map((line) => line.cells.get(name)).filter(Boolean);
-  const won = own.filter((row) => told.get(row).mark).length;
   const filled = own.filter(measured).length;
-  return el("small", { class: "tally" }, filled ? `★ ${won} of ${filled}` : "none measured");
+  const won = [`★ ${marked(name, "fastest")} of ${filled}`, ...tiesText(marked(name, "tie"))];
+  return el("small", { class: "tally" }, filled ? won.join(", ") : "none measured");
 }
 
 function sortBy(column) {
@@ -124,17 +142,18 @@ function drawBody() {
 }
 
 function drawLine(line, shownPlaces) {
-  return el("tr", {},
-    el("th", { scope: "row" }, line.workload, el("small", { class: "narrow" }, `n = ${count(line.size)}, ${line.dtype}`)),
-    el("td", { class: "wide number" }, count(line.size)), el("td", { class: "wide" }, line.dtype),
+  return el("tr", { role: "row" },
+    el("th", { scope: "row", role: "rowheader" }, line.workload,
+      el("small", { class: "narrow" }, `${count(line.size)} ${line.dtype}`)),
+    el("td", { class: "wide number", role: "cell" }, count(line.size)), el("td", { class: "wide", role: "cell" }, line.dtype),
     ...shownPlaces.map((place) => drawCell(line.cells.get(place.name))));
 }
 
 function drawCell(row) {
-  if (!row) return el("td", { class: "void" }, "–");
+  if (!row) return el("td", { class: "void", role: "cell" }, "–");
   const colour = measured(row) ? colourOf(row) : { class: "empty" };
   const dimmed = view.status && row.status !== view.status ? " dimmed" : "";
-  return el("td", {}, el("button", {
+  return el("td", { role: "cell" }, el("button", {
     type: "button", tip: tipOf(row), "aria-haspopup": "dialog", onclick: () => openDetail(row),
     ...colour, class: `cell ${colour.class}${dimmed}`,
   }, measured(row) ? drawTime(row) : row.status));
@@ -148,7 +167,7 @@ function drawTime(row) {
   const before = view.compare === "earlier" ? null : earlier?.ratio;
   return [
     el("span", { class: "time" }, seconds(row.median_s), row.suspect && el("span", { class: "doubt" }, " ?")),
-    el("span", { class: mark ? "ratio first" : "ratio" }, [words, number].filter(Boolean).join(" ") || "–"),
+    el("span", { class: "ratio" }, [words, number].filter(Boolean).join(" ") || "–"),
     before && el("span", { class: "before" }, `${TREND[earlier.outcome]} ${times(before)} of earlier`),
   ];
 }
@@ -157,13 +176,13 @@ function drawTime(row) {
 const TREND = { slower: "▲ slower:", faster: "▼ faster:", same: "=", undecided: "≈" };
 
 /** How much of its colour a ratio gets, in per cent; a hundred times is the strongest. */
-const heat = (part) => Math.round(25 + 65 * Math.min(1, Math.abs(Math.log10(part)) / 2));
+const heat = (part) => Math.round(12 + 78 * Math.min(1, Math.abs(Math.log10(part)) / 2));
 
 /** Colour says what the ratio says. */
 function colourOf(row) {
   const part = ratio(row, view.compare);
   if (part == null) return { class: "" };
-  if (view.compare === "fastest" && told.get(row).mark) return { class: "won", "--heat": 70 };
+  if (view.compare === "fastest" && told.get(row).mark) return { class: told.get(row).mark };
   const sure = Math.abs(Math.log(part)) > Math.log(1 + (resolution ?? 0));
   return { class: !sure ? "" : part < 1 ? "won" : "lost", "--heat": heat(part) };
 }
@@ -183,7 +202,8 @@ function tipOf(row) {
 
 function drawScale() {
   const step = (kind, strength, text) => el("span", { class: `step ${kind}`, "--heat": strength }, text);
-  byId("scale").replaceChildren(step("won", 70, view.compare === "fastest" ? "★ fastest, tie" : "faster"),
-    step("lost", heat(1), "slower"), step("lost", heat(10), "10×"), step("lost", heat(100), "100× and more"),
+  const ahead = view.compare === "fastest" ? [step("fastest", 0, "★ fastest"), step("tie", 0, "tie")]
+    : [step("won", heat(100), "100× and more"), step("won", heat(10), "10×"), step("won", heat(1), "faster")];
+  byId("scale").replaceChildren(...ahead, step("lost", heat(1), "slower"), step("lost", heat(10), "10×"), step("lost", heat(100), "100× and more"),
     step("empty", 0, "not measured"));
 }

@@ -11,8 +11,10 @@ const lineName = (row) => JSON.stringify([row.workload, row.size, row.dtype]);
 const measured = (row) => row?.status === "ok" && row.median_s != null;
 const cellTitle = (row) => `${row.workload}, n = ${count(row.size)}, ${row.dtype}`;
 const unique = (values) => [...new Set(values)];
-const deviceText = (row) =>
-  ["", row.device_kind].includes(row.device_label.toLowerCase()) ? row.device : `${row.device} (${row.device_label})`;
+/** What people call the device, where that says more than its kind. */
+const deviceLabel = (row) => (row.device_label.toLowerCase() === row.device_kind ? "" : row.device_label);
+const labelled = (device, label) => (label ? `${device} (${label})` : device);
+const deviceText = (row) => labelled(row.device, deviceLabel(row));
 
 function groupBy(items, name) {
   const groups = new Map();
@@ -46,6 +48,11 @@ const lines = [...groupBy(rows, lineName).values()].map((own, order) => {
   return { order, workload, group, size, dtype, best, ties, cells };
 });
 const lineByName = new Map(lines.map((line) => [lineName(line), line]));
+
+/** How many rows have this mark at a place. */
+const marked = (place, mark) => lines.filter((line) => told.get(line.cells.get(place))?.mark === mark).length;
+
+const tiesText = (n) => (n ? [`${n}\u00a0${n === 1 ? "tie" : "ties"}`] : []);
 
 /** The time of a cell as a part of what it is compared with: "fastest", "earlier", or the name of a place. */
 function ratio(row, reference) {

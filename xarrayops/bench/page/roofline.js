@@ -6,14 +6,15 @@ const intensity = (row) => row.operations / row.nbytes;
 function drawRooflines() {
   const dots = rows.filter((row) => measured(row) && row.operations > 0 && row.nbytes > 0);
   if (!dots.length) return dropSection("roofline");
-  const groups = groupBy(dots, (row) => JSON.stringify([row.device, row.dtype]));
+  const groups = groupBy(dots, (row) => JSON.stringify([told.get(row).roof_device, row.dtype]));
   byId("roof-plots").append(...[...groups.values()].map(roofPlot));
   drawKey("roof-key", placesOf(dots));
 }
 
 function roofPlot(own) {
   const { left, right, top, bottom } = PLOT;
-  const [{ device, dtype }] = own;
+  const [{ dtype }] = own;
+  const device = told.get(own[0]).roof_device;
   const roof = (environment.roofs ?? []).find((known) => known.device === device && known.dtype === dtype) ?? {};
   const ridge = roof.memory > 0 && roof.compute > 0 ? [roof.compute / roof.memory] : [];
   const x = logScale([...own.map(intensity), ...ridge], left, right);
@@ -25,7 +26,7 @@ function roofPlot(own) {
   plot.append(...roofLine(roof, x, y), ...names(own, x, y),
     ...own.map((row) => mark(row, x.at(intensity(row)), y.at(rateOf(row)))));
   roving(plot, ".mark", 1);
-  return figure(deviceText(own[0]), dtype, [plot, el("p", { class: "roofs" }, roofText(roof))]);
+  return figure(labelled(device, own.map(deviceLabel).find(Boolean)), dtype, [plot, el("p", { class: "roofs" }, roofText(roof))]);
 }
 
 /** The lower of what memory and compute allow at an intensity, as far as they are known. */

@@ -1,0 +1,57 @@
+"""The roofs that were probed in a run: of each device and dtype, what each library reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from xarrayops.bench.roofs import Roofs, rated_memory
+
+RoofPlace = tuple[str, int, str]
+"""What a roof belongs to: a kind of device, its number, and a dtype."""
+
+
+class Probed:
+    """Rates as `xarrayops.bench.roofs.probe` tells them, by place and library."""
+
+    def __init__(self) -> None:
+        self._rates: dict[RoofPlace, dict[str, Mapping[str, Any]]] = {}
+
+    def knows(self, place: RoofPlace, backend: str) -> bool:
+        """Whether the library was asked, whatever it answered."""
+        return backend in self._rates.get(place, {})
+
+    def add(self, place: RoofPlace, backend: str, answer: Mapping[str, Any]) -> None:
+        """Take in what a library answered."""
+        self._rates.setdefault(place, {})[backend] = answer if answer["status"] == "ok" else {"memory": {}}
+
+    def best(self, place: RoofPlace) -> Roofs | None:
+        """The best of every library."""
+        return Roofs.best(self._rates.get(place, {}).values())
+
+    def described(self, devices: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """For people: the best rates, which library reached them, and what the memory is rated at by its attributes."""
+        known: dict[tuple[str, int], dict[str, Any]] = {}
+        for device in devices:
+            known.setdefault((device["kind"], device["index"]), {}).update(device["attributes"])
+        return [_described(place, by, known.get(place[:2], {})) for place, by in self._rates.items()]
+
+
+def _described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    kind, index, dtype = place
+    found: dict[str, Any] = {"device": kind if kind == "cpu" else f"{kind}:{index}", "dtype": dtype}
+    if (rated := rated_memory(attributes)) is not None:
+        found["memory_rated"] = rated
+    best = Roofs.best(by.values())
+    if best is None:
+        return found
+    largest = max(best.memory)
+    reached = {name: Roofs.of(rates) for name, rates in by.items()}
+    return {
+        **found,
+        "memory": best.memory[largest],
+        "memory_by": max(reached, key=lambda name: reached[name].memory.get(largest, 0.0)),
+        "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
+        "compute": best.compute,
+        "compute_by": max(reached, key=lambda name: reached[name].compute),
+    }

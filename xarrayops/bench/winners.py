@@ -1,0 +1,44 @@
+"""Who is fastest, and who cannot be told from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xarrayops.bench.results import Row
+from xarrayops.bench.timing import CONFIDENCE, coverage
+
+FASTEST, TIE = "fastest", "tie"
+APART = 2.0
+"""Who takes so many times as long in its best round is slower, however the other rounds were disturbed."""
+
+
+def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
+    """What is said of the cells of one table, by place: `FASTEST`, or `TIE` where nothing tells them from the fastest.
+
+    Nothing is said where a cell has no interval yet, and a suspect time wins nothing.
+    """
+    measured = [row for row in rows if row.measured and not row.suspect]
+    if not measured or any(row.low_s is None for row in measured):
+        return {}
+    best = min(measured, key=lambda row: row.median_s or 0.0)
+    first = [row for row in measured if row is best or not _is_slower(row, best, resolution or 0.0)]
+    return {row.place: FASTEST if len(first) == 1 else TIE for row in first}
+
+
+def _is_slower(row: Row, best: Row, resolution: float) -> bool:
+    """Whether its median is beyond the resolution, and its rounds say so too.
+
+    They do where it was as fast in so few of the rounds of both that chance explains it in less than 5 %, by the sign
+    test; or where even its best round took `APART` times as long as the other's.
+    """
+    if (row.median_s or 0.0) <= (best.median_s or 0.0) * (1 + resolution):
+        return False
+    processes = zip(row.medians_s, best.medians_s, strict=False)
+    rounds = [pair for process in processes for pair in zip(*process, strict=False)]
+    as_fast = sum(own <= other for own, other in rounds)
+    chance = (1 - coverage(len(rounds), as_fast)) / 2
+    return chance < 1 - CONFIDENCE or _least(row) >= APART * _least(best)
+
+
+def _least(row: Row) -> float:
+    return min(seconds for process in row.medians_s for seconds in process)
