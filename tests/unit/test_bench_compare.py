@@ -14,7 +14,8 @@ import pytest
 from rich.console import Console
 
 from xarrayops.bench import compare as module
-from xarrayops.bench.compare import OUTCOMES, Verdict, compare, environment_difference, exit_status, markdown, show
+from xarrayops.bench.changes import FEW, environment_difference, lines, markdown, show
+from xarrayops.bench.compare import OUTCOMES, Verdict, compare, exit_status
 from xarrayops.bench.results import ENVIRONMENT, ROWS, STATUSES, Results, Row
 
 CELLS, GROUPS = 24, 4
@@ -159,11 +160,11 @@ def test_many_of_the_others_changed():
 def test_slower_and_faster():
     slower = verdict([steady("a w")], [steady("a w", 1.31)])
     assert (slower.outcome, slower.ratio, slower.threshold) == ("slower", pytest.approx(1.31), pytest.approx(1.1))
-    assert slower.reason == "1.31 times as long, beyond 1.10 that the same code differs by"
+    assert slower.reason == "beyond 1.10, which the same code differs by"
     assert (slower.old_s, slower.new_s) == (pytest.approx(0.01), pytest.approx(0.0131))
     faster = verdict([steady("a w", 1.31)], [steady("a w")])
     assert (faster.outcome, faster.ratio) == ("faster", pytest.approx(1 / 1.31))
-    assert faster.reason == "0.76 times as long, beyond 0.91 that the same code differs by"
+    assert faster.reason == "beyond 0.91, which the same code differs by"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ def test_times_that_cannot_be_compared(change):
     found = verdict([steady("a w")], [steady("a w", 3.0, **change)])
     assert (found.outcome, found.ratio, found.threshold) == ("undecided", pytest.approx(3.0), None)
     assert ("other machine" in found.reason) is ("suspect" not in change)
-    assert found.listed
+    assert lines([found])
 
 
 FAULTS = ("unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", "not-synchronised")
@@ -241,7 +242,7 @@ def test_cells_that_lost_or_found_their_time(status):
     assert gone.reason == f"was measured, now {status}: because"
     assert came.reason == f"is measured now, was {status}: because"
     assert (gone.old_s, gone.new_s, gone.ratio) == (pytest.approx(0.01), None, None)
-    assert (never.outcome, never.listed) == ("undecided", False)
+    assert (never.outcome, lines([never])) == ("empty", [])
 
 
 def test_cells_of_one_run_only():
@@ -262,7 +263,7 @@ def test_a_library_without_devices_is_matched(status, outcome):
     assert [(v.cell.device, v.outcome) for v in verdicts] == [("cpu", outcome), ("cuda:0", outcome)]
     assert all("because" in v.reason for v in verdicts)
     (both,) = [v for v in compare(table([missing]), table([missing])) if v.cell.workload == "a w"]
-    assert (both.cell.device, both.outcome) == ("", "undecided")
+    assert (both.cell.device, both.outcome) == ("", "empty")
 
 
 def test_cells_differ_by_every_part_of_their_identity():
@@ -322,12 +323,23 @@ def test_what_people_read():
         places = [text.index(name) for name in ("c w", "b w", "a w")]
         assert places == sorted(places), "the worst first"
         assert not any(name in text for name in ("other", "d w")), "these are only counted"
-        assert "10 cells: 1 broken, 2 slower, 1 undecided, 6 same" in text
+        assert "9 cells: 1 broken, 2 slower, 6 same; and 1 that neither run measured" in text
         assert "old: Monday; new: Tuesday" in text
         assert "versions.numpy.numpy: 2.3, now 2.4" in text
         assert "SIGSEGV [x]" in text
     assert "SIGSEGV [x] \\| y" in outputs(old, new)[1]
     assert all("no cells" in text and "why" not in text for text in outputs(Results([], {}), Results([], {})))
+
+
+def test_of_many_undecided_cells_the_terminal_lists_those_that_moved_most():
+    cells = [steady(f"w{i:02}", 1 + i / 1000) for i in range(3 * FEW)]
+    alone = [replace(cell, medians_s=[[0.01]]) for cell in cells]
+    shown, written = outputs(Results(alone, {}), Results(cells, {}))
+    assert shown.count("only one process in the old run") == FEW
+    assert written.count("only one process in the old run") == 3 * FEW
+    assert f"w{3 * FEW - 1}" in shown
+    assert "w01" not in shown
+    assert f"{2 * FEW} more are undecided that moved less: compare.md lists them" in shown
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from xarrayops import _doctor, registry
 from xarrayops._command import INTERRUPTED, console, names, seconds, select
-from xarrayops.bench import compare, markdown, page, source, tables, terminal
+from xarrayops.bench import changes, compare, markdown, page, source, tables, terminal
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import BUDGET_S, TIMEOUT_S, Plan
 from xarrayops.bench.progress import Watcher
@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
         "No time without a checked answer; no empty cell without a reason.",
         epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense, with 130 if it was "
         "interrupted: then, too, it reports what was measured. --compare ends with 1 if something became slower or "
-        "broke, with 3 if nothing could be compared.",
+        "broke, with 3 if nothing could be decided.",
     )
     parser.add_argument("--all", action="store_true", help="every workload on every backend")
     parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="only these backends")
@@ -137,9 +137,9 @@ def _compare(folders: Sequence[Path], out: Path) -> int:
     """Print what changed between two runs, and write it down."""
     old, new = map(Results.read, folders)
     verdicts = compare.compare(old, new)
-    compare.show(verdicts, old, new, console())
+    changes.show(verdicts, old, new, console())
     _check_writable(out)
-    (out / "compare.md").write_text(compare.markdown(verdicts, old, new), encoding="utf-8")
+    (out / "compare.md").write_text(changes.markdown(verdicts, old, new), encoding="utf-8")
     (out / "compare.html").write_text(page.html(new, old), encoding="utf-8")
     return compare.exit_status(verdicts)
 

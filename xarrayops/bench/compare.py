@@ -26,32 +26,23 @@ excluded with 95 %, whether what the others moved counts or not; "undecided" of 
 
 What it assumes: that processes of two runs differ as processes of one run do or as other workloads did, and that fewer
 than a third of the other workloads' cells changed. Where all cells changed alike, all are undecided, and `exit_status`
-says that nothing could be compared. Between other machines nothing is decided.
+says that nothing could be decided. Between other machines nothing is decided.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
 
-from xarrayops.bench import markdown as md
 from xarrayops.bench.results import Results, Row, Status
-from xarrayops.bench.text import seconds_text
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-Outcome = Literal["broken", "slower", "undecided", "gone", "new", "mended", "faster", "same"]
-"""What became of a cell, the worst first."""
+Outcome = Literal["broken", "slower", "undecided", "gone", "new", "mended", "faster", "same", "empty"]
+"""What became of a cell, the worst first; "empty" is one that neither run measured."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 FLOOR, FLOOR_SHORT = math.log(1.10), math.log(1.25)
@@ -81,13 +72,6 @@ _FAULTS: tuple[Status, ...] = (
     *("unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", "not-synchronised"),
 )
 """Why a cell is empty, where that is the doing of code; the others tell of time and of what is installed."""
-_OF_THE_RUN = frozenset(
-    ("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "interrupted")
-)
-"""What differs between any two runs."""
-_TOLD = ("xarrayops", "machine.", "versions.", "settings.")
-COLUMNS = ("workload", "place", "old", "new", "ratio", "outcome", "why")
-_STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "mended": "green"}
 
 
 class Identity(NamedTuple):
@@ -115,11 +99,6 @@ class Verdict:
     threshold: float | None = None
     old_s: float | None = None
     new_s: float | None = None
-
-    @property
-    def listed(self) -> bool:
-        """Whether people need a line for it: not where nothing changed, nor where neither run has a time."""
-        return self.outcome != "same" and not (self.outcome == "undecided" and self.ratio is None)
 
 
 class _Change(NamedTuple):
@@ -180,7 +159,7 @@ def compare(old: Results, new: Results) -> list[Verdict]:
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
-    """1 if a cell is slower or broken, 3 if nothing could be compared, else 0."""
+    """1 if a cell is slower or broken, 3 if nothing could be decided, else 0."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if outcomes & {"slower", "broken"}:
         return 1
@@ -263,17 +242,16 @@ def _judged(cell: Identity, change: _Change, limits: _Limits) -> Verdict:
     moved = change.moved
     threshold = limits.threshold(moved)
     ratio, limit = math.exp(moved), math.exp(threshold)
-    longer = f"{ratio:.2f} times as long"
     outcome: Outcome
     if abs(moved) > threshold:
         outcome = "slower" if moved > 0 else "faster"
         beyond = limit if moved > 0 else 1 / limit
-        reason = f"{longer}, beyond {beyond:.2f} that the same code differs by"
+        reason = f"beyond {beyond:.2f}, which the same code differs by"
     elif limits.excluded(moved):
         excluded = limits.margin + (DRIFT if limits.shift is None else 0.0)
-        outcome, reason = "same", f"{longer}; a difference of {math.exp(excluded):.2f} is excluded"
+        outcome, reason = "same", f"a difference of {math.exp(excluded):.2f} is excluded"
     else:
-        outcome, reason = "undecided", f"{longer}, and {_doubt(change, limits, limit)}"
+        outcome, reason = "undecided", _doubt(change, limits, limit)
     return Verdict(cell, outcome, reason, ratio, limit, steady(change.old), steady(change.new))
 
 
@@ -307,82 +285,9 @@ def _unjudged(cell: Identity, old: Row | None, new: Row | None) -> Verdict:
         outcome = "mended" if old is not None and old.status in _FAULTS else "new"
         reason = f"is measured now, {f'was {_state(old)}' if old is not None else 'and is not in the old run'}"
     else:
-        outcome, reason = "undecided", f"measured in neither run: {_state(old)}, then {_state(new)}"
+        outcome, reason = "empty", f"measured in neither run: {_state(old)}, then {_state(new)}"
     return Verdict(cell, outcome, reason, None, None, before, after)
 
 
 def _state(row: Row | None) -> str:
     return f"{row.status}: {row.reason}".removesuffix(": ") if row is not None else "absent"
-
-
-# --- for people -------------------------------------------------------------------------------------------------------
-
-
-def environment_difference(old: Results, new: Results) -> list[tuple[str, str, str]]:
-    """The entries of the environments that differ and might matter: dotted name, old and new value, "" for none."""
-    before, after = (dict(_entries(results.environment)) for results in (old, new))
-    names = dict.fromkeys([*before, *after])
-    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
-
-
-def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The leaves of nested data by dotted name."""
-    if isinstance(value, dict):
-        inner = [(str(key), each) for key, each in value.items() if name or key not in _OF_THE_RUN]
-    elif isinstance(value, list):
-        inner = [(str(i), each) for i, each in enumerate(value)]
-    else:
-        yield name, str(value)
-        return
-    for key, each in inner:
-        yield from _entries(each, f"{name}.{key}" if name else key)
-
-
-def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
-    """Lines above the table: which runs, what differs between their machines and libraries, and the count."""
-    dates = [results.environment.get("date", "without a date") for results in (old, new)]
-    lines = [f"old: {dates[0]}; new: {dates[1]}"]
-    different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]
-    lines += [f"{name}: {before or 'none'}, now {after or 'none'}" for name, before, after in different]
-    counts = Counter(verdict.outcome for verdict in verdicts)
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    return [*lines, f"{len(verdicts)} cells: {told}" if verdicts else "no cells"]
-
-
-def lines(verdicts: Sequence[Verdict]) -> list[tuple[str, ...]]:
-    """The verdicts that people need, under `COLUMNS`."""
-    return [
-        (
-            f"{v.cell.workload} {v.cell.dtype} {v.cell.size}",
-            f"{v.cell.backend} {v.cell.device}".strip(),
-            seconds_text(v.old_s),
-            seconds_text(v.new_s),
-            "" if v.ratio is None else f"{v.ratio:.2f}",
-            v.outcome,
-            v.reason,
-        )
-        for v in verdicts
-        if v.listed
-    ]
-
-
-def show(verdicts: Sequence[Verdict], old: Results, new: Results, console: Console) -> None:
-    """Print what changed, the worst first; cells that are the same, or empty in both, are only counted."""
-    drawn = lines(verdicts)
-    if drawn:
-        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for column in COLUMNS:
-            right = column in ("old", "new", "ratio")
-            table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
-        for line, verdict in zip(drawn, (v for v in verdicts if v.listed), strict=True):
-            table.add_row(*map(Text, line), style=_STYLES.get(verdict.outcome, ""))
-        console.print(table)
-    for told in heading(verdicts, old, new):
-        console.print(Text(told))
-
-
-def markdown(verdicts: Sequence[Verdict], old: Results, new: Results) -> str:
-    """The same for a pull request."""
-    told = [f"- {line}" for line in heading(verdicts, old, new)]
-    drawn = lines(verdicts)
-    return "\n".join(["# Two runs of the benchmark", "", *told, "", *(md.table(COLUMNS, drawn) if drawn else [])])
