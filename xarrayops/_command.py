@@ -33,16 +33,18 @@ def console() -> Console:
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
 
 
-def select(known: Iterable[str], wanted: Sequence[str], what: str) -> list[str]:
+def select(known: Iterable[str], wanted: Sequence[str], what: str, told: Sequence[str] = ()) -> list[str]:
     """The wanted names in the order they are known, all of them if none is wanted.
 
     Raises
     ------
     ValueError
-        A name is not known; the message lists those that are, and the one that was perhaps meant.
+        A name is not known; the message lists those that are, or ``told``, and the one that was perhaps meant.
     """
     known = list(known)
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise ValueError("; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known)}" for name in unknown))
+        raise ValueError(
+            "; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known, told)}" for name in unknown)
+        )
     return [name for name in known if not wanted or name in wanted]

@@ -5,7 +5,7 @@ Inner code raises the bare fact; the public verb adds the operation, the arrays 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BackendNotFound",
@@ -51,8 +51,10 @@ class InvalidSparse(XArrayOpsError, ValueError):
     """Malformed parts of a sparse matrix; the message names the first offending place."""
 
 
-def what_there_is(asked: object, known: Iterable[str]) -> str:
+def what_there_is(asked: object, known: Iterable[str], told: Sequence[str] = ()) -> str:
     """The end of an error about a name that a library lacks: the names that it has, and the one that was perhaps meant.
+
+    Of many names only those in ``told`` are listed.
 
     >>> what_there_is("flaot32", ("float32", "float64"))
     "it has float32, float64; did you mean 'float32'?"
@@ -61,4 +63,4 @@ def what_there_is(asked: object, known: Iterable[str]) -> str:
 
     names = list(known)
     near = get_close_matches(str(asked), names, n=1)
-    return f"it has {', '.join(names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"it has {', '.join(told or names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")

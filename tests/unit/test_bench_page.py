@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from xarrayops.bench import page
+from xarrayops.bench.probed import Probed
 from xarrayops.bench.results import Results, Row
 
 HOSTILE = (
@@ -72,6 +73,17 @@ def test_what_is_said_of_a_cell_follows_the_other_reports():
     assert [told["mark"] for told in data["told"]] == ["fastest", *[""] * 9]
     assert data["missing"]["lines"] == [["backend1 cpu", "all", "timeout", "too slow", ""]]
     assert data["summary"].startswith("9 of 10 cells measured")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "index"), [("cpu", "cpu", 0), ("cpu", "cpu:0", 0), ("cuda", "cuda:1", 1), ("rocm", "cuda:0", 0)]
+)
+def test_a_cell_knows_its_roofs_by_the_name_that_the_run_gave_them(kind, name, index):
+    probed = Probed()
+    probed.add((kind, index, "float32"), "torch", {"status": "out-of-memory"})
+    (roof,) = probed.described([])
+    data = embedded(page.html(Results([row(0, device=name, device_kind=kind)], {})))
+    assert data["told"][0]["roof_device"] == roof["device"]
 
 
 def test_what_became_of_a_cell_since_the_earlier_run_is_in_the_page():

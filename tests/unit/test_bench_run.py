@@ -270,7 +270,7 @@ def test_command_line_measures_and_writes(tmp_path, capsys):
     assert "matmul" in (tmp_path / "out" / "report.html").read_text()
     shown = capsys.readouterr().out
     assert f"{len(found.rows)} of {len(found.rows)} cells measured; differences below" in shown
-    assert "fastest" in shown
+    assert "throughput" in shown
 
 
 def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
@@ -285,11 +285,11 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
         ([], "--all"),
         (["--backends", "nmpy"], "no backend 'nmpy': it has"),
         (["--backends", "nmpy"], "did you mean 'numpy'?"),
-        (["--workloads", "matmull"], "matmul, transpose"),
+        (["--workloads", "matmull"], "no workload or group of workloads 'matmull': it has matmul, transpose, relayout"),
         (["--workloads", "matmull"], "did you mean 'matmul'?"),
         (["--all", "--dtype", "float31"], "float64, float32"),
         (["--all", "--budget", "-1"], "no positive number"),
-        (["--all", "--out", __file__], "File exists"),
+        (["--all", "--out", __file__], "test_bench_run.py is a file"),
         (["--workload-file", "nowhere.py"], "nowhere.py cannot be imported: FileNotFoundError"),
         (["--compare", "nowhere", "neither"], "nowhere holds no results"),
     ],

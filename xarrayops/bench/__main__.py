@@ -8,8 +8,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -29,6 +31,7 @@ from xarrayops.bench.workloads._contract import DTYPES, SIZES
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m xarrayops.bench",
+        usage="%(prog)s [--all] [options], of which --help tells",
         description="The same work on every library that is here: time, throughput, memory, error, part of the roof. "
         "No time without a checked answer; no empty cell without a reason.",
         epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense, with 130 if it was "
@@ -60,6 +63,8 @@ def _check_writable(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+    except FileExistsError:
+        raise ValueError(f"argument --out: {folder} is a file, and the results are several in a folder") from None
     except OSError as error:
         raise ValueError(f"argument --out: cannot write in {folder}: {error.strerror}") from None
 
@@ -71,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         workloads = source.load((source.BUILT_IN, *options.workload_file))
         if options.list:
-            _list(workloads, Console())
+            _list(workloads, console())
             return 0
         if options.compare:
             return _compare(options.compare, options.out)
@@ -95,7 +100,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
         return None
     groups = list(dict.fromkeys(workload.group for workload in workloads))
     known = [*groups, *(workload.name for workload in workloads if workload.name not in groups)]
-    chosen = select(known, wanted, "workload")
+    chosen = select(known, wanted, "workload or group of workloads", groups)
     return Plan(
         backends=tuple(select(registry.names(), options.backends, "backend")),
         workloads=tuple(workload for workload in workloads if {workload.name, workload.group} & set(chosen)),
@@ -145,11 +150,18 @@ def _compare(folders: Sequence[Path], out: Path) -> int:
 
 
 def _list(workloads: tuple[Workload, ...], console: Console) -> None:
-    listed = Table("workload", "dtypes", "sizes", "what is timed", title="Workloads", title_justify="left")
-    for workload in workloads:
-        sizes = ", ".join(map(str, workload.ladder("default")))
-        listed.add_row(workload.name, ", ".join(workload.dtypes), sizes, Text(workload.timed))
-    backends = Table("backend", "here", "why not, and what helps", title="Backends", title_justify="left")
+    listed = Table(title="Workloads, by groups that --workloads takes too", title_justify="left", box=SIMPLE_HEAD)
+    for column in ("group", "workload", "dtypes", "sizes", "what is timed"):
+        listed.add_column(column, overflow="fold")
+    for group, members in groupby(workloads, key=lambda workload: workload.group):
+        for i, workload in enumerate(members):
+            sizes = ", ".join(map(str, workload.ladder("default")))
+            cells = ("" if i else group, workload.name, ", ".join(workload.dtypes), sizes, workload.timed)
+            listed.add_row(*map(Text, cells))
+        listed.add_section()
+    backends = Table(title="Backends", title_justify="left", box=SIMPLE_HEAD)
+    for column in ("backend", "here", "why not, and what helps"):
+        backends.add_column(column, overflow="fold")
     for found in _doctor.examine_all(registry.names()):
         told = "" if found["available"] else f"{found['reason']}. {found['hint']}"
         backends.add_row(found["name"], "yes" if found["available"] else "no", Text(told))

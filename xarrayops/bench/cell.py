@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -12,15 +11,12 @@ import numpy as np
 import xarrayops as xo
 from xarrayops.bench import caches, memory
 from xarrayops.bench.oracle import WrongAnswer, check
-from xarrayops.bench.proof import NotSynchronised
-from xarrayops.bench.results import Status
 from xarrayops.bench.timing import finished, timed, timed_round
-from xarrayops.bench.workloads._contract import MissingData, Workload
+from xarrayops.bench.workloads._contract import Workload
 from xarrayops.plugin import Array
 
 TRANSFERS = 5
 """How many conversions of the inputs stand behind a transfer time."""
-_OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "can't allocate memory", "cannot allocate memory")
 
 
 class Place(NamedTuple):
@@ -48,7 +44,7 @@ class Cell:
         results = finished(raw)
         first_call = perf_counter() - start
         self.lazy = xo.is_lazy(raw[0] if isinstance(raw, tuple) else raw)
-        self.error = check(self.case, results, dtype)
+        self.error = self._checked(results, "the first call")
         del raw, results
         self.first: dict[str, Any] = {
             "transfer_s": transfer,
@@ -65,18 +61,21 @@ class Cell:
         The result of the last of either kind is checked before any time is given away.
         """
         found = timed_round(self.function, self.inputs, seconds, lazy=self.lazy)
-        hot = self._checked(found.results)
+        hot = self._checked(found.results, f"after {found.calls} timed calls")
         caches.fill(*self.place)
         cold_s, results = timed(self.function, self.inputs)
         return {
             "median_s": statistics.median(found.samples),
             "calls": found.calls,
             "cold_s": cold_s,
-            "error": max(hot, self._checked(results)),
+            "error": max(self.error, hot, self._checked(results, "with cold caches")),
         }
 
-    def _checked(self, results: tuple[Any, ...]) -> float:
-        return max(self.error, check(self.case, results, self.dtype))
+    def _checked(self, results: tuple[Any, ...], when: str) -> float:
+        try:
+            return check(self.case, results, self.dtype)
+        except WrongAnswer as error:
+            raise WrongAnswer(f"{when}: {error}") from None
 
     def peak_bytes(self) -> int | None:
         """The host memory that one call adds at its peak; nothing may be timed in this process afterwards."""
@@ -104,36 +103,3 @@ def warm_up(backend: str, device: str) -> None:
     _, (x,) = transferred((np.ones((3, 3), dtype="float32"),), backend, device)
     _, (total,) = timed(lambda x: xo.sum(xo.add(xo.matmul(x, x), x)), (x,))
     xo.convert(total, "numpy")
-
-
-def guarded(action: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    """What the action gives, with status "ok"; or the reason code, the reason and the fix for what it raised."""
-    try:
-        return {"status": "ok", **action()}
-    except WrongAnswer as error:
-        return _failure("wrong-answer", str(error), "The time of a wrong answer is not shown; report it as a bug.")
-    except NotSynchronised as error:
-        return _failure("not-synchronised", str(error), "Report it as a bug: times of this library are not shown.")
-    except MissingData as error:
-        return _failure("not-installed", str(error), error.fix)
-    except (NotImplementedError, xo.XArrayOpsError) as error:
-        reason, _, instead = str(error).partition("Instead: ")
-        return _failure("unsupported", reason, instead or "Another --dtype, or another backend.")
-    except Exception as error:
-        text = _text(error)
-        if is_out_of_memory(error):
-            return _failure("out-of-memory", text, "A smaller --size, or a machine with more memory.")
-        return _failure("crashed", f"raised {text}", "Report it as a bug, with the versions of this row.")
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether a library says so, each in its own class of errors and in its own words."""
-    return isinstance(error, MemoryError) or any(sign in _text(error).lower() for sign in _OUT_OF_MEMORY)
-
-
-def _text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _failure(status: Status, reason: str, fix: str) -> dict[str, Any]:
-    return {"status": status, "reason": " ".join(reason.split()), "fix": fix}

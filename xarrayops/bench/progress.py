@@ -32,10 +32,10 @@ class Watcher:
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn("cells {task.fields[cells]}, at most {task.fields[left]:.0f} s left"),
+            TextColumn("{task.fields[cells]}at most {task.fields[left]:.0f} s left"),
         )
         self._progress = Progress(*columns, console=console, transient=True)
-        self._task = self._progress.add_task("", total=None, cells="0", left=0.0)
+        self._task = self._progress.add_task("", total=None, cells="", left=0.0)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -48,10 +48,12 @@ class Watcher:
 
     def step(self, step: Step) -> None:
         """Move the bar; where there is no terminal, a line tells now and then what begins."""
-        cells = f"{step.cells_done}/{step.cells}"
+        cells = f"{step.cells_done} of {step.cells} cells, " if step.cells else ""
+        if step.cells_done == step.cells:
+            cells = f"round {step.rounds_done} of {step.rounds}, " if step.rounds else ""
         if not self._progress.console.is_terminal and monotonic() >= self._told + LINES_EVERY_S:
             self._told = monotonic()
-            self._progress.console.print(f"{step.phase} (cells {cells}, at most {step.seconds_left:.0f} s left)")
+            self._progress.console.print(f"{step.phase} ({cells}at most {step.seconds_left:.0f} s left)")
         self._progress.update(
             self._task,
             description=step.phase,

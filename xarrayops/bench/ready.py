@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 
 from xarrayops import _machine
-from xarrayops.bench.cell import Cell, Place, is_out_of_memory
+from xarrayops.bench.cell import Cell, Place
+from xarrayops.bench.failures import is_out_of_memory
 from xarrayops.bench.workloads._contract import Workload
 
 KEPT_FREE = 1 / 3

@@ -282,7 +282,7 @@ class Run:
         """The peak of host memory of each cell; last, because it slows the workers down."""
         for record in self.unweighed():
             if record.row.backend in self.workers and self.seconds_left > 0:
-                self.tell("memory")
+                self.tell(f"peak memory of {record.row.workload} on {record.row.place}")
                 answer = self.ask(record.row.backend, {"do": "memory", **record.address()})
                 if answer["status"] == "ok":
                     self.note(record, answer)

@@ -16,6 +16,7 @@ from typing import Any
 from xarrayops.bench.workloads._contract import Workload
 
 BUILT_IN = "xarrayops.bench.workloads"
+_FILES = "_workloads_"
 _CORE = Path(__file__).parents[1]
 
 
@@ -48,7 +49,7 @@ def _module(source: str) -> ModuleType:
     if not source.endswith(".py"):
         return import_module(source)
     path = Path(source).resolve()
-    name = f"_workloads_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"  # no library's
+    name = f"{_FILES}{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"  # no library's
     spec = util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(f"no file {path}")
@@ -56,6 +57,12 @@ def _module(source: str) -> ModuleType:
     sys.modules[name] = module  # inspect finds the source of functions through it
     spec.loader.exec_module(module)
     return module
+
+
+def file_of(workload: Workload) -> str:
+    """The file that a workload was loaded from; empty if it came from a module."""
+    files = [module for name, module in sys.modules.items() if name.startswith(_FILES)]
+    return next((str(file.__file__) for file in files if workload in file.WORKLOADS), "")
 
 
 def code_of(workload: Workload) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _LEFT = ("backend", "device", "")
 _DISPENSABLE = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")
+_COMMAND = len("'xarrayops[cupy-cuda12x]'")
+"""The longest word of a command that people copy."""
 _GAP = 2  # between columns: the padding, and what the box draws
 _STYLES = {winners.FASTEST: "bold green", winners.TIE: "green", "missing": "dim", "": ""}
 _SIGNS = {winners.FASTEST: " *", winners.TIE: " =", "missing": "  ", "": "  "}
@@ -36,7 +38,8 @@ def show(results: Results, console: Console) -> None:
     if absent:
         table = _table("Not measured")
         for column in tables.MISSING_COLUMNS:
-            table.add_column(column, overflow="fold")
+            commands = column == tables.MISSING_COLUMNS[-1]
+            table.add_column(column, overflow="fold", min_width=_COMMAND if commands else None)
         for line in absent:
             table.add_row(*map(Text, line))
         console.print(table)

@@ -15,10 +15,10 @@ APART = 2.0
 def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
     """What is said of the cells of one table, by place: `FASTEST`, or `TIE` where nothing tells them from the fastest.
 
-    Nothing is said where a cell has no interval yet, and a suspect time wins nothing.
+    Nothing is said where a cell has no interval yet, or has no rival; a suspect time is none.
     """
     measured = [row for row in rows if row.measured and not row.suspect]
-    if not measured or any(row.low_s is None for row in measured):
+    if len(measured) < 2 or any(row.low_s is None for row in measured):
         return {}
     best = min(measured, key=lambda row: row.median_s or 0.0)
     first = [row for row in measured if row is best or not _is_slower(row, best, resolution or 0.0)]

@@ -20,7 +20,8 @@ from xarrayops._backend import Backend
 from xarrayops._doctor import thread_pools
 from xarrayops._process import die_with_parent, keep_stdout
 from xarrayops.bench import proof, roofs, source
-from xarrayops.bench.cell import Cell, Place, guarded, warm_up
+from xarrayops.bench.cell import Cell, Place, warm_up
+from xarrayops.bench.failures import guarded
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
@@ -74,7 +75,7 @@ def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], 
     place = Place(backend, command["device"], command["kind"])
 
     def with_cell() -> dict[str, Any]:
-        cell = cells.get(workloads[command["workload"]], place, command["dtype"], command["size"])
+        cell = cells.get(workload, place, command["dtype"], command["size"])
         try:
             return measure(command, cell)
         except BaseException:
@@ -87,7 +88,8 @@ def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], 
         case "roofs":
             return guarded(partial(roofs.probe, place, command["dtype"]))
         case _:
-            return guarded(with_cell)
+            workload = workloads[command["workload"]]
+            return guarded(with_cell, source.file_of(workload))
 
 
 def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -> None:

@@ -50,8 +50,9 @@ def _available(dtype: Any) -> Any:
     name = jnp.dtype(dtype).name
     if name in _HALVES:
         raise Unsupported(
-            f"JAX has no {name} while its 64-bit types are off. Instead: switch them on when the program starts, "
-            f'jax.config.update("jax_enable_x64", True), or cast to {_HALVES[name]} first'
+            f"JAX has no {name} while its 64-bit types are off. Instead: switch them on by JAX_ENABLE_X64=1 in the "
+            f'environment or jax.config.update("jax_enable_x64", True) when the program starts, or cast to '
+            f"{_HALVES[name]} first"
         )
     return dtype
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from xarrayops.bench import breakeven, compare, tables, winners
+from xarrayops.bench import breakeven, changes, compare, tables, winners
 from xarrayops.bench.results import Results, Row
 from xarrayops.plugin import Device
 
@@ -70,7 +70,7 @@ def _earlier(verdict: compare.Verdict | None) -> dict[str, Any] | None:
 
 def _comparison(verdicts: list[compare.Verdict], old: Results, new: Results) -> dict[str, Any]:
     return {
-        "columns": compare.COLUMNS,
-        "lines": compare.lines(verdicts),
-        "differences": compare.environment_difference(old, new),
+        "columns": changes.COLUMNS,
+        "lines": changes.lines(verdicts),
+        "differences": changes.environment_difference(old, new),
     }

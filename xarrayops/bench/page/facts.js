@@ -22,7 +22,8 @@ function winners() {
   const most = won[0][1];
   const first = won.filter(([, n]) => n === most).map(([name]) => name);
   const others = won.slice(first.length).map(([name, n]) => `${name} ${n}`);
-  return [first.join(", "), [`${most} of ${lines.length} rows${first.length > 1 ? " each" : ""}`, ...others, ...ties].join("; ")];
+  const counts = [`${most} of ${lines.length} rows${first.length > 1 ? " each" : ""}`, ...others, ...ties];
+  return [first.join(", "), counts.map(unbroken).join("; ")];
 }
 
 const dateText = (date = "") => date.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, "$1, $2 UTC");

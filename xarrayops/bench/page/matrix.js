@@ -89,7 +89,7 @@ function tally({ name }) {
   const own = lines.map((line) => line.cells.get(name)).filter(Boolean);
   const filled = own.filter(measured).length;
   const won = [`★ ${marked(name, "fastest")} of ${filled}`, ...tiesText(marked(name, "tie"))];
-  return el("small", { class: "tally" }, filled ? won.join(", ") : "none measured");
+  return el("small", { class: "tally" }, filled ? won.map(unbroken).join(", ") : "none measured");
 }
 
 function sortBy(column) {
@@ -202,8 +202,8 @@ function tipOf(row) {
 
 function drawScale() {
   const step = (kind, strength, text) => el("span", { class: `step ${kind}`, "--heat": strength }, text);
+  const steps = (kind, least) => [[1, least], [10, "10×"], [100, "100× and more"]].map(([n, text]) => step(kind, heat(n), text));
   const ahead = view.compare === "fastest" ? [step("fastest", 0, "★ fastest"), step("tie", 0, "tie")]
-    : [step("won", heat(100), "100× and more"), step("won", heat(10), "10×"), step("won", heat(1), "faster")];
-  byId("scale").replaceChildren(...ahead, step("lost", heat(1), "slower"), step("lost", heat(10), "10×"), step("lost", heat(100), "100× and more"),
-    step("empty", 0, "not measured"));
+    : steps("won", "faster").reverse();
+  byId("scale").replaceChildren(...ahead, ...steps("lost", "slower"), step("empty", 0, "not measured"));
 }

@@ -52,7 +52,7 @@ const lineByName = new Map(lines.map((line) => [lineName(line), line]));
 /** How many rows have this mark at a place. */
 const marked = (place, mark) => lines.filter((line) => told.get(line.cells.get(place))?.mark === mark).length;
 
-const tiesText = (n) => (n ? [`${n}\u00a0${n === 1 ? "tie" : "ties"}`] : []);
+const tiesText = (n) => (n ? [`${n} ${n === 1 ? "tie" : "ties"}`] : []);
 
 /** The time of a cell as a part of what it is compared with: "fastest", "earlier", or the name of a place. */
 function ratio(row, reference) {

@@ -20,11 +20,16 @@ const bytes = (value) =>
 
 const percent = (part) => (part == null ? "" : `${digits(100 * part).replace(/\.0+$/, "")} %`);
 
-const times = (ratio) => (ratio == null ? "" : `${ratio < 9.995 ? ratio.toFixed(2) : digits(ratio)}×`);
+/** A part so small that two decimals would leave nothing of it keeps two digits. */
+const times = (ratio) =>
+  ratio == null ? "" : `${ratio < 0.0995 ? ratio.toPrecision(2) : ratio < 9.995 ? ratio.toFixed(2) : digits(ratio)}×`;
 
 const small = (value) => (value == null ? "" : value === 0 ? "0" : value.toExponential(0));
 
 const count = (value) => value.toLocaleString("en-US");
+
+/** Text that goes to the next line as a whole. */
+const unbroken = (text) => text.replaceAll(" ", "\u00a0");
 
 const shapes = (list) => list.map((shape) => shape.join("×") || "scalar").join(", ");
 

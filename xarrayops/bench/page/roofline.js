@@ -23,25 +23,35 @@ function roofPlot(own) {
   const plot = axes(`${device}, ${dtype}: throughput over intensity`,
     { scale: x, text: short, title: "operations per byte" },
     { scale: y, text: shortRate, title: "FLOP/s" });
-  plot.append(...roofLine(roof, x, y), ...names(own, x, y),
+  plot.append(...roofLine(roof, x, y), ...names(own, roof, x, y),
     ...own.map((row) => mark(row, x.at(intensity(row)), y.at(rateOf(row)))));
   roving(plot, ".mark", 1);
-  return figure(labelled(device, own.map(deviceLabel).find(Boolean)), dtype, [plot, el("p", { class: "roofs" }, roofText(roof))]);
+  return figure(labelled(device, own.map(deviceLabel).find(Boolean)), dtype,
+    [plot, el("p", { class: "roofs" }, roofText(roof, dtype))]);
 }
 
 /** The lower of what memory and compute allow at an intensity, as far as they are known. */
 const allowed = ({ memory, compute }, at) => Math.min(memory > 0 ? memory * at : Infinity, compute > 0 ? compute : Infinity);
 
-/** The name of each workload above its fastest dot, where there is room. */
-function names(own, x, y) {
+/** The name of each workload above its fastest dot, below its slowest or to the left, where there is room. */
+function names(own, roof, x, y) {
   const taken = [];
+  const position = (row) => ({ x: x.at(intensity(row)), y: y.at(rateOf(row)) });
+  const dots = own.map(position);
+  const near = (other, at, width, height) => Math.abs(other.x - at.x) < width && Math.abs(other.y - at.y) < height;
+  const isFree = (at) => at.x + at.half <= PLOT.right && at.x - at.half >= PLOT.left && at.y < PLOT.bottom - 6 &&
+    Math.abs(at.roof - at.y) > 9 && !dots.some((dot) => near(dot, at, at.half + 5, 11)) &&
+    !taken.some((other) => near(other, at, other.half + at.half, 14));
   const label = ([text, kin]) => {
-    const top = kin.reduce((first, row) => (rateOf(first) >= rateOf(row) ? first : row));
-    const at = { x: x.at(intensity(top)), y: y.at(rateOf(top)) - 9, half: 3.4 * text.length };
-    if (at.x + at.half > PLOT.right || at.x - at.half < PLOT.left) return null;
-    if (taken.some((other) => Math.abs(other.x - at.x) < other.half + at.half && Math.abs(other.y - at.y) < 14)) return null;
+    const byRate = [...kin].sort((a, b) => rateOf(b) - rateOf(a));
+    const half = 3.8 * text.length;
+    const beside = (row, right, down) => ({ x: position(row).x + right, y: position(row).y + down, half,
+      roof: y.at(allowed(roof, intensity(row))) });
+    const [first, last] = [byRate[0], byRate[byRate.length - 1]];
+    const at = [beside(first, 0, -13), beside(last, 0, 14), beside(first, -half - 8, 0)].find(isFree);
+    if (!at) return null;
     taken.push(at);
-    return svg("text", { class: "end", x: at.x, y: at.y, "text-anchor": "middle" }, text);
+    return svg("text", { class: "end", x: at.x, y: at.y + 4, "text-anchor": "middle" }, text);
   };
   return [...groupBy(own, (row) => row.workload)].map(label).filter(Boolean);
 }
@@ -58,10 +68,12 @@ function roofLine(roof, x, y) {
     d: points.map((v, i) => `${i ? "L" : "M"}${x.at(v).toFixed(1)} ${y.at(allowed(roof, v)).toFixed(1)}`).join("") })];
 }
 
-function roofText(roof) {
+function roofText(roof, dtype) {
   const parts = [
     roof.memory > 0 && `memory ${rate(roof.memory, "B/s")} (${roof.memory_by})`,
     roof.compute > 0 && `compute ${rate(roof.compute, "FLOP/s")} (${roof.compute_by})`,
   ].filter(Boolean);
-  return parts.length ? `Roofs: ${parts.join(", ")}` : "No roofs: the budget ended before the probes, or their answers were wrong.";
+  if (parts.length) return `Roofs: ${parts.join(", ")}`;
+  return `No roofs: ${dtype.includes("float") ? "the budget ended before the probes, or their answers were wrong."
+    : "they are probed in floating point alone."}`;
 }

@@ -161,7 +161,10 @@ class Workload:
         """Inputs and answer at one dtype and size, the same ones every time."""
         random = np.random.default_rng(zlib.crc32(self.name.encode()))
         native = native_dtype(dtype)
-        inputs = tuple(x.astype(native) if _is_float(x) else x for x in self.inputs(random, n))
+        made = self.inputs(random, n)
+        if not isinstance(made, tuple):
+            raise TypeError(f"inputs of workload {self.name!r} gave {type(made).__name__}, not a tuple of arrays")
+        inputs = tuple(x.astype(native) if _is_float(x) else x for x in made)
         answer = self.expected(*(x.astype(np.float64) if _is_float(x) else x for x in inputs))
         expected = tuple(map(np.asarray, answer if isinstance(answer, tuple) else (answer,)))
         written = sum(x.size * (native.itemsize if _is_float(x) else x.itemsize) for x in expected)
