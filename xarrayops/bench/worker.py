@@ -7,6 +7,7 @@ ends with its stdin.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -101,6 +102,7 @@ def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -
     answer(greeting(backend))
     workloads = {workload.name: workload for workload in source.load(sources)}
     cells = ReadyCells()
+    gc.freeze()  # what libraries hold for good: to look through it before each round would take longer than a round
     for line in commands:
         answer(obey(json.loads(line), backend, workloads, cells))
 
