@@ -53,7 +53,7 @@ def verdict(old, new, **options):
 
 
 def drawn(
-    random, *, between=0.03, within=0.05, outliers=0.05, drift=0.0, tails=None, rounds=4, factors=None, base=0.01
+    random, *, between=0.03, within=0.05, outliers=0.05, drift=0.0, tails=None, rounds=8, factors=None, base=0.01
 ):
     """A run with noise within and between processes, rounds disturbed by other programs, and a drift of the machine.
 
@@ -176,7 +176,7 @@ def test_around_the_floor(factor, outcome):
 
 @pytest.mark.parametrize("more", [{"times": ((1e-4,) * 4,) * 2}, {"roof": "launch"}])
 def test_short_cells_have_a_wider_floor(more):
-    old = row("a w", **more)
+    old = row("a w", **{"times": ((0.01,) * 4,) * 2, **more})
     for factor, outcome in ((1.2, "same"), (1.245, "undecided"), (1.3, "slower")):
         new = replace(old, medians_s=[[s * factor for s in process] for process in old.medians_s])
         assert verdict([old], [new]).outcome == outcome

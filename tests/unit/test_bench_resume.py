@@ -14,6 +14,7 @@ from time import monotonic, sleep
 import pytest
 
 from xarrayops.bench.journal import NAME, Journal
+from xarrayops.bench.plan import ROUNDS
 from xarrayops.bench.results import Results
 
 FILE = """
@@ -83,9 +84,9 @@ def test_killed_and_resumed(arguments, tmp_path, after):
     assert done.returncode == 0, done.stderr
     events = rounds(tmp_path)
     assert events[: len(before)] == before
-    assert set(Counter((event["cell"], event["process"]) for event in events).values()) == {4}
+    assert set(Counter((event["cell"], event["process"]) for event in events).values()) == {ROUNDS}
     rows = Results.read(tmp_path / "out").rows
-    assert [[len(medians) for medians in row.medians_s] for row in rows] == [[4, 4]] * 6
+    assert [[len(medians) for medians in row.medians_s] for row in rows] == [[ROUNDS, ROUNDS]] * 6
     again = subprocess.run([*arguments, "--resume"], capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert rounds(tmp_path) == events

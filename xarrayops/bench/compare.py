@@ -13,6 +13,9 @@ largest of four:
 - the cell's own spread: how far its processes lie apart in either run, up to `MOST_OWN`: one whose processes differ may
   do so by chance from run to run.
 
+And its rounds must be in an order that chance gives in less than `CHANCE`, by the test of Mann and Whitney, unless the
+times are `APART` times apart: where rounds scatter, the best of a few may be a lucky one.
+
 Standard deviations are taken from the quantile of two cells in three, so that a few odd cells, or a third of them that
 really changed, do not decide.
 
@@ -39,6 +42,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from xarrayops.bench.ranks import chance
 from xarrayops.bench.results import Results, Row, Status
 
 Outcome = Literal["broken", "slower", "undecided", "gone", "new", "mended", "faster", "same", "empty"]
@@ -66,6 +70,9 @@ FEWEST = 4
 """So many cells of other workloads tell how the machine changed."""
 UNKNOWN_NOISE = 0.05
 """The standard deviation that is assumed where fewer than `FEWEST` cells were measured by several processes."""
+CHANCE = 0.01
+APART = math.log(2.0)
+"""From here on no rounds need be counted, of which a short run has few."""
 ALONE = math.log(2.0)
 """The spread of a cell that a single process measured."""
 _FAULTS: tuple[Status, ...] = (
@@ -107,6 +114,12 @@ class _Change(NamedTuple):
     old: Row
     new: Row
     moved: float
+
+    @property
+    def luck(self) -> float:
+        """How likely the rounds of the same code are in such an order."""
+        old, new = ([seconds for process in row.medians_s for seconds in process] for row in (self.old, self.new))
+        return chance(old, new) if self.moved > 0 else chance(new, old)
 
 
 class _Limits(NamedTuple):
@@ -243,7 +256,7 @@ def _judged(cell: Identity, change: _Change, limits: _Limits) -> Verdict:
     threshold = limits.threshold(moved)
     ratio, limit = math.exp(moved), math.exp(threshold)
     outcome: Outcome
-    if abs(moved) > threshold:
+    if abs(moved) > threshold and (abs(moved) > APART or change.luck < CHANCE):
         outcome = "slower" if moved > 0 else "faster"
         beyond = limit if moved > 0 else 1 / limit
         reason = f"beyond {beyond:.2f}, which the same code differs by"
@@ -267,6 +280,8 @@ def _doubt(change: _Change, limits: _Limits, limit: float) -> str:
         return (
             f"other workloads take {math.exp(limits.shift):.2f} times as long: the machine changed, or what all share"
         )
+    if abs(change.moved) > limits.threshold(change.moved):
+        return f"its rounds scatter or are few: chance orders them so in {change.luck:.1%}"
     if abs(change.moved) > limits.table:
         return f"the machine may have changed: with that, the same code differs by up to {limit:.2f}"
     return f"the same code differs by up to {limit:.2f}"

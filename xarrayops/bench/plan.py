@@ -11,8 +11,8 @@ from xarrayops.bench.workloads import WORKLOADS, Workload
 
 PROCESSES = 2
 """How many processes measure each backend, one after the other: what they differ by is the resolution of the table."""
-ROUNDS = 4
-"""Rounds of a cell in each process; from six in all, the interval has 95 % confidence."""
+ROUNDS = 8
+"""Rounds of a cell in each process, if the budget allows; from six in all, the interval has 95 % confidence."""
 ROUND_S = 0.05
 """How long a round of one cell lasts, in seconds; at least one call."""
 BUDGET_S = 300.0

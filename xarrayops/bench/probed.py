@@ -11,6 +11,11 @@ RoofPlace = tuple[str, int, str]
 """What a roof belongs to: a kind of device, its number, and a dtype."""
 
 
+def device_name(kind: str, index: int) -> str:
+    """A device as its roofs name it, whatever a library calls it: JAX's CPU is "cpu:0", ROCm's first GPU "cuda:0"."""
+    return kind if kind in ("", "cpu") else f"{kind}:{index}"
+
+
 class Probed:
     """Rates as `xarrayops.bench.roofs.probe` tells them, by place and library."""
 
@@ -39,7 +44,7 @@ class Probed:
 
 def _described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]], attributes: Mapping[str, Any]) -> dict[str, Any]:
     kind, index, dtype = place
-    found: dict[str, Any] = {"device": kind if kind == "cpu" else f"{kind}:{index}", "dtype": dtype}
+    found: dict[str, Any] = {"device": device_name(kind, index), "dtype": dtype}
     if (rated := rated_memory(attributes)) is not None:
         found["memory_rated"] = rated
     best = Roofs.best(by.values())

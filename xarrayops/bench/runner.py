@@ -198,16 +198,19 @@ class Run:
         missing = self.plan.rounds * len(self.pending()) - sum(r.rounds(process) for r in self.pending())
         if self.records and not missing:
             return
-        began, later = monotonic(), self.plan.processes - process - 1
+        later = self.plan.processes - process - 1
         self.close()
+        began = monotonic()
         self.greet()
         if not self.records:
             self.lay_out()
+        greeted = monotonic()
         self.prove()
+        proven = monotonic()
         self.cover(process)
+        again = greeted - began + monotonic() - proven  # what later processes must do, too, before they refine
         self.probe_roofs()
-        spent = monotonic() - began  # later processes need as much before they refine
-        self.refine(process, monotonic() + (self.seconds_left - self.weighing_s - later * spent) / (later + 1))
+        self.refine(process, monotonic() + (self.seconds_left - self.weighing_s - later * again) / (later + 1))
 
     def greet(self) -> None:
         """Start the libraries side by side and hear what they are; the missing ones are not asked again."""

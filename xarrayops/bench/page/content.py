@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xarrayops.bench import breakeven, changes, compare, tables, winners
+from xarrayops.bench.probed import device_name
 from xarrayops.bench.results import Results, Row
 from xarrayops.plugin import Device
 
@@ -42,7 +43,7 @@ def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -
         told += [
             {
                 "mark": marks.get(row.place, ""),
-                "roof_device": _roof_device(row),
+                "roof_device": device_name(row.device_kind, Device(row.device_kind, row.device, None).index),
                 "wins_after": breakeven.told(row, base),
                 "wins_from": sizes.get((row.workload, row.dtype, row.place)),
                 "earlier": _earlier(verdicts.get(_identity(row))),
@@ -50,12 +51,6 @@ def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -
             for row in rows
         ]
     return told
-
-
-def _roof_device(row: Row) -> str:
-    """The device by the name that its roofs have, whatever a library calls it: JAX's CPU is "cpu:0", ROCm "cuda:0"."""
-    index = Device(row.device_kind, row.device, None).index
-    return row.device_kind if row.device_kind in ("", "cpu") else f"{row.device_kind}:{index}"
 
 
 def _identity(row: Row) -> compare.Identity:
