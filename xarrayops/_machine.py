@@ -114,7 +114,10 @@ def available_bytes() -> int | None:
         if line.startswith("MemAvailable:"):
             free = int(line.split()[1]) * 1024
             limit, used = memory_limit_bytes(), (_read("/sys/fs/cgroup/memory.current") or "").strip()
-            return min(free, limit - int(used)) if limit is not None and used.isdecimal() else free
+            if limit is None or not used.isdecimal():
+                return free
+            cached = dict(entry.split() for entry in (_read("/sys/fs/cgroup/memory.stat") or "").splitlines())
+            return min(free, limit - int(used) + int(cached.get("inactive_file", 0)))
     return None
 
 
@@ -130,9 +133,9 @@ def busy_seconds() -> float | None:
 
 
 def process_seconds(pid: int) -> float:
-    """The seconds that a process has worked; 0 where the system does not tell, or it is gone."""
+    """The seconds that a process and its ended children have worked; 0 where nobody tells, or it is gone."""
     fields = (_read(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
 def usable_cpus() -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from types import ModuleType
 
@@ -53,30 +54,42 @@ class TestReadyCells:
         monkeypatch.setattr(ready._machine, "available_bytes", lambda: None)
         assert cells.get(workload(), PLACE, "float32", 4) is not second
 
+    def test_what_others_hold_is_no_reason_to_let_go_of_all(self, monkeypatch):
+        cells = ReadyCells()
+        kept = [cells.get(workload(), PLACE, "float32", n) for n in (3, 4)]
+        monkeypatch.setattr(ready._machine, "available_bytes", lambda: 1)
+        cells.get(workload(), PLACE, "float32", 5)
+        monkeypatch.undo()
+        assert cells.get(workload(), PLACE, "float32", 4) is kept[1]
+        assert cells.get(workload(), PLACE, "float32", 3) is not kept[0]
+
     @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: 3 bytes")])
     def test_a_full_device_is_emptied_once(self, error):
-        full = []
+        full, told = [error], []
 
-        def negative(x):
+        def action(again):
+            told.append(again)
             if full:
                 raise full.pop()
-            return xo.negative(x)
+            return {"done": True}
 
         cells = ReadyCells()
         first = cells.get(workload(), PLACE, "float32", 3)
-        full += [error]
-        cell = cells.get(workload(negative), PLACE, "float64", 4)
-        assert cells.get(workload(negative), PLACE, "float64", 4) is cell
+        assert cells.with_room(action) == {"done": True}
+        assert told == [False, True]
         assert cells.get(workload(), PLACE, "float32", 3) is not first
         full += [error, error]
         with pytest.raises(type(error)):
-            cells.get(workload(negative), PLACE, "float64", 5)
+            cells.with_room(action)
+        full += [error]
+        with pytest.raises(type(error)):  # nothing is held that could be let go of
+            cells.with_room(action)
 
     def test_other_failures_are_no_reason_to_try_again(self):
         cells = ReadyCells()
         first = cells.get(workload(), PLACE, "float32", 3)
         with pytest.raises(WrongAnswer):
-            cells.get(workload(expected=np.positive), PLACE, "float32", 4)
+            cells.with_room(lambda again: cells.get(workload(expected=np.positive), PLACE, "float32", 4))
         assert cells.get(workload(), PLACE, "float32", 3) is first
 
 
@@ -100,20 +113,23 @@ class TestDigest:
         assert source.digest(workload(partial(scale, object()))) == source.digest(workload(partial(scale, object())))
 
     def test_the_library_is_its_own_code_and_the_backends(self, tmp_path, monkeypatch):
-        folder = tmp_path / "a_backend"
-        folder.mkdir()
-        for name in ("__init__.py", "_kernels.py"):
-            (folder / name).write_text("one = 1\n")
-        core = tmp_path / "core"
-        core.mkdir()
-        (core / "a.py").write_text("two = 2\n")
+        folder, core = tmp_path / "a_backend", tmp_path / "core"
+        for file in (folder / "__init__.py", folder / "deep" / "_kernels.py", core / "a.py", tmp_path / "alone.py"):
+            file.parent.mkdir(exist_ok=True, parents=True)
+            file.write_text("one = 1\n")
+        (folder / "latin.py").write_bytes(b"# \xe9\n")
+        (folder / ".#lock.py").symlink_to("nowhere")
         monkeypatch.setattr(source, "_CORE", core)
-        package, module = ModuleType("a_backend"), ModuleType("a_backend")
-        package.__file__, package.__path__ = str(folder / "__init__.py"), [str(folder)]
-        module.__file__ = str(folder / "__init__.py")
-        for backend in (package, module):
-            for file in (folder / "_kernels.py", core / "a.py"):
-                before = source.library_digest(backend)
-                assert before == source.library_digest(backend)
-                file.write_text(file.read_text() + "# changed\n")
-                assert before != source.library_digest(backend)
+        top, inner, alone = ModuleType("a_backend"), ModuleType("a_backend.inner"), ModuleType("alone")
+        top.__path__, alone.__file__ = [str(folder)], str(tmp_path / "alone.py")
+        monkeypatch.setitem(sys.modules, "a_backend", top)
+        cases = {
+            (top, folder / "deep" / "_kernels.py"),
+            (inner, folder / "__init__.py"),
+            (alone, tmp_path / "alone.py"),
+        }
+        for backend, file in (*cases, (inner, core / "a.py"), (ModuleType("of no file"), core / "a.py")):
+            before = source.library_digest(backend)
+            assert before == source.library_digest(backend)
+            file.write_text(file.read_text() + "# changed\n")
+            assert before != source.library_digest(backend)

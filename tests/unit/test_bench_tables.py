@@ -64,8 +64,8 @@ class TestFastest:
         assert winners.fastest([slow, self.STEADY], 0.3) == {"a cpu": "tie", "b cpu": "tie"}
         assert winners.fastest([slow, self.STEADY], None) == {"a cpu": "fastest"}
 
-    @pytest.mark.parametrize(("lucky", "mark"), [(0, "fastest"), (1, "fastest"), (2, "tie"), (4, "tie")])
-    def test_a_lucky_round_makes_no_tie_but_two_of_eight_do(self, lucky, mark):
+    @pytest.mark.parametrize(("lucky", "mark"), [(0, "fastest"), (1, "tie"), (4, "tie")])
+    def test_a_round_of_eight_makes_a_tie(self, lucky, mark):
         rounds = [0.9] * lucky + [1.9] * (8 - lucky)
         found = winners.fastest([timed("b", rounds[:4], rounds[4:]), timed("a", [1.0] * 4, [1.0] * 4)], 0.1)
         assert found["a cpu"] == mark
@@ -79,7 +79,7 @@ class TestFastest:
         found = winners.fastest([best, behind], 0.1)
         assert found == ({"a cpu": "tie", "b cpu": "tie"} if others == 1.0 else {"a cpu": "fastest"})
 
-    @pytest.mark.parametrize(("rounds", "mark"), [(2, "tie"), (4, "tie"), (5, "fastest")])
+    @pytest.mark.parametrize(("rounds", "mark"), [(2, "tie"), (5, "tie"), (6, "fastest")])
     def test_few_rounds_tell_little(self, rounds, mark):
         rows = [timed("a", [1.0] * rounds), timed("b", [1.9] * rounds)]
         assert winners.fastest(rows, 0.1)["a cpu"] == mark
@@ -294,7 +294,7 @@ def test_others_are_told_from_this_process_and_its_workers():
         process.kill()
     took = time.monotonic() - others._start
     assert as_other - as_worker > 0.3 / (took * len(_machine.usable_cpus()))
-    assert 0 <= others.part([]) <= 1  # ended, it counts as a worker
+    assert as_other - others.part([]) > 0.3 / (took * len(_machine.usable_cpus()))  # ended, it counts as a worker
 
 
 def test_a_suspect_time_wins_nothing():

@@ -88,9 +88,12 @@ def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[s
     for (workload, dtype), group in groupby(order, key=lambda row: (row.workload, row.dtype)):
         cells = list(group)
         numpy = [row for row in cells if row.backend == BASELINE]
-        if len({row.size for row in filter(_reliable, numpy)}) < 2:
+        common = {row.size for row in filter(_reliable, numpy)}
+        if len(common) < 2:
             continue
-        several = Counter(row.place for row in filter(_reliable, cells) if row.backend != BASELINE)
+        several = Counter(
+            row.place for row in filter(_reliable, cells) if row.backend != BASELINE and row.size in common
+        )
         places = [place for place, count in several.items() if count > 1]
         by_place = {p: size([row for row in cells if row.place == p], numpy, resolution) for p in places}
         found.append((workload, dtype, by_place))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -18,30 +19,28 @@ LEAST, MOST = 16 << 20, 256 << 20  # bytes; more would take longer than what is 
 def fill(backend: str, device: str, kind: str) -> None:
     """Read and write twice as much memory of the device as its largest cache holds, or `MOST`, whichever is less.
 
-    On the host each CPU does its part: caches of its own are filled by itself alone.
+    On the host each CPU does its part, and at least twice what the cache next to the largest holds, which is its own.
     """
     if kind == "cpu":
         cpus = _machine.usable_cpus()
         parts = np.array_split(_host(), len(cpus))
-        threads = [Thread(target=_rewrite, args=own) for own in zip(cpus, parts, strict=True)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(len(cpus)) as pool:
+            list(pool.map(_rewrite, cpus, parts))
     else:
         xo.synchronize(xo.add(_on_device(backend, device), 1.0))
 
 
 def _rewrite(cpu: int, part: Any) -> None:
-    if hasattr(os, "sched_setaffinity"):
+    with suppress(AttributeError, OSError):  # not every system can, or lets a program do so
         os.sched_setaffinity(0, {cpu})  # of this thread alone
     np.add(part, 1, out=part)
 
 
 @cache
 def _host() -> Any:
-    largest = max(_machine.cache_bytes(), default=LEAST)
-    return np.zeros(min(max(2 * largest, LEAST), MOST), dtype=np.uint8)
+    *own, largest = sorted(_machine.cache_bytes()) or [LEAST]
+    whole = min(max(2 * largest, LEAST), MOST)
+    return np.zeros(max(whole, 2 * max(own, default=0) * len(_machine.usable_cpus())), dtype=np.uint8)
 
 
 @cache

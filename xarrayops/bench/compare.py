@@ -13,8 +13,8 @@ largest of four:
 - the cell's own spread: how far its processes lie apart in either run, up to `MOST_OWN`: one whose processes differ may
   do so by chance from run to run.
 
-And its rounds must be in an order that chance gives in less than `CHANCE`, by the test of Mann and Whitney, unless the
-times are `APART` times apart: where rounds scatter, the best of a few may be a lucky one.
+And `CALM` of the rounds of the faster run must take less than the best of the slower run: where the same code had
+rounds as slow as that, its best may have been a lucky one.
 
 Standard deviations are taken from the quantile of two cells in three, so that a few odd cells, or a third of them that
 really changed, do not decide.
@@ -42,7 +42,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from xarrayops.bench.ranks import chance
 from xarrayops.bench.results import Results, Row, Status
 
 Outcome = Literal["broken", "slower", "undecided", "gone", "new", "mended", "faster", "same", "empty"]
@@ -70,9 +69,8 @@ FEWEST = 4
 """So many cells of other workloads tell how the machine changed."""
 UNKNOWN_NOISE = 0.05
 """The standard deviation that is assumed where fewer than `FEWEST` cells were measured by several processes."""
-CHANCE = 0.01
-APART = math.log(2.0)
-"""From here on no rounds need be counted, of which a short run has few."""
+CALM = 0.8
+"""The part of the rounds of the faster run that must lie below the best of the slower."""
 ALONE = math.log(2.0)
 """The spread of a cell that a single process measured."""
 _FAULTS: tuple[Status, ...] = (
@@ -116,10 +114,11 @@ class _Change(NamedTuple):
     moved: float
 
     @property
-    def luck(self) -> float:
-        """How likely the rounds of the same code are in such an order."""
-        old, new = ([seconds for process in row.medians_s for seconds in process] for row in (self.old, self.new))
-        return chance(old, new) if self.moved > 0 else chance(new, old)
+    def is_clear(self) -> bool:
+        """Whether the faster run was as slow as the slower one's best in few of its rounds alone."""
+        faster, slower = (self.old, self.new) if self.moved > 0 else (self.new, self.old)
+        rounds = [seconds for process in faster.medians_s for seconds in process]
+        return float(np.quantile(rounds, CALM)) < steady(slower)
 
 
 class _Limits(NamedTuple):
@@ -256,7 +255,7 @@ def _judged(cell: Identity, change: _Change, limits: _Limits) -> Verdict:
     threshold = limits.threshold(moved)
     ratio, limit = math.exp(moved), math.exp(threshold)
     outcome: Outcome
-    if abs(moved) > threshold and (abs(moved) > APART or change.luck < CHANCE):
+    if abs(moved) > threshold and change.is_clear:
         outcome = "slower" if moved > 0 else "faster"
         beyond = limit if moved > 0 else 1 / limit
         reason = f"beyond {beyond:.2f}, which the same code differs by"
@@ -281,7 +280,7 @@ def _doubt(change: _Change, limits: _Limits, limit: float) -> str:
             f"other workloads take {math.exp(limits.shift):.2f} times as long: the machine changed, or what all share"
         )
     if abs(change.moved) > limits.threshold(change.moved):
-        return f"its rounds scatter or are few: chance orders them so in {change.luck:.1%}"
+        return "the faster run had rounds as slow as the slower one's best"
     if abs(change.moved) > limits.table:
         return f"the machine may have changed: with that, the same code differs by up to {limit:.2f}"
     return f"the same code differs by up to {limit:.2f}"

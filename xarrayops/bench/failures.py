@@ -34,7 +34,8 @@ def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str
         return _failure("not-installed", str(error), error.fix)
     except (NotImplementedError, xo.XArrayOpsError) as error:
         reason, _, instead = str(error).partition("Instead: ")
-        fact = reason.rpartition("): ")[2] if reason.startswith("xo.") else reason  # the same for all shapes
+        call, _, fact = reason.partition("): ") if reason.startswith("xo.") else (reason, "", "")
+        fact = fact or call  # the same for all shapes
         return _failure("unsupported", fact, instead or "Another --dtype, or another backend.")
     except Exception as error:
         if is_out_of_memory(error):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from typing import Any
 
 from xarrayops import _machine
 from xarrayops.bench.cell import Cell, Place
@@ -20,30 +22,40 @@ class ReadyCells:
         self._cells: dict[tuple[str, Place, str, int], Cell] = {}  # longest unasked first
 
     def get(self, workload: Workload, place: Place, dtype: str, n: int) -> Cell:
-        """The cell, made anew if it is not ready; a device that is full is emptied first."""
+        """The cell, made anew if it is not ready."""
         key = (workload.name, place, dtype, n)
         cell = self._cells.pop(key, None)
         if cell is None:
-            while self._cells and _is_scarce():
-                del self._cells[next(iter(self._cells))]
-            try:
-                cell = Cell(workload, place, dtype, n)
-            except Exception as error:
-                if not (self._cells and is_out_of_memory(error)):
-                    raise
-            if cell is None:  # the error, and what it held on to, are gone
-                self._cells.clear()
-                gc.collect()
-                cell = Cell(workload, place, dtype, n)
+            self._make_room()
+            cell = Cell(workload, place, dtype, n)
         self._cells[key] = cell
         return cell
+
+    def _make_room(self) -> None:
+        """While memory is scarce, and as long as that helps: others may hold it."""
+        free = _machine.available_bytes()
+        while self._cells and free is not None and free < KEPT_FREE * _whole():
+            del self._cells[next(iter(self._cells))]
+            gc.collect()
+            before, free = free, _machine.available_bytes()
+            if free is not None and free <= before:
+                return
+
+    def with_room(self, action: Callable[[bool], dict[str, Any]]) -> dict[str, Any]:
+        """What the action gives; where a device is full, it is emptied and the action, told so, tried once more."""
+        try:
+            return action(False)
+        except Exception as error:
+            if not (self._cells and is_out_of_memory(error)):
+                raise
+        self._cells.clear()  # the error, and what it held on to, are gone
+        gc.collect()
+        return action(True)
 
     def forget(self, cell: Cell) -> None:
         """Give its memory back."""
         self._cells = {key: each for key, each in self._cells.items() if each is not cell}
 
 
-def _is_scarce() -> bool:
-    free = _machine.available_bytes()
-    total = _machine.memory_limit_bytes() or _machine.memory_bytes()
-    return free is not None and total is not None and free < KEPT_FREE * total
+def _whole() -> int:
+    return _machine.memory_limit_bytes() or _machine.memory_bytes() or 0

@@ -25,6 +25,7 @@ from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.source import code_of, digest
 from xarrayops.bench.workloads._contract import FLOATS
 
+_CODE = ("code", "versions")
 IMPORT_S = 60.0
 """How long the libraries, which start side by side, may take."""
 _WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed")
@@ -86,8 +87,12 @@ class Run:
         return Worker("xarrayops.bench.worker", backend, *self.plan.sources)
 
     def greeting(self, name: str) -> dict[str, Any]:
-        """What a new process says first."""
-        return self.within_budget(self.workers[name].answer, IMPORT_S)
+        """What a new process says first; an answer without status "ok" if it runs other code than one before it did."""
+        found, first = self.within_budget(self.workers[name].answer, IMPORT_S), self.greetings.get(name, {})
+        if first.get("status") == found["status"] == "ok" and any(first[what] != found[what] for what in _CODE):
+            reason, fix = "its code or version changed while it was measured", "The same command again."
+            return {"status": "interrupted", "reason": reason, "fix": fix}
+        return found
 
     def close(self) -> None:
         """End all processes."""
@@ -332,7 +337,7 @@ class Run:
             "xarrayops": __version__,
             "machine": self.machine,
             "load": self.load,
-            "others": self.others.part(worker.process.pid for worker in self.workers.values()),
+            "others": self.others.part(worker.process.pid for worker in self.workers.values() if worker.alive),
             "settings": _settings(),
             "versions": {name: greeting["versions"] for name, greeting in here.items()},
             "devices": {name: greeting["devices"] for name, greeting in here.items()},

@@ -89,17 +89,17 @@ def digest(workload: Workload) -> str:
 
 
 def library_digest(backend: ModuleType) -> str:
-    """Changes when the code of xarrayops does, or that of the backend: its package, or the files beside a module."""
-    files = sorted(_CORE.rglob("*.py"))
-    if backend.__file__:
-        folder = Path(backend.__file__).parent
-        files += sorted(folder.rglob("*.py") if hasattr(backend, "__path__") else folder.glob("*.py"))
-    return _hashed(file.read_text(encoding="utf-8") for file in files)
+    """Changes when the code of xarrayops does, or that of the backend's top package, in which backends share code."""
+    top = sys.modules.get(backend.__name__.partition(".")[0], backend)
+    folders = [_CORE, *map(Path, getattr(top, "__path__", ()))]
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py")) if file.is_file()]
+    files += [] if len(folders) > 1 or not getattr(top, "__file__", None) else [Path(str(top.__file__))]
+    return _hashed(file.read_bytes().decode(errors="replace") for file in files)
 
 
 def _told(value: Any) -> str:
     """Its repr without addresses, which differ from process to process."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _hashed(texts: Iterable[str]) -> str:

@@ -37,13 +37,14 @@ NOTES = (
     "other's.",
     "of roof: part of what this device allows, by the best copy (of as many bytes) and matrix product that any library "
     "here reached on it, their answers checked, and by the library's own smallest call; the word says which of the "
-    "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty where the "
-    "budget ended before the probes.",
+    "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty for "
+    "integers, and where the probes failed or the budget ended before them.",
     f"cold: a call after twice as much other data as the largest cache holds, {bytes_text(caches.MOST)} at most, went "
     "through all caches. first call: the workload's first at this shape, with "
     "compilation, without the library's import and start-up. "
     f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
-    "wins after: how many calls it takes to be ahead of NumPy, transfer and first call included.",
+    "wins after: how many calls it takes to be ahead of NumPy, transfer and first call included; 'up to N calls only' "
+    "of what starts sooner but runs slower. Differences below the resolution count here too.",
     f"peak memory: {memory.METHOD}. Empty on accelerators, and where the budget ended first.",
     "error: largest difference from the oracle, as a part of the oracle's largest value.",
 )

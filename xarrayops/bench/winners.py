@@ -28,16 +28,17 @@ def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
 def _is_slower(row: Row, best: Row, resolution: float) -> bool:
     """Whether its median is beyond the resolution, and its rounds say so too.
 
-    They do where it was as fast in so few of the rounds of both that chance explains it in less than 5 %, by the sign
-    test; or where even its best round took `APART` times as long as the other's.
+    They do where it was as fast in so few of the rounds of both that chance explains it in less than 5 %, by the
+    two-sided sign test, for who is called the best is told by the same rounds; or where even its best round took
+    `APART` times as long as the other's. Rounds of one process are taken for independent: what processes differ by,
+    the resolution tells.
     """
     if (row.median_s or 0.0) <= (best.median_s or 0.0) * (1 + resolution):
         return False
     processes = zip(row.medians_s, best.medians_s, strict=False)
     rounds = [pair for process in processes for pair in zip(*process, strict=False)]
     as_fast = sum(own <= other for own, other in rounds)
-    chance = (1 - coverage(len(rounds), as_fast)) / 2
-    return chance < 1 - CONFIDENCE or _least(row) >= APART * _least(best)
+    return coverage(len(rounds), as_fast) > CONFIDENCE or _least(row) >= APART * _least(best)
 
 
 def _least(row: Row) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import cupy
@@ -42,10 +42,10 @@ def devices() -> list[Device]:
 
 def device_attributes(device: Any, /) -> dict[str, int | str]:
     """Asked for one by one: properties hold no clocks from CUDA 13 on. The runtime gives them in kHz."""
-    found: dict[str, int | str] = {
-        "capability": str(device.compute_capability),
-        "memory_bytes": int(device.mem_info[1]),
-    }
+    major, minor = device.compute_capability[:-1], device.compute_capability[-1]
+    found: dict[str, int | str] = {"capability": f"{major}.{minor}"}
+    with suppress(runtime.CUDARuntimeError):  # a full device has no room for a context
+        found["memory_bytes"] = int(device.mem_info[1])
     for name, (attribute, unit) in _ATTRIBUTES.items():
         try:
             value = runtime.deviceGetAttribute(getattr(runtime, attribute), device.id)

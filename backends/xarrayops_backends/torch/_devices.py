@@ -42,18 +42,18 @@ def devices() -> list[Device]:
 
 
 def device_attributes(device: torch.device, /) -> dict[str, int | str]:
-    """Of a GPU; PyTorch gives clocks in kHz."""
+    """Of a GPU; PyTorch gives clocks in kHz, and not every build gives all."""
     if device.type != "cuda":
         return {}
     known = torch.cuda.get_device_properties(device)
     found: dict[str, int | str] = {
         "capability": known.gcnArchName if torch.version.hip else f"{known.major}.{known.minor}",
         "multiprocessors": known.multi_processor_count,
-        "clock_hz": known.clock_rate * 1000,
+        "clock_hz": getattr(known, "clock_rate", 0) * 1000,
         "memory_bytes": known.total_memory,
-        "memory_clock_hz": known.memory_clock_rate * 1000,
-        "memory_bus_bits": known.memory_bus_width,
-        "cache_bytes": known.L2_cache_size,
+        "memory_clock_hz": getattr(known, "memory_clock_rate", 0) * 1000,
+        "memory_bus_bits": getattr(known, "memory_bus_width", 0),
+        "cache_bytes": getattr(known, "L2_cache_size", 0),
     }
     return {name: value for name, value in found.items() if value}
 
