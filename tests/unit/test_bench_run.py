@@ -18,7 +18,7 @@ from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import Plan
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import Results
-from xarrayops.bench.runner import run
+from xarrayops.bench.runner import Run, run
 
 ODD = """
 import os, signal, sys, time
@@ -243,6 +243,21 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
     assert statuses["numpy", "good"] == "ok"
     assert statuses["numpy", "raises"] == statuses["numpy", "absent"] == "interrupted"
     assert statuses["dask", "raises"] == "not-installed"
+
+
+def test_code_that_changes_meanwhile_leaves_no_time(odd, tmp_path):
+    bench = Run(plan(odd, ["good"]), Silent(), Journal(tmp_path))
+    try:
+        bench.turn(0)
+        bench.greetings["numpy"]["code"] = "that of before"
+        bench.turn(1)
+    finally:
+        bench.close()
+    (row,) = bench.results().rows
+    assert (row.status, row.median_s) == ("interrupted", None)
+    assert "changed while it was measured" in row.reason
+    (again,) = run(plan(odd, ["good"]), Silent(), Journal(tmp_path, resume=True)).rows
+    assert again.status == "ok"
 
 
 def test_interrupted_before_anything_was_measured(odd, tmp_path, capsys, interrupt):

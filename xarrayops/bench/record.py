@@ -40,7 +40,7 @@ class Record:
     @property
     def pending(self) -> bool:
         """Whether it can still be measured: its library is here, and nothing has failed."""
-        return bool(self.device) and (self.row.measured or self.row.status in ("over-budget", "interrupted"))
+        return bool(self.device) and (self.row.measured or self.row.status == "over-budget")
 
     def rounds(self, process: int) -> int:
         """How many rounds a process has measured."""

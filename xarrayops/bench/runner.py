@@ -28,7 +28,7 @@ from xarrayops.bench.workloads._contract import FLOATS
 _CODE = ("code", "versions")
 IMPORT_S = 60.0
 """How long the libraries, which start side by side, may take."""
-_WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed")
+_WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed", "interrupted")
 """What a run that is resumed tries again: more time or memory, or another version of anything, may have mended it."""
 _CALLS_TO_WEIGH = 6
 _WEIGHING_S = 0.1
@@ -109,6 +109,7 @@ class Run:
             self.workers[backend] = self.worker(backend)
             greeting = self.greeting(backend)
             if greeting["status"] != "ok":
+                self.workers[backend].close()
                 return greeting
         worker = self.workers[backend]
         answer = self.within_budget(lambda seconds: worker.ask(command, seconds), self.plan.timeout_s)
