@@ -1,6 +1,6 @@
 """How often the benchmark tells the same code to differ, and how often it tells a change, on this machine.
 
-    python benchmarks/null_test.py [--runs 20] [--budget 40] [--backends numpy,torch] [--keep DIR] [--out FILE]
+    python benchmarks/null_test.py [--runs 20] [--budget 60] [--backends numpy,torch] [--keep DIR] [--out FILE]
 
 Runs the command line of the benchmark again and again on pieces of work of a few milliseconds, each also with 1.25 and
 1.5 times as much of it, and compares each run with the next: as they are, and with one workload at a time changed for
@@ -136,7 +136,7 @@ def main() -> int:
     """Measure what is not there yet, print the rates, and end with 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20, help="%(default)s")
-    parser.add_argument("--budget", type=float, default=40.0, help="seconds of a run (%(default)s)")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds of a run (%(default)s)")
     parser.add_argument("--backends", default="numpy,torch", help="%(default)s")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the runs stay")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the rates as JSON")
