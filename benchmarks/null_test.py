@@ -1,11 +1,16 @@
 """How often the benchmark tells the same code to differ, and how often it tells a change, on this machine.
 
-    python benchmarks/null_test.py [--runs 20] [--budget 60] [--backends numpy,torch] [--keep DIR] [--out FILE]
+    python benchmarks/null_test.py [--runs 20] [--budget 300] [--backends numpy,torch] [--keep DIR] [--out FILE]
 
 Runs the command line of the benchmark again and again on pieces of work of a few milliseconds, each also with 1.25 and
-1.5 times as much of it, and compares each run with the next: as they are, and with one workload at a time changed for
-the same with more work, under its old name. Run it on a machine that does nothing else. With --keep, runs that are in
-the folder already are not repeated, so that a study can be cut short and gone on with, or counted anew.
+1.5 times as much of it, by turns against an environment that does the same piece in all three. Compared are
+
+- by turns: the two environments of a run, one of which does 1, 1.25 and 1.5 times the work of the other;
+- apart: each run with the next, as they are, and with one workload at a time changed for the same with more work, under
+  its old name.
+
+Run it on a machine that does nothing else. With --keep, runs that are in the folder already are not repeated, so that a
+study can be cut short and gone on with, or counted anew.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -25,7 +31,9 @@ from statistics import median
 from typing import Any
 
 from xarrayops.bench import compare
-from xarrayops.bench.results import ROWS, Results
+from xarrayops.bench.__main__ import AGAINST
+from xarrayops.bench.results import Results
+from xarrayops.bench.verdict import Outcome, Verdict
 
 KINDS = ("null-matmul", "null-elementwise", "null-transpose", "null-reduction")
 FACTORS = (1.25, 1.5)
@@ -33,7 +41,13 @@ LEAST_S = 1e-3
 """The bars are for cells of a millisecond and more."""
 BARS = {"same code": 0.01, "1.25 times the work": 0.9, "1.5 times the work": 0.99}
 """At most the first, at least the others."""
+OLD = "XARRAYOPS_NULL_TEST_OLD"
+"""Set in the environment that does one piece of work whatever the workload."""
+VERDICTS = (0, 1, 3)
+"""The exit statuses of a run that was judged."""
 WORKLOAD_FILE = '''
+import os
+
 import numpy as np
 
 import xarrayops as xo
@@ -61,7 +75,7 @@ def repeated(work, times):
 WORKLOADS = tuple(
     Workload(
         kind + ("" if times == PIECES else f" x{times / PIECES:g}"),
-        repeated(work, times),
+        repeated(work, PIECES if "XARRAYOPS_NULL_TEST_OLD" in os.environ else times),
         inputs=lambda random, n: (random.standard_normal((n, n)),),
         expected=expected,
         sizes=(n,),
@@ -85,8 +99,19 @@ def changed(results: Results, kind: str, factor: float) -> Results:
     return Results([*rows, *(row for row in results.rows if row.workload not in kin)], results.environment)
 
 
-def rates(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
-    """What was told of the same code and of more work, over the pairs of consecutive runs."""
+def by_turns(runs: Iterable[tuple[Results, Results]]) -> dict[str, dict[str, Any]]:
+    """What was told of the same code and of more work, over the two environments of each run."""
+    verdicts = [verdict for old, new in runs for verdict in compare.compare(old, new)]
+    found = {}
+    for name, factor in zip(BARS, (1.0, *FACTORS), strict=True):
+        names = {named(kind, factor) for kind in KINDS}
+        outcomes: Sequence[Outcome] = ("slower", "faster") if factor == 1 else ("slower",)
+        found[name] = _counted([v for v in verdicts if v.cell.workload in names], outcomes)
+    return found
+
+
+def apart(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
+    """The same over the pairs of consecutive runs."""
     same = [verdict for old, new in pairwise(runs) for verdict in compare.compare(old, new)]
     found = {"same code": _counted(same, ("slower", "faster"))}
     for factor in FACTORS:
@@ -101,7 +126,7 @@ def rates(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _counted(verdicts: Iterable[compare.Verdict], outcomes: Sequence[compare.Outcome]) -> dict[str, Any]:
+def _counted(verdicts: Iterable[Verdict], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Of the cells of `LEAST_S` and more in both runs: the part of each outcome, how far they moved, the threshold."""
     compared = [v for v in verdicts if v.ratio is not None and min(v.old_s or 0.0, v.new_s or 0.0) >= LEAST_S]
     counts = Counter(verdict.outcome for verdict in compared)
@@ -120,23 +145,34 @@ def met(found: dict[str, dict[str, Any]]) -> dict[str, bool]:
     return {name: (each["told"] <= BARS[name]) == (name == "same code") for name, each in found.items()}
 
 
-def measured(folder: Path, workloads: Path, options: argparse.Namespace) -> Results:
-    """One run through the command line, unless its results are there."""
-    if not (folder / ROWS).exists():
+def old_python(folder: Path) -> Path:
+    """The interpreter of an environment like this one, but for `OLD`."""
+    path = folder / "old-python"
+    path.write_text(f'#!/bin/sh\n{OLD}=1 exec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def measured(folder: Path, workloads: Path, old: Path, options: argparse.Namespace) -> tuple[Results, Results]:
+    """The old and the new results of one run through the command line, unless they are there."""
+    if not (folder / "done").exists():
         command = [
             *(sys.executable, "-m", "xarrayops.bench", "--workload-file", str(workloads)),
             *("--workloads", ",".join(KINDS), "--backends", options.backends),
-            *("--budget", str(options.budget), "--out", str(folder)),
+            *("--budget", str(options.budget), "--against", str(old), "--out", str(folder)),
         ]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return Results.read(folder)
+        status = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
+        if status not in VERDICTS:
+            raise SystemExit(f"{shlex.join(command)} ended with {status}")
+        (folder / "done").touch()
+    return Results.read(folder / AGAINST), Results.read(folder)
 
 
 def main() -> int:
-    """Measure what is not there yet, print the rates, and end with 1 if a bar is missed."""
+    """Measure what is not there yet, print the rates; 1 if a bar is missed, but for the power of runs apart."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20, help="%(default)s")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds of a run (%(default)s)")
+    parser.add_argument("--budget", type=float, default=300.0, help="seconds of a run at most (%(default)s)")
     parser.add_argument("--backends", default="numpy,torch", help="%(default)s")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the runs stay")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the rates as JSON")
@@ -151,27 +187,29 @@ def main() -> int:
         runs = []
         for i in range(options.runs):
             print(f"run {i + 1} of {options.runs}", file=sys.stderr)
-            runs.append(measured(folder / f"run-{i:02}", workloads, options))
-    found = rates(runs)
-    bars = met(found)
-    for name, each in found.items():
-        held = "as wanted" if bars[name] else f"MISSED: {BARS[name]:.0%} is the bar"
-        print(f"{name}: {each['told']:.1%} of {each['cells']} told to differ, {held}; {each['outcomes']}")
+            runs.append(measured(folder / f"run-{i:02}", workloads, old_python(folder), options))
+    news = [new for _, new in runs]
+    found = {"by turns": by_turns(runs), "apart": apart(news)}
+    for way, rates in found.items():
+        bars = met(rates)
+        for name, each in rates.items():
+            held = "as wanted" if bars[name] else f"MISSED: {BARS[name]:.0%} is the bar"
+            print(f"{way}, {name}: {each['told']:.1%} of {each['cells']} told to differ, {held}; {each['outcomes']}")
     if options.out:
-        first = runs[0].environment
-        rounds = median(len(process) for run in runs for row in run.rows for process in row.medians_s)
+        first = news[0].environment
+        rounds = median(len(process) for run in news for row in run.rows for process in row.medians_s)
         report = {
             "machine": first["machine"],
             "versions": first["versions"],
             "runs": len(runs),
             "budget_s": options.budget,
             "rounds of a process": rounds,
-            "shortest_s": min(compare.steady(row) for run in runs for row in run.rows if row.measured),
+            "shortest_s": min(row.best_s for run in news for row in run.rows if row.measured),
             "bars": BARS,
             "rates": found,
         }
         options.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    return 0 if all(bars.values()) else 1
+    return 0 if all(met(found["by turns"]).values()) and met(found["apart"])["same code"] else 1
 
 
 if __name__ == "__main__":

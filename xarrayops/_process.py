@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
@@ -38,14 +38,20 @@ def die_with_parent() -> None:
 
 
 class Worker:
-    """``python -m MODULE ARGUMENTS``, with more environment. It starts at once; its first answer is the greeting."""
+    """``PYTHON -m MODULE ARGUMENTS``, with more environment. It starts at once; its first answer is the greeting."""
 
-    def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        python: Sequence[str] = (sys.executable,),
+    ) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close
         self._oom_kills = _machine.oom_kills()
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [*python, "-m", module, *arguments],
             env={**os.environ, **(environment or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -127,7 +127,7 @@ def _run(backends: tuple[str, ...], claims: Sequence[Claim], settings: Settings)
         command="python benchmarks/claims",
         **vars(settings),
     )
-    with tempfile.TemporaryDirectory() as folder, Watcher(Path(folder), Console(stderr=True)) as watcher:
+    with tempfile.TemporaryDirectory() as folder, Watcher([Path(folder)], Console(stderr=True)) as watcher:
         return run(plan, watcher, Journal(Path(folder)))
 
 

@@ -137,9 +137,7 @@ def _of_times(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Rat
     """
     slow, fast = baselines[-1], contestants[-1]
     figures = {f"{role}_s": row.median_s or 0.0 for role, row in (("baseline", slow), ("contestant", fast))}
-    processes = zip(slow.medians_s, fast.medians_s, strict=False)
-    rounds = [pair for process in processes for pair in zip(*process, strict=False)]
-    return Ratio(*median_of_rounds([slow_s / fast_s for slow_s, fast_s in rounds])), figures
+    return Ratio(*median_of_rounds([slow_s / fast_s for slow_s, fast_s in slow.paired(fast)])), figures
 
 
 def _of_memory(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:

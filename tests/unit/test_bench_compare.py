@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from xarrayops.bench import compare as module
 from xarrayops.bench.changes import FEW, environment_difference, lines, markdown, show
-from xarrayops.bench.compare import OUTCOMES, Verdict, compare, exit_status
+from xarrayops.bench.compare import compare, exit_status
 from xarrayops.bench.results import ENVIRONMENT, ROWS, STATUSES, Results, Row
+from xarrayops.bench.verdict import OUTCOMES, CellName, Verdict
 
 CELLS, GROUPS = 24, 4
 OUTLIER = 1.5
@@ -289,7 +289,7 @@ def test_cells_differ_by_every_part_of_their_identity():
     ],
 )
 def test_exit_status(outcomes, status):
-    cell = module.Identity("a", "numpy", "cpu", "float32", 1)
+    cell = CellName("a", "numpy", "cpu", "float32", 1)
     assert exit_status([Verdict(cell, outcome, "") for outcome in outcomes]) == status
 
 

@@ -80,8 +80,9 @@ def test_what_is_said_of_a_cell_follows_the_other_reports():
 )
 def test_a_cell_knows_its_roofs_by_the_name_that_the_run_gave_them(kind, name, index):
     probed = Probed()
-    probed.add((kind, index, "float32"), "torch", {"status": "out-of-memory"})
+    probed.add((kind, index, "float32"), "torch", {"status": "out-of-memory", "reason": "it is full"})
     (roof,) = probed.described([])
+    assert roof["failed"] == {"torch": "out-of-memory: it is full"}
     data = embedded(page.html(Results([row(0, device=name, device_kind=kind)], {})))
     assert data["told"][0]["roof_device"] == roof["device"]
 

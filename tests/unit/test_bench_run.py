@@ -14,6 +14,7 @@ import pytest
 from xarrayops._command import select
 from xarrayops.bench import tables
 from xarrayops.bench.__main__ import main, measure
+from xarrayops.bench.identity import Identity
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import Plan
 from xarrayops.bench.progress import Watcher
@@ -88,7 +89,8 @@ class Silent:
         self.steps.append(step)
 
     def results(self, results):
-        self.kept.append(results.rows)
+        (found,) = results
+        self.kept.append(found.rows)
 
 
 @pytest.fixture(scope="module")
@@ -246,14 +248,15 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
 
 
 def test_code_that_changes_meanwhile_leaves_no_time(odd, tmp_path):
-    bench = Run(plan(odd, ["good"]), Silent(), Journal(tmp_path))
+    asked = plan(odd, ["good"])
+    bench = Run(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
     try:
-        bench.turn(0)
-        bench.greetings["numpy"]["code"] = "that of before"
-        bench.turn(1)
+        bench.stage(0)
+        bench.sides[0].greetings["numpy"]["code"] = "that of before"
+        bench.stage(1)
     finally:
         bench.close()
-    (row,) = bench.results().rows
+    ((row,),) = (found.rows for found in bench.results())
     assert (row.status, row.median_s) == ("interrupted", None)
     assert "changed while it was measured" in row.reason
     (again,) = run(plan(odd, ["good"]), Silent(), Journal(tmp_path, resume=True)).rows
@@ -307,6 +310,8 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
         (["--all", "--out", __file__], "test_bench_run.py is a file"),
         (["--workload-file", "nowhere.py"], "nowhere.py cannot be imported: FileNotFoundError"),
         (["--compare", "nowhere", "neither"], "nowhere holds no results"),
+        (["--all", "--against", "python", "--resume"], "not allowed with argument"),
+        (["--compare", "nowhere", "neither", "--against", "python"], "not allowed with argument"),
     ],
 )
 def test_senseless_arguments(arguments, told, capsys):

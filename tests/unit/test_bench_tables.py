@@ -108,8 +108,8 @@ class TestBreakeven:
     def test_calls(self, transfer, first, median, after):
         numpy = row("numpy", 1.0, transfer_s=0.0, first_call_s=1.0)
         other = row("b", median, transfer_s=transfer, first_call_s=first)
-        found = breakeven.calls(other, numpy)
-        assert found == after
+        found, last = breakeven.ahead(other, numpy)
+        assert (found, last) == (after, None)
         if found:  # total times, one call after the other
             ahead = [transfer + first + median * n <= 1.0 + 1.0 * n + 1e-12 for n in range(30)]
             assert ahead.index(True) + 1 == found
@@ -124,19 +124,21 @@ class TestBreakeven:
     def test_in_words(self, transfer, first, median, told):
         numpy = row("numpy", 1.0, transfer_s=0.0, first_call_s=1.0)
         other = row("b", median, transfer_s=transfer, first_call_s=first)
-        assert breakeven.told(other, numpy) == told
+        assert str(breakeven.ahead(other, numpy)) == told
         if "only" in told:  # total times, one call after the other
             ahead = [transfer + first + median * n < 1.0 + 1.0 * n for n in range(30)]
             assert [sum(ahead), all(ahead[: sum(ahead)])] == [int(told.split()[2]), True]
 
     def test_of_what_cannot_be_relied_on_nothing_is_told(self):
-        numpy, other = row("numpy", 1.0, size=10), row("b", 0.5, size=10)
-        assert breakeven.told(other, numpy)
+        numpy, other = (row(name, s, size=10, first_call_s=1.0) for name, s in (("numpy", 1.0), ("b", 0.5)))
+        assert breakeven.ahead(other, numpy)
         for each in (other, numpy):
-            each.suspect = "too fast"
-            assert breakeven.told(other, numpy) == ""
-            each.suspect = ""
-        assert breakeven.told(other, None) == breakeven.told(numpy, numpy) == ""
+            for name, value in (("suspect", "too fast"), ("first_call_s", None), ("status", "interrupted")):
+                before = getattr(each, name)
+                setattr(each, name, value)
+                assert breakeven.ahead(other, numpy) is None
+                setattr(each, name, before)
+        assert breakeven.ahead(other, None) is breakeven.ahead(numpy, numpy) is None
         fine = [row("numpy", 10.0, size=100), row("b", 5.0, size=100)]
         assert breakeven.sizes([numpy, other, *fine], 0.0) == [("w", "float32", {"b cpu": 10})]
         other.suspect = "too fast"

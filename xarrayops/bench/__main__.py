@@ -19,13 +19,17 @@ from rich.text import Text
 from xarrayops import _doctor, registry
 from xarrayops._command import INTERRUPTED, console, names, seconds, select
 from xarrayops.bench import changes, compare, markdown, page, source, tables, terminal
+from xarrayops.bench.identity import Identity
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import BUDGET_S, TIMEOUT_S, Plan
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import Results
-from xarrayops.bench.runner import run
+from xarrayops.bench.runner import in_turns
 from xarrayops.bench.workloads import WORKLOADS, Workload
 from xarrayops.bench.workloads._contract import DTYPES, SIZES
+
+AGAINST = "against"
+"""The folder, in that of the results, with those of the other environment."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -35,8 +39,8 @@ def _parser() -> argparse.ArgumentParser:
         description="The same work on every library that is here: time, throughput, memory, error, part of the roof. "
         "No time without a checked answer; no empty cell without a reason.",
         epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense, with 130 if it was "
-        "interrupted: then, too, it reports what was measured. --compare ends with 1 if something became slower or "
-        "broke, with 3 if nothing could be decided.",
+        "interrupted: then, too, it reports what was measured. --compare and --against end with 1 if something became "
+        "slower or broke, with 3 if nothing could be decided.",
     )
     parser.add_argument("--all", action="store_true", help="every workload on every backend")
     parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="only these backends")
@@ -50,8 +54,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
     )
-    parser.add_argument("--resume", action="store_true", help="go on in DIR: only what is missing or has changed")
-    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two folders of results")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--resume", action="store_true", help="go on in DIR: only what is missing or has changed")
+    choice.add_argument(
+        "--against", metavar="PYTHON", help="measure by turns with that environment's libraries, and compare"
+    )
+    choice.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two folders of results")
     parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help="%(default)s")
     parser.add_argument("--list", action="store_true", help="list workloads and backends, and end")
     return parser
@@ -84,11 +92,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if plan is None:
             parser.error("say --all, or choose by --backends, --workloads or --workload-file; --list shows them")
         _check_writable(options.out)
+        against = _other(options, plan.sources)
     except ValueError as error:
         parser.error(str(error))
     given = sys.argv[1:] if arguments is None else arguments
     plan = replace(plan, command=f"python -m xarrayops.bench {shlex.join(given)}")
-    return measure(plan, options.out, resume=options.resume)
+    return measure(plan, options.out, resume=options.resume, against=against)
+
+
+def _other(options: argparse.Namespace, sources: Sequence[str]) -> Identity | None:
+    """The other environment, if one is asked for."""
+    if not options.against:
+        return None
+    try:
+        return Identity.of(options.against, sources)
+    except ValueError as error:
+        raise ValueError(f"argument --against: {error}") from None
 
 
 def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan | None:
@@ -101,7 +120,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
     groups = list(dict.fromkeys(workload.group for workload in workloads))
     known = [*groups, *(workload.name for workload in workloads if workload.name not in groups)]
     chosen = select(known, wanted, "workload or group of workloads", groups)
-    return Plan(
+    plan = Plan(
         backends=tuple(select(registry.names(), options.backends, "backend")),
         workloads=tuple(workload for workload in workloads if {workload.name, workload.group} & set(chosen)),
         dtypes=tuple(select(DTYPES, options.dtype, "dtype")) if options.dtype else (),
@@ -110,40 +129,59 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
         timeout_s=options.timeout,
         sources=(source.BUILT_IN, *options.workload_file),
     )
+    return plan.by_turns() if options.against else plan
 
 
-def measure(plan: Plan, out: Path, *, resume: bool = False) -> int:
+def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | None = None) -> int:
     """Run a plan, print the tables, write results and reports; 1 if nothing was measured.
 
-    An interrupt ends the measuring, and what was measured until then is reported all the same.
+    With another environment, its results are in a folder of their own, and what is printed, written and told by the
+    exit status is what changed from there to here. An interrupt ends the measuring, and what was measured until then is
+    reported all the same.
     """
-    found: Results | None
-    with Watcher(out, Console(stderr=True)) as watcher:
+    identities = [Identity.here(plan.workloads), *([against] if against else ())]
+    folders = [out, out / AGAINST][: len(identities)]
+    journals = [Journal(folder, resume=resume) for folder in folders]
+    interrupted = False
+    with Watcher(folders, Console(stderr=True)) as watcher:
         try:
-            found, interrupted = run(plan, watcher, Journal(out, resume=resume)), False
+            found = in_turns(plan, watcher, list(zip(identities, journals, strict=True)))
         except KeyboardInterrupt:
             found, interrupted = watcher.latest, True
-    if found is None:
+    if not found:
         print(f"Interrupted before anything was measured; {out} is as it was.", file=sys.stderr)
         return INTERRUPTED
-    found.write(out)
-    (out / "report.md").write_text(markdown.report(found), encoding="utf-8")
-    (out / "report.html").write_text(page.html(found), encoding="utf-8")
+    for results, folder in zip(found, folders, strict=True):
+        results.write(folder)
+        (folder / "report.md").write_text(markdown.report(results), encoding="utf-8")
+        (folder / "report.html").write_text(page.html(results), encoding="utf-8")
     shown = console()
-    terminal.show(found, shown)
-    shown.print(Text(f"{tables.summary(found)}. See {out}/report.html or {out}/report.md"))
+    new, *others = found
+    if others:
+        for warning in dict.fromkeys(warning for results in found for warning in tables.warnings(results)):
+            shown.print(Text(warning))
+    else:
+        terminal.show(new, shown)
+    shown.print(Text(f"{tables.summary(new)}. See {out}/report.html or {out}/report.md"))
+    changed = [_changes(old, new, out) for old in others]
     if interrupted:
-        print(f"{tables.INTERRUPTED} {out} holds what was measured until then; --resume goes on.", file=sys.stderr)
+        going_on = "" if others else "; --resume goes on"
+        print(f"{tables.INTERRUPTED} {out} holds what was measured until then{going_on}.", file=sys.stderr)
         return INTERRUPTED
-    return 0 if any(row.measured for row in found.rows) else 1
+    return changed[0] if changed else 0 if any(row.measured for row in new.rows) else 1
 
 
 def _compare(folders: Sequence[Path], out: Path) -> int:
-    """Print what changed between two runs, and write it down."""
+    """What changed between two folders of results."""
     old, new = map(Results.read, folders)
+    _check_writable(out)
+    return _changes(old, new, out)
+
+
+def _changes(old: Results, new: Results, out: Path) -> int:
+    """Print what changed, write it down, and give the exit status."""
     verdicts = compare.compare(old, new)
     changes.show(verdicts, old, new, console())
-    _check_writable(out)
     (out / "compare.md").write_text(changes.markdown(verdicts, old, new), encoding="utf-8")
     (out / "compare.html").write_text(page.html(new, old), encoding="utf-8")
     return compare.exit_status(verdicts)

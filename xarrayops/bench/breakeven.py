@@ -6,51 +6,49 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from xarrayops.bench.results import Row
 
 BASELINE = "numpy"
 
 
-def calls(row: Row, numpy: Row) -> int | None:
-    """How many calls it takes until a backend, transfer and first call included, is ahead of NumPy; None if never.
+class Ahead(NamedTuple):
+    """The calls at which a backend, transfer and first call included, is ahead of NumPy.
+
+    From the first of them on, up to the last of them; there is no last one where it stays ahead, and no first one where
+    it never is.
+    """
+
+    first: int | None
+    last: int | None
+
+    def __str__(self) -> str:
+        if self.first is None:
+            return "never"
+        return _calls_text(self.first) if self.last is None else f"up to {_calls_text(self.last)} only"
+
+
+def ahead(row: Row, numpy: Row | None) -> Ahead | None:
+    """When a backend is ahead of NumPy; None where there is nothing to be relied on.
 
     Both start with the inputs in NumPy's memory and their library imported.
     """
-    if row.median_s is None or numpy.median_s is None:
+    if numpy is None or row.backend == BASELINE or not (row.reliable and numpy.reliable):
         return None
-    behind = _start(row) - _start(numpy)
+    if row.median_s is None or numpy.median_s is None or row.first_call_s is None or numpy.first_call_s is None:
+        return None
+    behind = (row.transfer_s or 0.0) + row.first_call_s - (numpy.transfer_s or 0.0) - numpy.first_call_s
     gain = numpy.median_s - row.median_s
-    if behind <= 0:
-        return 1 if gain >= 0 else None
-    return 1 + math.ceil(behind / gain) if gain > 0 else None
-
-
-def lead(row: Row, numpy: Row) -> int | None:
-    """The last call up to which a backend that is slower per call is ahead, for it starts sooner; None if never."""
-    if row.median_s is None or numpy.median_s is None:
-        return None
-    ahead = _start(numpy) - _start(row)
-    loss = row.median_s - numpy.median_s
-    return 1 + math.floor(ahead / loss) if ahead > 0 and loss > 0 else None
-
-
-def told(row: Row, numpy: Row | None) -> str:
-    """When a backend is ahead of NumPy, in words; nothing where there is nothing to be relied on."""
-    if numpy is None or row.backend == BASELINE or not row.measured or row.suspect or numpy.suspect:
-        return ""
-    count = calls(row, numpy)
-    if count is None and (last := lead(row, numpy)) is not None:
-        return f"up to {_calls_text(last)} only"
-    return "never" if count is None else _calls_text(count)
+    if behind > 0:
+        return Ahead(1 + math.ceil(behind / gain) if gain > 0 else None, None)
+    if gain >= 0:
+        return Ahead(1, None)
+    return Ahead(1, 1 + math.floor(behind / gain)) if behind < 0 else Ahead(None, None)
 
 
 def _calls_text(count: int) -> str:
     return f"{count:,} call{'s' * (count != 1)}"
-
-
-def _start(row: Row) -> float:
-    return (row.transfer_s or 0.0) + (row.first_call_s or 0.0)
 
 
 def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | None:
@@ -58,9 +56,9 @@ def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | 
 
     None if it is not even at the largest, or where both have fewer than two sizes in common.
     """
-    theirs = {row.size: row.median_s for row in filter(_reliable, numpy)}
+    theirs = {row.size: row.median_s for row in numpy if row.reliable}
     common = sorted(
-        (row for row in filter(_reliable, rows) if row.size in theirs), key=lambda row: row.size, reverse=True
+        (row for row in rows if row.reliable and row.size in theirs), key=lambda row: row.size, reverse=True
     )
     if len(common) < 2:
         return None
@@ -70,10 +68,6 @@ def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | 
             break
         found = row.size
     return found
-
-
-def _reliable(row: Row) -> bool:
-    return row.measured and not row.suspect
 
 
 def baselines(rows: Iterable[Row]) -> dict[tuple[str, str, int], Row]:
@@ -88,12 +82,10 @@ def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[s
     for (workload, dtype), group in groupby(order, key=lambda row: (row.workload, row.dtype)):
         cells = list(group)
         numpy = [row for row in cells if row.backend == BASELINE]
-        common = {row.size for row in filter(_reliable, numpy)}
+        common = {row.size for row in numpy if row.reliable}
         if len(common) < 2:
             continue
-        several = Counter(
-            row.place for row in filter(_reliable, cells) if row.backend != BASELINE and row.size in common
-        )
+        several = Counter(row.place for row in cells if row.reliable and row.backend != BASELINE and row.size in common)
         places = [place for place, count in several.items() if count > 1]
         by_place = {p: size([row for row in cells if row.place == p], numpy, resolution) for p in places}
         found.append((workload, dtype, by_place))

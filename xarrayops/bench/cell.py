@@ -55,23 +55,20 @@ class Cell:
             "shape": [list(x.shape) for x in self.case.inputs],
         }
 
-    def round(self, seconds: float) -> dict[str, Any]:
-        """Timed calls for so many seconds, then one with cold caches.
+    def round(self, seconds: float, *, cold: bool = True) -> dict[str, Any]:
+        """Timed calls for so many seconds, then, if that is asked for, one with cold caches.
 
         The result of the last of either kind is checked before any time is given away.
         """
         found = timed_round(self.function, self.inputs, seconds, lazy=self.lazy)
-        hot = self._checked(found.results, f"after {found.calls} timed calls")
-        median_s, calls = statistics.median(found.samples), found.calls
+        error = max(self.error, self._checked(found.results, f"after {found.calls} timed calls"))
+        told = {"median_s": statistics.median(found.samples), "calls": found.calls, "error": error}
+        if not cold:
+            return told
         del found  # no device need hold both results
         caches.fill(*self.place)
         cold_s, results = timed(self.function, self.inputs)
-        return {
-            "median_s": median_s,
-            "calls": calls,
-            "cold_s": cold_s,
-            "error": max(self.error, hot, self._checked(results, "with cold caches")),
-        }
+        return {**told, "cold_s": cold_s, "error": max(error, self._checked(results, "with cold caches"))}
 
     def _checked(self, results: tuple[Any, ...], when: str) -> float:
         try:

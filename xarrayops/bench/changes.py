@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from xarrayops.bench import markdown as md
-from xarrayops.bench.compare import OUTCOMES, Outcome, Verdict
+from xarrayops.bench.compare import by_turns
 from xarrayops.bench.results import Results
 from xarrayops.bench.text import seconds_text
+from xarrayops.bench.verdict import OUTCOMES, Outcome, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +25,13 @@ FEW = 10
 """How many of the undecided cells the terminal lists, of which the file has all."""
 _UNLISTED: tuple[Outcome, ...] = ("same", "empty")
 _OF_THE_RUN = frozenset(
-    ("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "interrupted")
+    (
+        *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s"),
+        *("interrupted", "turns"),
+    )
 )
 """What differs between any two runs."""
-_TOLD = ("xarrayops", "machine.", "versions.", "settings.")
+_TOLD = ("xarrayops", "python", "machine.", "versions.", "settings.")
 _STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "mended": "green"}
 
 
@@ -53,8 +57,17 @@ def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
     """Lines above the table: which runs, what differs between their machines and libraries, and the count."""
-    dates = [results.environment.get("date", "without a date") for results in (old, new)]
-    lines = [f"old: {dates[0]}; new: {dates[1]}; times are those of the best round, where the reports have medians"]
+    turns, best = by_turns(old, new), "times are those of the best round, where the reports have medians"
+    names = [_python(results) if turns else results.environment.get("date", "without a date") for results in (old, new)]
+    lines = [f"old: {names[0]}; new: {names[1]}; {best}"]
+    if turns:
+        lines.append(
+            "They were measured by turns: a ratio is the median over pairs of rounds that followed each other."
+        )
+    if turns and old.environment["prefix"] == new.environment["prefix"]:
+        lines.append(f"Both are of {new.environment['prefix']}: unless settings differ, what differs is chance.")
+    if other := _other_work(old, new):
+        lines.append(f"The code of these workloads differs, and so may what they do: {', '.join(other)}")
     different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]
     lines += [f"{name}: {before or 'none'}, now {after or 'none'}" for name, before, after in different]
     counts = Counter(verdict.outcome for verdict in verdicts)
@@ -62,6 +75,21 @@ def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str
     told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     count = f"{counts.total()} cells: {told}" if counts else "no cells"
     return [*lines, f"{count}; and {empty} that neither run measured" if empty else count]
+
+
+def _python(results: Results) -> str:
+    """What started the Python of a side."""
+    turns = results.environment["turns"]
+    return str(turns["pythons"][turns["side"]])
+
+
+def _other_work(old: Results, new: Results) -> list[str]:
+    """The workloads whose code is known in both and differs."""
+    before, after = (
+        {name: known["digest"] for name, known in results.environment.get("workloads", {}).items() if "digest" in known}
+        for results in (old, new)
+    )
+    return [name for name in before if name in after and before[name] != after[name]]
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[tuple[str, ...]]:
@@ -106,4 +134,4 @@ def markdown(verdicts: Sequence[Verdict], old: Results, new: Results) -> str:
     """The same for a pull request, with all that is undecided."""
     told = [f"- {line}" for line in heading(verdicts, old, new)]
     drawn = lines(verdicts)
-    return "\n".join(["# Two runs of the benchmark", "", *told, "", *(md.table(COLUMNS, drawn) if drawn else [])])
+    return "\n".join(["# What changed", "", *told, "", *(md.table(COLUMNS, drawn) if drawn else [])])

@@ -36,6 +36,7 @@ class Journal:
 
     def append(self, event: dict[str, Any]) -> None:
         """Write an event; once this returns, the end of this process cannot take it back."""
+        self._path.parent.mkdir(exist_ok=True)
         with self._path.open("r+b" if self._path.exists() else "wb") as file:
             file.truncate(self._kept)
             file.seek(self._kept)

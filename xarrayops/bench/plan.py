@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from xarrayops.bench.results import Results
@@ -15,6 +15,8 @@ ROUNDS = 8
 """Rounds of a cell in each process, if the budget allows; from six in all, the interval has 95 % confidence."""
 ROUND_S = 0.05
 """How long a round of one cell lasts, in seconds; at least one call."""
+COLD_ROUNDS = 4
+"""After so many rounds of a process a call is timed with cold caches, too."""
 BUDGET_S = 300.0
 TIMEOUT_S = 30.0
 
@@ -35,8 +37,13 @@ class Plan:
     processes: int = PROCESSES
     rounds: int = ROUNDS
     round_s: float = ROUND_S
+    cold_rounds: int = COLD_ROUNDS
     sources: tuple[str, ...] = (BUILT_IN,)
     command: str = ""
+
+    def by_turns(self) -> Plan:
+        """The same with many short rounds: what disturbs one of two that follow each other should be rare."""
+        return replace(self, rounds=16, round_s=0.02, cold_rounds=1)
 
     def cells(self) -> list[tuple[Workload, str, int]]:
         """Every workload with its dtypes and sizes."""
@@ -68,5 +75,5 @@ class Observer(Protocol):
     def step(self, step: Step) -> None:
         """Something begins."""
 
-    def results(self, results: Results) -> None:
-        """The results as they stand."""
+    def results(self, results: list[Results]) -> None:
+        """The results of each environment as they stand."""

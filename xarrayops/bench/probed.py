@@ -21,6 +21,7 @@ class Probed:
 
     def __init__(self) -> None:
         self._rates: dict[RoofPlace, dict[str, Mapping[str, Any]]] = {}
+        self._failures: dict[RoofPlace, dict[str, str]] = {}
 
     def knows(self, place: RoofPlace, backend: str) -> bool:
         """Whether the library was asked, whatever it answered."""
@@ -28,25 +29,41 @@ class Probed:
 
     def add(self, place: RoofPlace, backend: str, answer: Mapping[str, Any]) -> None:
         """Take in what a library answered."""
-        self._rates.setdefault(place, {})[backend] = answer if answer["status"] == "ok" else {"memory": {}}
+        failed = answer["status"] != "ok"
+        self._rates.setdefault(place, {})[backend] = {"memory": {}} if failed else answer
+        if failed:
+            self._failures.setdefault(place, {})[backend] = f"{answer['status']}: {answer['reason']}"
 
     def best(self, place: RoofPlace) -> Roofs | None:
         """The best of every library."""
         return Roofs.best(self._rates.get(place, {}).values())
 
     def described(self, devices: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """For people: the best rates, which library reached them, and what the memory is rated at by its attributes."""
+        """For people: the best rates, which library reached them, and what the memory is rated at by its attributes.
+
+        Libraries whose probe failed are under "failed", each with the reason.
+        """
         known: dict[tuple[str, int], dict[str, Any]] = {}
         for device in devices:
             known.setdefault((device["kind"], device["index"]), {}).update(device["attributes"])
-        return [_described(place, by, known.get(place[:2], {})) for place, by in self._rates.items()]
+        return [
+            _described(place, by, known.get(place[:2], {}), self._failures.get(place))
+            for place, by in self._rates.items()
+        ]
 
 
-def _described(place: RoofPlace, by: Mapping[str, Mapping[str, Any]], attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _described(
+    place: RoofPlace,
+    by: Mapping[str, Mapping[str, Any]],
+    attributes: Mapping[str, Any],
+    failed: dict[str, str] | None,
+) -> dict[str, Any]:
     kind, index, dtype = place
     found: dict[str, Any] = {"device": device_name(kind, index), "dtype": dtype}
     if (rated := rated_memory(attributes)) is not None:
         found["memory_rated"] = rated
+    if failed:
+        found["failed"] = failed
     best = Roofs.best(by.values())
     if best is None:
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -20,14 +21,14 @@ LINES_EVERY_S = 5.0
 
 
 class Watcher:
-    """Draws a bar with the cells that have a result and the time left, and keeps the results in the folder current.
+    """Draws a bar with the cells that have a result and the time left, and keeps the results in the folders current.
 
-    ``latest`` has what was told last.
+    ``latest`` has what was told last, for each folder; empty before there is anything.
     """
 
-    def __init__(self, out: Path, console: Console) -> None:
-        self.out, self._told = out, float("-inf")
-        self.latest: Results | None = None
+    def __init__(self, folders: Sequence[Path], console: Console) -> None:
+        self.folders, self._told = folders, float("-inf")
+        self.latest: list[Results] = []
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -63,7 +64,8 @@ class Watcher:
             left=step.seconds_left,
         )
 
-    def results(self, results: Results) -> None:
+    def results(self, results: list[Results]) -> None:
         """Write them."""
         self.latest = results
-        results.write(self.out)
+        for found, folder in zip(results, self.folders, strict=True):
+            found.write(folder)

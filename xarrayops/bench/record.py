@@ -61,7 +61,7 @@ class Record:
         else:
             self.first = self.first or event["first"]
             self.medians.setdefault(event["process"], []).append(event["median_s"])
-            self.cold.append(event["cold_s"])
+            self.cold += [event["cold_s"]] if "cold_s" in event else []
             self.row.calls += event["calls"]
             self.row.error = max(self.row.error or 0.0, event["error"])
             self.row.status, self.row.reason, self.row.fix = "ok", "", ""
@@ -87,7 +87,7 @@ class Record:
             confidence=confidence,
             cold_s=statistics.median(self.cold),
             throughput=amount / median,
-            medians_s=[list(each) for _, each in sorted(self.medians.items())],
+            medians_s=[list(self.medians.get(process, ())) for process in range(1 + max(self.medians))],
             **first,
         )
         if roofs is None or launch_s is None:

@@ -46,7 +46,7 @@ class Row:
         Steady time of a call with its inputs as warm as the call before left them: the median over the rounds, an
         interval, and how likely it contains the true median.
     cold_s : float
-        The same after the caches were filled with other data, the median over the rounds.
+        The same after the caches were filled with other data, the median over the first rounds of each process.
     first_call_s, transfer_s, import_s : float
         The first call, compilation included; the conversion of the inputs from NumPy, the median of several; the
         import of the library with its start-up, a tiny call on each device.
@@ -64,7 +64,8 @@ class Row:
     suspect : str
         Why the time is not to be relied on; empty if nothing speaks against it.
     medians_s : list of lists of float
-        The median of each round, by process: every backend is measured in processes started one after the other.
+        The median of each round, by process: every backend is measured in processes started one after the other. Empty
+        where a process did not measure it.
     calls : int
         How many timed calls stand behind the median.
     versions : dict
@@ -121,6 +122,26 @@ class Row:
         return self.status == "ok"
 
     @property
+    def reliable(self) -> bool:
+        """Whether nothing speaks against the time that it holds."""
+        return self.measured and not self.suspect
+
+    @property
+    def rounds_s(self) -> list[float]:
+        """The median of each round, of all processes."""
+        return [seconds for process in self.medians_s for seconds in process]
+
+    @property
+    def best_s(self) -> float:
+        """The best round: what disturbs a round makes it longer, never shorter."""
+        return min(self.rounds_s)
+
+    def paired(self, other: Row) -> list[tuple[float, float]]:
+        """The medians of the rounds that both have: the first of the first process of either, and so on."""
+        processes = zip(self.medians_s, other.medians_s, strict=False)
+        return [pair for process in processes for pair in zip(*process, strict=False)]
+
+    @property
     def place(self) -> str:
         """Backend and device."""
         return f"{self.backend} {self.device}".strip()
@@ -130,13 +151,15 @@ class Row:
 class Results:
     """The rows of a run and what they have in common.
 
-    ``environment`` is plain data: "command", "date" (UTC), "seconds" (how long the run took), "machine" (facts by
-    name), "load" (before the run), "others" (the part of the CPUs that other programs had; None where nobody tells),
-    "settings" (environment variables), "pools" (thread pools and BLAS kernels by backend, as threadpoolctl tells them),
-    "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
+    ``environment`` is plain data: "command", "date" (UTC), "seconds" (how long the run, or its last part if it was
+    resumed, took), "machine" (facts by name), "load" (before the run), "others" (the part of the CPUs that other
+    programs had; None where nobody tells), "settings" (environment variables), "pools" (thread pools and BLAS kernels
+    by backend, as threadpoolctl tells them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
     and who reached them), "launch_s" (the smallest call by place), "resolution" (the spread of the same work measured
-    twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed" and
-    "code") and, if the run was cut short, "interrupted".
+    twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed", "code"
+    and its "digest"), "python", "prefix" and "xarrayops" (of the environment: versions and folder), "turns" (the "side"
+    that this environment was in a run by turns, and the "pythons" of all; None in others) and, if the run was cut
+    short, "interrupted".
     """
 
     rows: list[Row]
@@ -144,6 +167,7 @@ class Results:
 
     def write(self, folder: Path) -> None:
         """Each file is replaced as a whole, so that it is never half written."""
+        folder.mkdir(exist_ok=True)
         _replace(folder / ROWS, "".join(json.dumps(asdict(row)) + "\n" for row in self.rows))
         _replace(folder / ENVIRONMENT, json.dumps(self.environment, indent=1) + "\n")
 

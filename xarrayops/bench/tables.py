@@ -25,9 +25,10 @@ BUSY, OTHERS, COARSE = 0.5, 0.1, 0.5
 """From when on a warning is due: load per CPU before the run, part of the CPUs for others during it, resolution."""
 MISSING_COLUMNS = ("backend", "workloads", "status", "why", "what helps")
 NOTES = (
-    "time: median of a call over rounds that alternate between all cells in random order; each answer was checked "
-    f"against a float64 oracle before and after timing. {PROCESSES} processes measure each backend, one after the "
-    "other. Functions run one by one, under no compiler (no jax.jit, no torch.compile).",
+    "time: median of a call over rounds that alternate between all cells, the work and the libraries that do it in "
+    "random order; each answer was checked against a float64 oracle before and after timing. "
+    f"{PROCESSES} processes measure each backend, one after the other. Functions run one by one, under no compiler (no "
+    "jax.jit, no torch.compile).",
     "interval: holds the true median of these processes with the confidence in results.jsonl, 95 % or more from six "
     f"rounds on; it takes two, and {NO_INTERVAL!r} stands where the budget left none for a second. What other "
     "processes would make of a cell the resolution tells.",
@@ -40,7 +41,7 @@ NOTES = (
     "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty for "
     "integers, and where the probes failed or the budget ended before them.",
     f"cold: a call after twice as much other data as the largest cache holds, {bytes_text(caches.MOST)} at most, went "
-    "through all caches. first call: the workload's first at this shape, with "
+    "through all caches, in the first rounds of each process. first call: the workload's first at this shape, with "
     "compilation, without the library's import and start-up. "
     f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
     "wins after: how many calls it takes to be ahead of NumPy, transfer and first call included; 'up to N calls only' "
@@ -147,7 +148,7 @@ def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[st
         seconds_text(row.cold_s),
         seconds_text(row.first_call_s),
         seconds_text(row.transfer_s),
-        breakeven.told(row, numpy),
+        str(breakeven.ahead(row, numpy) or ""),
         bytes_text(row.peak_bytes),
         f"{row.error:.0e}" if row.error else "0",
         marks.get(row.place, ""),

@@ -17,7 +17,7 @@ def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
 
     Nothing is said where a cell has no interval yet, or has no rival; a suspect time is none.
     """
-    measured = [row for row in rows if row.measured and not row.suspect]
+    measured = [row for row in rows if row.reliable]
     if len(measured) < 2 or any(row.low_s is None for row in measured):
         return {}
     best = min(measured, key=lambda row: row.median_s or 0.0)
@@ -35,11 +35,6 @@ def _is_slower(row: Row, best: Row, resolution: float) -> bool:
     """
     if (row.median_s or 0.0) <= (best.median_s or 0.0) * (1 + resolution):
         return False
-    processes = zip(row.medians_s, best.medians_s, strict=False)
-    rounds = [pair for process in processes for pair in zip(*process, strict=False)]
+    rounds = row.paired(best)
     as_fast = sum(own <= other for own, other in rounds)
-    return coverage(len(rounds), as_fast) > CONFIDENCE or _least(row) >= APART * _least(best)
-
-
-def _least(row: Row) -> float:
-    return min(seconds for process in row.medians_s for seconds in process)
+    return coverage(len(rounds), as_fast) > CONFIDENCE or row.best_s >= APART * best.best_s

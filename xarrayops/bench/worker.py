@@ -68,7 +68,7 @@ def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
     """One round of a cell, or its peak of memory."""
     if command["do"] == "memory":
         return {"peak_bytes": cell.peak_bytes()}
-    return {"first": cell.first, **cell.round(command["seconds"])}
+    return {"first": cell.first, **cell.round(command["seconds"], cold=command["cold"])}
 
 
 def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:

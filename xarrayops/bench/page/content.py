@@ -7,7 +7,8 @@ from typing import Any
 
 from xarrayops.bench import breakeven, changes, compare, tables, winners
 from xarrayops.bench.probed import device_name
-from xarrayops.bench.results import Results, Row
+from xarrayops.bench.results import Results
+from xarrayops.bench.verdict import CellName, Verdict
 from xarrayops.plugin import Device
 
 
@@ -27,7 +28,7 @@ def content(results: Results, baseline: Results | None) -> dict[str, Any]:
     }
 
 
-def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -> list[dict[str, Any]]:
+def _told(results: Results, verdicts: dict[CellName, Verdict]) -> list[dict[str, Any]]:
     """Of each row: whether it is the fastest, whose roofs are its, when it wins over NumPy, and what became of it."""
     resolution = results.environment.get("resolution")
     numpy = breakeven.baselines(results.rows)
@@ -44,26 +45,22 @@ def _told(results: Results, verdicts: dict[compare.Identity, compare.Verdict]) -
             {
                 "mark": marks.get(row.place, ""),
                 "roof_device": device_name(row.device_kind, Device(row.device_kind, row.device, None).index),
-                "wins_after": breakeven.told(row, base),
+                "ahead": breakeven.ahead(row, base),
                 "wins_from": sizes.get((row.workload, row.dtype, row.place)),
-                "earlier": _earlier(verdicts.get(_identity(row))),
+                "earlier": _earlier(verdicts.get(CellName.of(row))),
             }
             for row in rows
         ]
     return told
 
 
-def _identity(row: Row) -> compare.Identity:
-    return compare.Identity(row.workload, row.backend, row.device, row.dtype, row.size)
-
-
-def _earlier(verdict: compare.Verdict | None) -> dict[str, Any] | None:
+def _earlier(verdict: Verdict | None) -> dict[str, Any] | None:
     if verdict is None:
         return None
     return {"outcome": verdict.outcome, "reason": verdict.reason, "ratio": verdict.ratio, "old_s": verdict.old_s}
 
 
-def _comparison(verdicts: list[compare.Verdict], old: Results, new: Results) -> dict[str, Any]:
+def _comparison(verdicts: list[Verdict], old: Results, new: Results) -> dict[str, Any]:
     return {
         "columns": changes.COLUMNS,
         "lines": changes.lines(verdicts),

@@ -88,11 +88,13 @@ function numpyFact(row) {
 }
 
 function breakEvenFact(row) {
-  const { wins_after, wins_from } = told.get(row);
-  if (!wins_after || wins_after === "never") return wins_after;
-  const after = wins_after === "1 call" ? "from the first call on"
-    : wins_after.startsWith("up to") ? wins_after : `after ${wins_after}`;
-  return `${after}, transfer and first call included${wins_from == null ? "" : `; at n = ${count(wins_from)} and above`}`;
+  const { ahead, wins_from } = told.get(row);
+  if (!ahead) return "";
+  const [first, last] = ahead;
+  if (first == null) return "never";
+  const calls = last != null ? `up to call ${count(last)} only` : first === 1 ? "from the first call on"
+    : `from call ${count(first)} on`;
+  return `${calls}, transfer and first call included${wins_from == null ? "" : `; at n = ${count(wins_from)} and above`}`;
 }
 
 function earlierFact(row) {
@@ -104,15 +106,15 @@ function earlierFact(row) {
 
 /** The median of each round, a line of dots for each process. */
 function strip(row) {
-  const processes = row.medians_s.filter((own) => own.length);
-  const all = processes.flat();
+  const processes = row.medians_s.map((own, i) => [own, i + 1]).filter(([own]) => own.length);
+  const all = row.medians_s.flat();
   if (!all.length) return null;
   const [low, high] = [Math.min(...all), Math.max(...all)];
   const [width, step, margin] = [420, 22, 74];
   const x = (value) => margin + (high > low ? (value - low) / (high - low) : 0.5) * (width - margin - 12);
   const height = processes.length * step + 22;
-  const dots = processes.flatMap((own, i) => [
-    svg("text", { x: 0, y: i * step + 16 }, `process ${i + 1}`),
+  const dots = processes.flatMap(([own, number], i) => [
+    svg("text", { x: 0, y: i * step + 16 }, `process ${number}`),
     ...own.map((value) => svg("circle", { class: "dot", cx: x(value), cy: i * step + 12, r: 4 })),
   ]);
   const median = svg("line", { class: "median", x1: x(row.median_s), x2: x(row.median_s), y1: 2, y2: height - 20 });

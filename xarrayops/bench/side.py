@@ -1,0 +1,230 @@
+"""What is measured with one Python: the workers of its libraries, the cells, and what was told of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Any
+
+from xarrayops import _machine
+from xarrayops._doctor import SETTINGS
+from xarrayops._process import Worker
+from xarrayops.bench.budget import Budget
+from xarrayops.bench.identity import Identity
+from xarrayops.bench.journal import Journal
+from xarrayops.bench.plan import Plan
+from xarrayops.bench.probed import Probed
+from xarrayops.bench.record import Record, key
+from xarrayops.bench.results import Row
+from xarrayops.bench.workloads._contract import FLOATS
+
+Tell = Callable[[str], None]
+"""Who wants to know what begins."""
+IMPORT_S = 60.0
+"""How long the libraries, which start side by side, may take."""
+_CODE = ("code", "versions")
+_WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed", "interrupted")
+"""What a run that is resumed tries again: more time or memory, or another version of anything, may have mended it."""
+
+
+class Side:
+    """The libraries of one environment, and a record for each of their cells.
+
+    ``greetings`` has what each library's first process said; ``launches`` the seconds of its smallest call, by backend
+    and device. Budget and roofs are shared with the other sides; ``label`` tells this one from them.
+    """
+
+    def __init__(
+        self, plan: Plan, identity: Identity, journal: Journal, budget: Budget, probed: Probed, label: str = ""
+    ) -> None:
+        self.plan, self.identity, self.journal, self.budget = plan, identity, journal, budget
+        self.probed, self.label = probed, label
+        self.machine, self.load = _machine.summary(_machine.facts()), _machine.load()
+        self.greetings: dict[str, dict[str, Any]] = {}
+        self.records: list[Record] = []
+        self.launches: dict[tuple[str, str], float] = {}
+        self.workers: dict[str, Worker] = {}
+
+    # --- its processes ------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """A new process for each library; those that are missing are not tried again."""
+        names = [name for name in self.plan.backends if self.greetings.get(name, {"status": "ok"})["status"] == "ok"]
+        self.workers = {name: self.worker(name) for name in names}
+
+    def greet(self) -> None:
+        """Hear what the libraries are."""
+        found = {name: self.greeting(name) for name in self.workers}
+        self.greetings = found | self.greetings
+        self.greetings = {name: self.greetings[name] for name in self.plan.backends}
+        for name, greeting in found.items():
+            if greeting["status"] == "ok":
+                self.workers[name].freeze()
+            else:
+                self.workers[name].close()
+        if not self.records:
+            self.lay_out()
+
+    def worker(self, backend: str) -> Worker:
+        """A new process."""
+        return Worker("xarrayops.bench.worker", backend, *self.plan.sources, python=self.identity.command)
+
+    def greeting(self, name: str) -> dict[str, Any]:
+        """What a new process says first; an answer without status "ok" if it runs other code than one before it did."""
+        found, first = self.budget.within(self.workers[name].answer, IMPORT_S), self.greetings.get(name, {})
+        if first.get("status") == found["status"] == "ok" and any(first[what] != found[what] for what in _CODE):
+            reason, fix = "its code or version changed while it was measured", "The same command again."
+            return {"status": "interrupted", "reason": reason, "fix": fix}
+        return found
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in self.workers.values():
+            worker.dismiss()
+        for worker in self.workers.values():
+            worker.close(grace_s=1.0)
+        self.workers = {}
+
+    def ask(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
+        """The worker's answer; a worker that died over an earlier cell is started again."""
+        if not self.workers[backend].alive:
+            self.workers[backend].close()
+            self.workers[backend] = self.worker(backend)
+            greeting = self.greeting(backend)
+            if greeting["status"] != "ok":
+                self.workers[backend].close()
+                return greeting
+        worker = self.workers[backend]
+        answer = self.budget.within(lambda seconds: worker.ask(command, seconds), self.plan.timeout_s)
+        worker.freeze()
+        return answer
+
+    # --- its cells ----------------------------------------------------------------------------------------------------
+
+    def lay_out(self) -> None:
+        """The cells, workload by workload, with what an earlier run knew of them."""
+        for workload, dtype, n in self.plan.cells():
+            code = self.identity.digests.get(workload.name)
+            for name, greeting in self.greetings.items():
+                for device in greeting.get("devices") or [{}]:
+                    row = Row(
+                        workload=workload.name,
+                        group=workload.group,
+                        backend=name,
+                        device=device.get("name", ""),
+                        dtype=dtype,
+                        size=n,
+                        throughput_unit=workload.unit,
+                        import_s=greeting.get("import_s"),
+                        versions=greeting.get("versions", {}),
+                        device_kind=device.get("kind", ""),
+                        device_label=device.get("label", ""),
+                        machine=self.machine,
+                        load=self.load,
+                        **self.budget.spent(),
+                    )
+                    row.key = key(
+                        [*self.conditions(name), workload.name, code, row.device, dtype, n, self.plan.round_s]
+                    )
+                    record = Record(row, device)
+                    if greeting["status"] != "ok":
+                        record.fail(greeting)
+                    elif code is None:
+                        reason = f"the xarrayops of {self.identity.prefix} has no such workload"
+                        record.fail({"status": "not-installed", "reason": reason, "fix": "Leave it out."})
+                    self.records.append(record)
+        known = {record.row.key: record for record in self.records if record.device}
+        for event in self.journal.earlier:
+            if event.get("cell") in known and event["status"] not in _WORTH_ANOTHER_TRY:
+                known[event["cell"]].apply(event)
+
+    def conditions(self, backend: str) -> list[Any]:
+        """What must be as it was for a time of a backend to stand: code, versions, machine and settings."""
+        greeting = self.greetings[backend]
+        code = (greeting.get("code"), greeting.get("versions"), self.identity.xarrayops, self.identity.python)
+        return [backend, *code, self.machine, settings()]
+
+    def pending(self) -> list[Record]:
+        """The cells of libraries that are here and have not failed."""
+        return [record for record in self.records if record.pending]
+
+    def measured(self) -> list[Record]:
+        """The cells that have a time."""
+        return [record for record in self.records if record.row.measured]
+
+    def unweighed(self) -> list[Record]:
+        """The cells on the host whose memory is not known yet."""
+        return [r for r in self.measured() if r.row.device_kind == "cpu" and r.row.peak_bytes is None]
+
+    def rows(self) -> Iterator[Row]:
+        """The cells as they stand."""
+        for record in self.records:
+            roofs = self.probed.best(record.roof_place) if record.device else None
+            yield record.filled(roofs, self.launches.get((record.row.backend, record.row.device)))
+
+    # --- what they are asked ------------------------------------------------------------------------------------------
+
+    def measure(self, record: Record, process: int) -> None:
+        """One round of a cell; what a worker tells of its preparation counts the first time only."""
+        start = monotonic()
+        cold = record.rounds(process) < self.plan.cold_rounds
+        command = {"do": "measure", "seconds": self.plan.round_s, "cold": cold, **record.address()}
+        answer = self.ask(record.row.backend, command)
+        record.cost_s = monotonic() - start
+        if answer["status"] != "over-budget":
+            self.note(record, {**answer, "process": process})
+
+    def weigh(self, record: Record) -> None:
+        """The peak of host memory of a cell."""
+        answer = self.ask(record.row.backend, {"do": "memory", **record.address()})
+        if answer["status"] == "ok":
+            self.note(record, answer)
+
+    def note(self, record: Record, answer: dict[str, Any]) -> None:
+        """What was found is on disk before it is used."""
+        self.journal.append({"cell": record.row.key, **answer})
+        record.apply(answer)
+
+    def probe(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
+        """What a worker tells of its device; what one told an earlier run is not asked again."""
+        name = key([*self.conditions(backend), command])
+        known = next((event for event in self.journal.earlier if event.get("probe") == name), None)
+        if known is not None:
+            return known
+        answer = self.ask(backend, command)
+        if answer["status"] == "ok":
+            self.journal.append({"probe": name, **answer})
+        return answer
+
+    def prove(self, tell: Tell) -> None:
+        """Find out once whether the clock waits for each library, and how long its smallest call takes."""
+        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.pending()):
+            backend, device, kind = place
+            if (backend, device) in self.launches or self.budget.seconds_left <= 0:
+                continue
+            tell(f"does the clock wait for {backend} {device}{self.label}?")
+            answer = self.probe(backend, {"do": "prove", "device": device, "kind": kind})
+            if answer["status"] == "ok":
+                self.launches[backend, device] = answer["launch_s"]
+            elif answer["status"] != "over-budget":  # no time is shown of a library that is not proven to be waited for
+                for record in self.pending():
+                    if (record.row.backend, record.row.device) == (backend, device):
+                        record.fail(answer)
+
+    def probe_roofs(self, tell: Tell) -> None:
+        """The best rates that any of the libraries reaches on each device, once."""
+        for record in self.measured():
+            row = record.row
+            library = row.backend + self.label
+            known = self.probed.knows(record.roof_place, library)
+            if row.dtype in FLOATS and not known and self.budget.seconds_left > 0:
+                tell(f"roofs of {row.device} by {library}")
+                place = {"device": row.device, "kind": row.device_kind}
+                rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place})
+                self.probed.add(record.roof_place, library, rates)
+
+
+def settings() -> dict[str, str]:
+    """The environment variables that decide on devices, threads and kernels."""
+    return {name: os.environ[name] for name in SETTINGS if name in os.environ}
