@@ -25,7 +25,7 @@ from xarrayops.bench.source import BUILT_IN
 from xarrayops.bench.workloads import WORKLOADS
 
 PYTHONS = ["/new/bin/python", "/old/bin/python"]
-NEW, OLD = ({"date": "Sunday", "prefix": str(i), "turns": {"side": i, "pythons": PYTHONS}} for i in (0, 1))
+NEW, OLD = ({"date": "Sunday", "turns": {"side": i, "pythons": PYTHONS, "alike": False}} for i in (0, 1))
 CELLS = 24
 
 
@@ -119,8 +119,8 @@ def test_the_heading_says_which_side_is_which():
     assert heading([], new, old)[0].startswith("old: /new/bin/python; new: /old/bin/python; ")
     assert "measured by turns" in heading([], old, new)[1]
     assert not any("chance" in line for line in heading([], old, new))
-    again = Results([], {**OLD, "prefix": NEW["prefix"]})
-    assert "Both are of 0: unless settings differ, what differs is chance." in heading([], again, new)
+    alike = Results([], {**NEW, "turns": {**NEW["turns"], "alike": True}})
+    assert "Both are the same environment: unless settings differ, what differs is chance." in heading([], old, alike)
 
 
 def test_the_heading_names_work_that_is_not_the_same():

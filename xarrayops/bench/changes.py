@@ -64,8 +64,8 @@ def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str
         lines.append(
             "They were measured by turns: a ratio is the median over pairs of rounds that followed each other."
         )
-    if turns and old.environment["prefix"] == new.environment["prefix"]:
-        lines.append(f"Both are of {new.environment['prefix']}: unless settings differ, what differs is chance.")
+    if turns and new.environment["turns"]["alike"]:
+        lines.append("Both are the same environment: unless settings differ, what differs is chance.")
     if other := _other_work(old, new):
         lines.append(f"The code of these workloads differs, and so may what they do: {', '.join(other)}")
     different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]

@@ -157,9 +157,9 @@ class Results:
     by backend, as threadpoolctl tells them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
     and who reached them), "launch_s" (the smallest call by place), "resolution" (the spread of the same work measured
     twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed", "code"
-    and its "digest"), "python", "prefix" and "xarrayops" (of the environment: versions and folder), "turns" (the "side"
-    that this environment was in a run by turns, and the "pythons" of all; None in others) and, if the run was cut
-    short, "interrupted".
+    and its "digest"), "python" and "xarrayops" (their versions), "turns" (the "side" that this environment was in a run
+    by turns, the "pythons" of all, and whether they are "alike", of one environment; None in other runs) and, if the
+    run was cut short, "interrupted".
     """
 
     rows: list[Row]

@@ -188,7 +188,6 @@ class Run:
             "seconds": round(self.budget.seconds, 1),
             "turns": self.turns(side),
             "python": side.identity.python,
-            "prefix": side.identity.prefix,
             "xarrayops": side.identity.xarrayops,
             "machine": self.machine,
             "load": side.load,
@@ -208,10 +207,12 @@ class Run:
         }
 
     def turns(self, side: Side) -> dict[str, Any] | None:
-        """Which of the sides it is, if there are several, and what starts their Pythons."""
+        """Which of the sides it is, if there are several, what starts their Pythons, and whether these are one."""
         if len(self.sides) == 1:
             return None
-        return {"side": self.sides.index(side), "pythons": [each.identity.command[0] for each in self.sides]}
+        known = [each.identity for each in self.sides]
+        pythons, alike = [each.command[0] for each in known], len({each.prefix for each in known}) == 1
+        return {"side": self.sides.index(side), "pythons": pythons, "alike": alike}
 
 
 def _mixed(work: list[Cell], order: random.Random) -> Iterator[list[Cell]]:

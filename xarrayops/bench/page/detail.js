@@ -92,8 +92,8 @@ function breakEvenFact(row) {
   if (!ahead) return "";
   const [first, last] = ahead;
   if (first == null) return "never";
-  const calls = last != null ? `up to call ${count(last)} only` : first === 1 ? "from the first call on"
-    : `from call ${count(first)} on`;
+  const calls = last != null ? `up to ${count(last)} call${last === 1 ? "" : "s"} only`
+    : first === 1 ? "from the first call on" : `after ${count(first)} calls`;
   return `${calls}, transfer and first call included${wins_from == null ? "" : `; at n = ${count(wins_from)} and above`}`;
 }
 
