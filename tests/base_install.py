@@ -1,9 +1,10 @@
-"""Prove the base install: the built wheel in a clean environment with NumPy alone.
+"""Prove the base install: the built wheel in a clean environment with NumPy alone, and with the oldest NumPy.
 
     python tests/base_install.py
 
 Builds the wheel, installs it without any extra, and runs there: the doctor, the benchmark, and the contract suite on
-NumPy. A script and not a test, because pytest's own environment must stay out of it.
+NumPy; then the suite again with the oldest NumPy that is supported, and SciPy. A script and not a test, because
+pytest's own environment must stay out of it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+OLDEST = "2.1.0"
 SUITE = """
 import pytest
 from xarrayops.testing import ContractSuite, Variant
@@ -45,6 +47,8 @@ def main() -> int:
         run(python, "-m", "xarrayops.bench", "--all", "--budget", "20", "--out", folder, cwd=folder)
         run(python, "-m", "pip", "install", "--quiet", "pytest", cwd=folder)
         (Path(folder) / "test_numpy.py").write_text(SUITE)
+        run(python, "-m", "pytest", "-q", "test_numpy.py", cwd=folder)
+        run(python, "-m", "pip", "install", "--quiet", f"numpy=={OLDEST}", "scipy", cwd=folder)
         run(python, "-m", "pytest", "-q", "test_numpy.py", cwd=folder)
     return 0
 

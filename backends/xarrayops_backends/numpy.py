@@ -36,6 +36,7 @@ from xarrayops_backends._numpy_dtypes import (
     refuse_discarding,
     result_type,
 )
+from xarrayops_backends._numpy_old import MENDED
 
 NAMESPACE: Any = np
 ARRAY_TYPES = (np.ndarray, np.generic)
@@ -54,6 +55,10 @@ class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[mis
     def devices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The CPU."""
         return ("cpu",)
+
+    def capabilities(self) -> dict[str, Any]:  # type: ignore[override]
+        """Before 2.2 NumPy did not tell its limit."""
+        return {"max dimensions": 64, **super().capabilities()}
 
 
 def versions() -> dict[str, str]:
@@ -362,7 +367,7 @@ def _refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]
 
 
 def _implementation(verb: str) -> Callable[..., Array]:
-    own = globals().get(verb.replace(".", "_"))
+    own = globals().get(verb.replace(".", "_")) or MENDED.get(verb)
     return own if own is not None else reduce(getattr, verb.split("."), NAMESPACE)
 
 
@@ -373,5 +378,7 @@ for _verb, _signature in {**SURFACE, "einsum": "(*operands)", "update": "(x)"}.i
     _function = _implementation(_verb)
     _is_elementwise = isinstance(_function, np.ufunc) and _function.signature is None
     _takes_arrays = re.match(r"\((x1?|condition|\*?arrays|\*operands)\b", _signature) and _verb != "from_dlpack"
+    if _verb in MENDED:
+        globals()[_verb] = _function
     if _takes_arrays and not _is_elementwise and _function not in _BARE:
         globals()[_verb.replace(".", "_")] = _refusing(_verb, _function)

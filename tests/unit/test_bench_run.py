@@ -19,6 +19,7 @@ from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import Plan
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import Results
+from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.runner import Run, run
 
 ODD = """
@@ -261,6 +262,24 @@ def test_code_that_changes_meanwhile_leaves_no_time(odd, tmp_path):
     assert "changed while it was measured" in row.reason
     (again,) = run(plan(odd, ["good"]), Silent(), Journal(tmp_path, resume=True)).rows
     assert again.status == "ok"
+
+
+def test_a_roof_that_a_cell_is_beyond_is_probed_once_more(odd, tmp_path):
+    asked = plan(odd, ["good"])
+    bench = Run(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
+    (side,) = bench.sides
+    try:
+        bench.stage(0)
+        (record,) = side.records
+        assert not side.row(record).suspect
+        probes = tmp_path.joinpath("journal.jsonl").read_text().count('"compute"')
+        side.probed._roofs[record.roof_place] = {"numpy": Roofs(1.0, {1: 1.0})}  # something disturbed the probe
+        assert "no program can reach" in side.row(record).suspect
+        bench.stage(1)
+        assert not side.row(record).suspect
+        assert tmp_path.joinpath("journal.jsonl").read_text().count('"compute"') == 2 * probes == 2
+    finally:
+        bench.close()
 
 
 def test_interrupted_before_anything_was_measured(odd, tmp_path, capsys, interrupt):

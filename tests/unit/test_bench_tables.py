@@ -202,10 +202,15 @@ class TestRoofs:
         assert [roofs.memory_rate(n) for n in (1, 1 << 20, 1 << 22, 1 << 23, 1 << 30)] == [4e9, 4e9, 4e9, 2e9, 2e9]
 
     def test_the_best_of_all_libraries(self):
-        best = Roofs.best([{"memory": {"8": 2.0, "16": 1.0}, "compute": 1.0}, {"memory": {"8": 1.0}, "compute": 3.0}])
-        assert best == Roofs(3.0, {8: 2.0, 16: 1.0})
-        assert Roofs.best([{"memory": {"8": 2.0}}]) is None
-        assert Roofs.best([]) is None
+        probed, place = Probed(), ("cpu", 0, "float32")
+        assert probed.best(place) is None
+        probed.add(place, "a", {"status": "ok", "memory": {"8": 2.0, "16": 1.0}})
+        assert probed.best(place) is None
+        probed.add(place, "b", {"status": "ok", "memory": {"8": 1.0}, "compute": 3.0})
+        assert probed.best(place) == Roofs(3.0, {8: 2.0, 16: 1.0})
+        probed.add(place, "b", {"status": "ok", "memory": {"8": 5.0}, "compute": 2.0})
+        probed.add(place, "b", {"status": "timeout", "reason": "too slow"})
+        assert probed.best(place) == Roofs(3.0, {8: 5.0, 16: 1.0}), "a probe that is repeated takes nothing back"
 
     def test_what_the_memory_is_rated_at(self):
         attributes = {"memory_clock_hz": 2.619e9, "memory_bus_bits": 5120, "multiprocessors": 132}

@@ -64,7 +64,9 @@ def pieces(study, random, *, old=False, **noise):
                 name, median = study.named(kind, factor), float(np.median(times))
                 known = {"group": name.split()[0], "machine": "M", "status": "ok", "median_s": median}
                 rows.append(Row(name, backend, "cpu", "float32", 64, medians_s=times.tolist(), **known))
-    return Results(rows, {"date": "Sunday", "turns": {"side": int(old), "pythons": ["new", "old"], "alike": True}})
+    return Results(
+        rows, {"date": "Sunday", "turns": {"side": int(old), "pythons": ["new", "old"], "packages": ["a", "b"]}}
+    )
 
 
 def test_the_study_hides_a_change_behind_the_old_name(study):

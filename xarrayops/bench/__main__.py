@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _other(options: argparse.Namespace, sources: Sequence[str]) -> Identity | None:
     """The other environment, if one is asked for."""
-    if not options.against:
+    if options.against is None:
         return None
     try:
         return Identity.of(options.against, sources)
@@ -129,7 +129,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
         timeout_s=options.timeout,
         sources=(source.BUILT_IN, *options.workload_file),
     )
-    return plan.by_turns() if options.against else plan
+    return plan.by_turns() if options.against is not None else plan
 
 
 def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | None = None) -> int:
@@ -162,7 +162,8 @@ def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | 
             shown.print(Text(warning))
     else:
         terminal.show(new, shown)
-    shown.print(Text(f"{tables.summary(new)}. See {out}/report.html or {out}/report.md"))
+    told = tables.counted(new) if others else tables.summary(new)
+    shown.print(Text(f"{told}. See {out}/report.html or {out}/report.md"))
     changed = [_changes(old, new, out) for old in others]
     if interrupted:
         going_on = "" if others else "; --resume goes on"
@@ -184,6 +185,7 @@ def _changes(old: Results, new: Results, out: Path) -> int:
     changes.show(verdicts, old, new, console())
     (out / "compare.md").write_text(changes.markdown(verdicts, old, new), encoding="utf-8")
     (out / "compare.html").write_text(page.html(new, old), encoding="utf-8")
+    print(f"See {out}/compare.html or {out}/compare.md.")
     return compare.exit_status(verdicts)
 
 

@@ -159,7 +159,8 @@ def _judged(change: _Move, limits: _Limits) -> Verdict:
         outcome, reason = "same", f"a difference of {math.exp(excluded):.2f} is excluded"
     else:
         outcome, reason = "undecided", _doubt(change, limits, limit)
-    return change.verdict(outcome, reason, moved, threshold)
+    old_s, new_s = change.old.best_s, change.new.best_s
+    return Verdict(change.cell, outcome, reason, math.exp(moved), limit, old_s, new_s)
 
 
 def _doubt(change: _Move, limits: _Limits, limit: float) -> str:

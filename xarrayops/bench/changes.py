@@ -20,10 +20,9 @@ from xarrayops.bench.verdict import OUTCOMES, Outcome, Verdict
 if TYPE_CHECKING:
     from rich.console import Console
 
-COLUMNS = ("workload", "place", "old best", "new best", "ratio", "outcome", "why")
+COLUMNS = ("workload", "place", "old", "new", "ratio", "outcome", "why")
 FEW = 10
-"""How many of the undecided cells the terminal lists, of which the file has all."""
-_UNLISTED: tuple[Outcome, ...] = ("same", "empty")
+"""How many of the undecided cells the terminal lists, of which the file has all; and so many that are the same."""
 _OF_THE_RUN = frozenset(
     (
         *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s"),
@@ -57,15 +56,19 @@ def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
     """Lines above the table: which runs, what differs between their machines and libraries, and the count."""
-    turns, best = by_turns(old, new), "times are those of the best round, where the reports have medians"
-    names = [_python(results) if turns else results.environment.get("date", "without a date") for results in (old, new)]
-    lines = [f"old: {names[0]}; new: {names[1]}; {best}"]
+    turns = by_turns(old, new)
+    times = "times are medians" if turns else "times are those of the best round, where the reports have medians"
+    names = [
+        _of_side(results, "pythons") if turns else results.environment.get("date", "without a date")
+        for results in (old, new)
+    ]
+    lines = [f"old: {names[0]}; new: {names[1]}; {times}"]
     if turns:
-        lines.append(
-            "They were measured by turns: a ratio is the median over pairs of rounds that followed each other."
-        )
-    if turns and new.environment["turns"]["alike"]:
-        lines.append("Both are the same environment: unless settings differ, what differs is chance.")
+        lines.append("They were measured by turns: a ratio is the median over pairs of rounds that followed each other")
+        lines += _one_sided(old, new)
+        packages = [_of_side(results, "packages") for results in (old, new)]
+        told = f"that of old is in {packages[0]}, that of new in {packages[1]}"
+        lines.append(f"Both have the xarrayops in {packages[0]}" if len(set(packages)) == 1 else f"xarrayops: {told}")
     if other := _other_work(old, new):
         lines.append(f"The code of these workloads differs, and so may what they do: {', '.join(other)}")
     different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]
@@ -73,14 +76,26 @@ def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str
     counts = Counter(verdict.outcome for verdict in verdicts)
     empty = counts.pop("empty", 0)
     told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    count = f"{counts.total()} cells: {told}" if counts else "no cells"
+    plural = "s" * (counts.total() != 1)
+    count = f"{counts.total()} cell{plural}: {told}" if counts else "no cells"
     return [*lines, f"{count}; and {empty} that neither run measured" if empty else count]
 
 
-def _python(results: Results) -> str:
-    """What started the Python of a side."""
+def _of_side(results: Results, what: str) -> str:
+    """What is known of each side of a run by turns, of this one."""
     turns = results.environment["turns"]
-    return str(turns["pythons"][turns["side"]])
+    return str(turns[what][turns["side"]])
+
+
+def _one_sided(old: Results, new: Results) -> list[str]:
+    """The backends that were measured on one side alone, and why not on the other."""
+    told = []
+    for results, other in ((old, new), (new, old)):
+        here, there = ({row.backend for row in each.rows if row.measured} for each in (results, other))
+        reasons = {row.backend: f"{row.status}: {row.reason}" for row in results.rows if row.backend in there - here}
+        python = _of_side(results, "pythons")
+        told += [f"Nothing of {backend} was measured with {python}. {why}" for backend, why in reasons.items()]
+    return told
 
 
 def _other_work(old: Results, new: Results) -> list[str]:
@@ -92,9 +107,13 @@ def _other_work(old: Results, new: Results) -> list[str]:
     return [name for name in before if name in after and before[name] != after[name]]
 
 
-def lines(verdicts: Sequence[Verdict]) -> list[tuple[str, ...]]:
-    """The verdicts that people need, under `COLUMNS`: not where nothing changed, nor where neither run has a time."""
-    return [line(verdict) for verdict in verdicts if verdict.outcome not in _UNLISTED]
+def lines(verdicts: Sequence[Verdict], *, same: bool = False) -> list[tuple[str, ...]]:
+    """The verdicts that people need, under `COLUMNS`; those of what is the same if they are asked for.
+
+    Where neither run has a time there is nothing to tell.
+    """
+    unlisted = {"empty"} if same else {"empty", "same"}
+    return [line(verdict) for verdict in verdicts if verdict.outcome not in unlisted]
 
 
 def line(verdict: Verdict) -> tuple[str, ...]:
@@ -115,7 +134,9 @@ def show(verdicts: Sequence[Verdict], old: Results, new: Results, console: Conso
     """Print what changed, the worst first; of what is undecided, what moved most."""
     undecided = [verdict for verdict in verdicts if verdict.outcome == "undecided"]
     unsure = sorted(undecided, key=lambda verdict: abs(math.log(verdict.ratio or 1.0)), reverse=True)[:FEW]
-    drawn = [verdict for verdict in verdicts if verdict.outcome not in (*_UNLISTED, "undecided")]
+    alike = sum(verdict.outcome == "same" for verdict in verdicts)
+    unlisted = {"empty", "undecided"} if by_turns(old, new) and alike <= FEW else {"empty", "undecided", "same"}
+    drawn = [verdict for verdict in verdicts if verdict.outcome not in unlisted]
     if drawn or unsure:
         table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for column in COLUMNS:
@@ -133,5 +154,5 @@ def show(verdicts: Sequence[Verdict], old: Results, new: Results, console: Conso
 def markdown(verdicts: Sequence[Verdict], old: Results, new: Results) -> str:
     """The same for a pull request, with all that is undecided."""
     told = [f"- {line}" for line in heading(verdicts, old, new)]
-    drawn = lines(verdicts)
+    drawn = lines(verdicts, same=by_turns(old, new))
     return "\n".join(["# What changed", "", *told, "", *(md.table(COLUMNS, drawn) if drawn else [])])

@@ -44,11 +44,11 @@ def by_turns(old: Results, new: Results) -> bool:
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
-    """1 if a cell is slower or broken, 3 if nothing could be decided, else 0."""
+    """1 if a cell is slower or broken, 3 if no time could be told from another or to be the same, else 0."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if outcomes & {"slower", "broken"}:
         return 1
-    return 0 if outcomes & {"same", "faster", "mended"} else 3
+    return 0 if outcomes & {"same", "faster"} else 3
 
 
 def _by_identity(results: Results) -> dict[CellName, Row]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Self
 
 from xarrayops import __version__
@@ -32,8 +33,10 @@ class Identity:
     ----------
     command : tuple of str
         What starts its Python.
-    prefix, python, xarrayops : str
-        Its folder, and the versions.
+    prefix, package : str
+        Its folder, and that of its xarrayops.
+    python, xarrayops : str
+        Their versions.
     digests, code : dict of str to str
         Of each workload that it has, what changes with its code, and the source of what is timed.
     protocol : int
@@ -42,6 +45,7 @@ class Identity:
 
     command: tuple[str, ...]
     prefix: str
+    package: str
     python: str
     xarrayops: str
     digests: dict[str, str]
@@ -53,7 +57,8 @@ class Identity:
         """That of this process."""
         digests = {workload.name: source.digest(workload) for workload in workloads}
         code = {workload.name: source.code_of(workload) for workload in workloads}
-        return cls((sys.executable,), sys.prefix, platform.python_version(), __version__, digests, code)
+        package = str(Path(source.__file__).parents[1])
+        return cls((sys.executable,), sys.prefix, package, platform.python_version(), __version__, digests, code)
 
     @classmethod
     def of(cls, python: str, sources: Sequence[str]) -> Self:
@@ -75,18 +80,32 @@ class Identity:
                 check=False,
             )
         except OSError as error:
-            raise ValueError(f"{python} cannot be run: {error.strerror}") from None
+            folder = (
+                f"; it is a folder, of which {python}/bin/python may be the Python" if Path(python).is_dir() else ""
+            )
+            raise ValueError(f"{python or 'an empty path'} cannot be run: {error.strerror}{folder}") from None
         except subprocess.TimeoutExpired:
             raise ValueError(f"{python} said nothing for {_ASKING_S:.0f} s") from None
         last = (asked.stdout.strip().splitlines() or [""])[-1]
         if asked.returncode or not last.startswith("{"):
             why = (asked.stderr.strip().splitlines() or [f"exit status {asked.returncode}"])[-1]
-            raise ValueError(f"{python} has no xarrayops that can be measured with this one: {why}")
+            raise ValueError(f"{python} has no xarrayops like this one; install it there as well: {why}")
         told = json.loads(last)
+        if "problem" in told:
+            raise ValueError(f"with {python}, {told['problem']}")
         if told.get("protocol") != PROTOCOL:
             raise ValueError(f"the workers of {python} understand other commands than those of this environment")
         return cls(**{**told, "command": command})
 
 
+def main() -> None:
+    """Print what this environment is, or why its workloads cannot be loaded."""
+    try:
+        told = asdict(Identity.here(source.load(sys.argv[1:])))
+    except ValueError as error:
+        told = {"problem": str(error)}
+    print(json.dumps(told))
+
+
 if __name__ == "__main__":
-    print(json.dumps(asdict(Identity.here(source.load(sys.argv[1:])))))
+    main()

@@ -20,23 +20,24 @@ class Probed:
     """Rates as `xarrayops.bench.roofs.probe` tells them, by place and library."""
 
     def __init__(self) -> None:
-        self._rates: dict[RoofPlace, dict[str, Mapping[str, Any]]] = {}
+        self._roofs: dict[RoofPlace, dict[str, Roofs]] = {}
         self._failures: dict[RoofPlace, dict[str, str]] = {}
 
     def knows(self, place: RoofPlace, backend: str) -> bool:
         """Whether the library was asked, whatever it answered."""
-        return backend in self._rates.get(place, {})
+        return backend in self._roofs.get(place, {})
 
     def add(self, place: RoofPlace, backend: str, answer: Mapping[str, Any]) -> None:
-        """Take in what a library answered."""
-        failed = answer["status"] != "ok"
-        self._rates.setdefault(place, {})[backend] = {"memory": {}} if failed else answer
-        if failed:
+        """Take in what a library answered, for the first time or again."""
+        known = self._roofs.setdefault(place, {})
+        known[backend] = Roofs.best((known.get(backend, Roofs.of({})), Roofs.of(answer)))
+        if answer["status"] != "ok":
             self._failures.setdefault(place, {})[backend] = f"{answer['status']}: {answer['reason']}"
 
     def best(self, place: RoofPlace) -> Roofs | None:
-        """The best of every library."""
-        return Roofs.best(self._rates.get(place, {}).values())
+        """The best of every library; None unless both kinds of rate are known."""
+        best = Roofs.best(self._roofs.get(place, {}).values())
+        return best if best.known else None
 
     def described(self, devices: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """For people: the best rates, which library reached them, and what the memory is rated at by its attributes.
@@ -48,13 +49,13 @@ class Probed:
             known.setdefault((device["kind"], device["index"]), {}).update(device["attributes"])
         return [
             _described(place, by, known.get(place[:2], {}), self._failures.get(place))
-            for place, by in self._rates.items()
+            for place, by in self._roofs.items()
         ]
 
 
 def _described(
     place: RoofPlace,
-    by: Mapping[str, Mapping[str, Any]],
+    by: Mapping[str, Roofs],
     attributes: Mapping[str, Any],
     failed: dict[str, str] | None,
 ) -> dict[str, Any]:
@@ -65,15 +66,14 @@ def _described(
     if failed:
         found["failed"] = failed
     best = Roofs.best(by.values())
-    if best is None:
+    if not best.known:
         return found
     largest = max(best.memory)
-    reached = {name: Roofs.of(rates) for name, rates in by.items()}
     return {
         **found,
         "memory": best.memory[largest],
-        "memory_by": max(reached, key=lambda name: reached[name].memory.get(largest, 0.0)),
+        "memory_by": max(by, key=lambda name: by[name].memory.get(largest, 0.0)),
         "memory_by_bytes": {str(nbytes): rate for nbytes, rate in sorted(best.memory.items())},
         "compute": best.compute,
-        "compute_by": max(reached, key=lambda name: reached[name].compute),
+        "compute_by": max(by, key=lambda name: by[name].compute),
     }

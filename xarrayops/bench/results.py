@@ -158,8 +158,8 @@ class Results:
     and who reached them), "launch_s" (the smallest call by place), "resolution" (the spread of the same work measured
     twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed", "code"
     and its "digest"), "python" and "xarrayops" (their versions), "turns" (the "side" that this environment was in a run
-    by turns, the "pythons" of all, and whether they are "alike", of one environment; None in other runs) and, if the
-    run was cut short, "interrupted".
+    by turns, and of each side what starts its Python, "pythons", and where its xarrayops is, "packages"; None in other
+    runs) and, if the run was cut short, "interrupted".
     """
 
     rows: list[Row]

@@ -47,18 +47,22 @@ class Roofs(NamedTuple):
         return max(rate for size, rate in self.memory.items() if size >= floor)
 
     @classmethod
-    def best(cls, probed: Iterable[Mapping[str, Any]]) -> Roofs | None:
-        """The best of what several libraries reached on a device; None unless both kinds of rate are known."""
-        reached = list(map(cls.of, probed))
+    def best(cls, reached: Iterable[Roofs]) -> Roofs:
+        """The best that libraries reached on a device, or one library in several probes."""
+        reached = list(reached)
         compute = max((each.compute for each in reached), default=0.0)
         sizes = {nbytes for each in reached for nbytes in each.memory}
-        memory = {nbytes: max(each.memory.get(nbytes, 0.0) for each in reached) for nbytes in sizes}
-        return cls(compute, memory) if compute and memory else None
+        return cls(compute, {nbytes: max(each.memory.get(nbytes, 0.0) for each in reached) for nbytes in sizes})
+
+    @property
+    def known(self) -> bool:
+        """Whether there are rates of both kinds."""
+        return bool(self.compute and self.memory)
 
     @classmethod
     def of(cls, rates: Mapping[str, Any]) -> Roofs:
-        """What `probe` found; the bytes are numbers again, where JSON made them names."""
-        return cls(rates.get("compute", 0.0), {int(nbytes): rate for nbytes, rate in rates["memory"].items()})
+        """What `probe` found, if anything; the bytes are numbers again, where JSON made them names."""
+        return cls(rates.get("compute", 0.0), {int(n): rate for n, rate in rates.get("memory", {}).items()})
 
 
 def rated_memory(attributes: Mapping[str, Any]) -> float | None:

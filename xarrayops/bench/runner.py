@@ -207,12 +207,12 @@ class Run:
         }
 
     def turns(self, side: Side) -> dict[str, Any] | None:
-        """Which of the sides it is, if there are several, what starts their Pythons, and whether these are one."""
+        """Which of several sides it is; and of each, what starts its Python and where its xarrayops is."""
         if len(self.sides) == 1:
             return None
         known = [each.identity for each in self.sides]
-        pythons, alike = [each.command[0] for each in known], len({each.prefix for each in known}) == 1
-        return {"side": self.sides.index(side), "pythons": pythons, "alike": alike}
+        packages = [each.package for each in known]
+        return {"side": self.sides.index(side), "pythons": [each.command[0] for each in known], "packages": packages}
 
 
 def _mixed(work: list[Cell], order: random.Random) -> Iterator[list[Cell]]:

@@ -159,9 +159,12 @@ class Side:
 
     def rows(self) -> Iterator[Row]:
         """The cells as they stand."""
-        for record in self.records:
-            roofs = self.probed.best(record.roof_place) if record.device else None
-            yield record.filled(roofs, self.launches.get((record.row.backend, record.row.device)))
+        return map(self.row, self.records)
+
+    def row(self, record: Record) -> Row:
+        """A cell as it stands."""
+        roofs = self.probed.best(record.roof_place) if record.device else None
+        return record.filled(roofs, self.launches.get((record.row.backend, record.row.device)))
 
     # --- what they are asked ------------------------------------------------------------------------------------------
 
@@ -186,16 +189,16 @@ class Side:
         self.journal.append({"cell": record.row.key, **answer})
         record.apply(answer)
 
-    def probe(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
-        """What a worker tells of its device; what one told an earlier run is not asked again."""
+    def probe(self, backend: str, command: dict[str, Any], *, anew: bool = False) -> list[dict[str, Any]]:
+        """What a worker tells of its device; what one told an earlier run is not asked again but anew."""
         name = key([*self.conditions(backend), command])
-        known = next((event for event in self.journal.earlier if event.get("probe") == name), None)
-        if known is not None:
+        known = [event for event in self.journal.earlier if event.get("probe") == name]
+        if known and not anew:
             return known
         answer = self.ask(backend, command)
         if answer["status"] == "ok":
             self.journal.append({"probe": name, **answer})
-        return answer
+        return [answer]
 
     def prove(self, tell: Tell) -> None:
         """Find out once whether the clock waits for each library, and how long its smallest call takes."""
@@ -204,7 +207,7 @@ class Side:
             if (backend, device) in self.launches or self.budget.seconds_left <= 0:
                 continue
             tell(f"does the clock wait for {backend} {device}{self.label}?")
-            answer = self.probe(backend, {"do": "prove", "device": device, "kind": kind})
+            answer = self.probe(backend, {"do": "prove", "device": device, "kind": kind})[-1]
             if answer["status"] == "ok":
                 self.launches[backend, device] = answer["launch_s"]
             elif answer["status"] != "over-budget":  # no time is shown of a library that is not proven to be waited for
@@ -213,16 +216,17 @@ class Side:
                         record.fail(answer)
 
     def probe_roofs(self, tell: Tell) -> None:
-        """The best rates that any of the libraries reaches on each device, once."""
-        for record in self.measured():
-            row = record.row
-            library = row.backend + self.label
-            known = self.probed.knows(record.roof_place, library)
-            if row.dtype in FLOATS and not known and self.budget.seconds_left > 0:
+        """The best rates that any of the libraries reaches on each device; once more where a cell is beyond them."""
+        measured = self.measured()
+        beyond = {record.roof_place for record in measured if self.row(record).suspect}
+        for (place, backend), record in {(r.roof_place, r.row.backend): r for r in measured}.items():
+            row, library, anew = record.row, backend + self.label, place in beyond
+            wanted = row.dtype in FLOATS and (anew or not self.probed.knows(place, library))
+            if wanted and self.budget.seconds_left > 0:
                 tell(f"roofs of {row.device} by {library}")
-                place = {"device": row.device, "kind": row.device_kind}
-                rates = self.probe(row.backend, {"do": "roofs", "dtype": row.dtype, **place})
-                self.probed.add(record.roof_place, library, rates)
+                command = {"do": "roofs", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
+                for rates in self.probe(backend, command, anew=anew):
+                    self.probed.add(place, library, rates)
 
 
 def settings() -> dict[str, str]:

@@ -179,12 +179,16 @@ def missing(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 
 def summary(results: Results) -> str:
-    """How many cells were measured, of those that a library which is here could fill; and the resolution."""
+    """How many cells were measured, and the resolution."""
+    return f"{counted(results)}; {resolution_text(results.environment.get('resolution'))}"
+
+
+def counted(results: Results) -> str:
+    """How many cells were measured, of those that a library which is here could fill."""
     runnable = [row for row in results.rows if row.device]
     told = f"{sum(row.measured for row in runnable)} of {len(runnable)} cells measured"
     absent = len(results.rows) - len(runnable)
-    told += f" (and {absent} of libraries that cannot run here)" if absent else ""
-    return f"{told}; {resolution_text(results.environment.get('resolution'))}"
+    return f"{told} (and {absent} of libraries that cannot run here)" if absent else told
 
 
 def resolution_text(resolution: float | None) -> str:

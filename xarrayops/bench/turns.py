@@ -103,8 +103,8 @@ def judged(changes: Sequence[Change]) -> list[Verdict]:
 def _unpaired(move: _Move) -> Verdict:
     """Of a cell for which the budget, or a process that died, left no round of one side beside one of the other."""
     reason = "no round of one followed a round of the other"
-    old_s, new_s = move.old.best_s, move.new.best_s
-    return Verdict(move.cell, "undecided", reason, new_s / old_s, None, old_s, new_s)
+    ratio = move.new.best_s / move.old.best_s
+    return Verdict(move.cell, "undecided", reason, ratio, None, move.old.median_s, move.new.median_s)
 
 
 def _judged(move: _Move, noise: float) -> Verdict:
@@ -122,7 +122,8 @@ def _judged(move: _Move, noise: float) -> Verdict:
         outcome, reason = "same", f"a difference of {math.exp(margin):.2f} is excluded"
     else:
         outcome, reason = "undecided", _doubt(move, own > table, math.exp(threshold))
-    return move.verdict(outcome, reason, moved, threshold)
+    old_s, new_s = move.old.median_s, move.new.median_s
+    return Verdict(move.cell, outcome, reason, math.exp(moved), math.exp(threshold), old_s, new_s)
 
 
 def _doubt(move: _Move, unlike: bool, limit: float) -> str:

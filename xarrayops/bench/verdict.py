@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, get_args
 
@@ -33,8 +32,8 @@ class CellName(NamedTuple):
 class Verdict:
     """What became of a cell.
 
-    ``old_s`` and ``new_s`` are the times of the best rounds; ``ratio`` is new over old; ``threshold`` the factor that
-    the ratio, or its inverse, must exceed to be told. None where there is none.
+    ``old_s`` and ``new_s`` are the times of the best rounds, of runs by turns the medians; ``ratio`` is new over old;
+    ``threshold`` the factor that the ratio, or its inverse, must exceed to be told. None where there is none.
     """
 
     cell: CellName
@@ -58,9 +57,3 @@ class Change(NamedTuple):
         """The logarithm of a ratio below which nothing is told; larger for short cells and launches alone."""
         short = self.new.roof == "launch" or min(self.old.best_s, self.new.best_s) < SHORT_S
         return FLOOR_SHORT if short else FLOOR
-
-    def verdict(self, outcome: Outcome, reason: str, moved: float, threshold: float) -> Verdict:
-        """The verdict on it; of ratio and threshold, the logarithms."""
-        return Verdict(
-            self.cell, outcome, reason, math.exp(moved), math.exp(threshold), self.old.best_s, self.new.best_s
-        )

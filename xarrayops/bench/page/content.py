@@ -63,6 +63,6 @@ def _earlier(verdict: Verdict | None) -> dict[str, Any] | None:
 def _comparison(verdicts: list[Verdict], old: Results, new: Results) -> dict[str, Any]:
     return {
         "columns": changes.COLUMNS,
-        "lines": changes.lines(verdicts),
+        "lines": changes.lines(verdicts, same=compare.by_turns(old, new)),
         "differences": changes.environment_difference(old, new),
     }

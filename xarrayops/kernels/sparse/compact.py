@@ -296,7 +296,7 @@ def _test(where: str | float | None, dtype: np.dtype[Any]) -> Test:
     if where is None or isinstance(where, str):
         return partial(_compared, np.greater if where == "relu" else np.not_equal, dtype.type(0))
     if dtype.kind in "iu":  # compared as integers, which the absolute value need not fit into
-        return partial(_beyond, math.floor(where) if math.isfinite(where) else where)
+        return partial(_outside, *_bounds(where, np.iinfo(dtype)))
     with np.errstate(over="ignore"):
         limit = np.asarray(where).astype(dtype.type(0).real.dtype)[()]
     return partial(_longer if dtype.kind == "c" else _beyond, limit)
@@ -308,6 +308,24 @@ def _compared(compare: np.ufunc, zero: Any, numbers: Array, out: Array | None) -
 
 def _beyond(limit: Any, numbers: Array, out: Array | None) -> Array:
     return np.logical_or(numbers > limit, numbers < -limit, out=out)
+
+
+def _bounds(where: float, limits: np.iinfo[Any]) -> tuple[Any, Any]:
+    """An integer's absolute value is larger than ``where`` if it is below the first or above the second.
+
+    They are of its dtype: NumPy 2.1 crashes where some views are compared with an integer that the dtype does not hold.
+    """
+    if where < 0:  # as every one is
+        low, high = limits.min + 1, limits.min
+    else:
+        beyond = limits.max + 1  # what none exceeds, and nothing exceeds NaN
+        limit = math.floor(where) if where <= beyond else beyond
+        low, high = max(-limit, limits.min), min(limit, limits.max)
+    return limits.dtype.type(low), limits.dtype.type(high)
+
+
+def _outside(low: Any, high: Any, numbers: Array, out: Array | None) -> Array:
+    return np.logical_or(numbers < low, numbers > high, out=out)
 
 
 def _longer(limit: Any, numbers: Array, out: Array | None) -> Array:

@@ -1,0 +1,44 @@
+"""What NumPy before 2.3 does otherwise than the standard and later versions, mended; `MENDED` has it by name.
+
+Empty with later versions, whose functions are offered as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+
+
+def _is_before(version: str) -> bool:
+    return np.lib.NumpyVersion(np.__version__) < version
+
+
+def _take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Before 2.3 the axis must be named."""
+    return np.take_along_axis(x, indices, axis)
+
+
+def _count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Before 2.3 the count of all is a Python integer."""
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))[()]
+
+
+def _compared(compare: np.ufunc, x1: Any, x2: Any, /) -> Array:
+    """NumPy 2.1 crashes where x1 is a view with gaps and x2 a Python integer that its dtype does not hold."""
+    if isinstance(x2, int) and isinstance(x1, np.ndarray) and not x1.flags.forc:
+        x1 = x1.copy()
+    return compare(x1, x2)
+
+
+MENDED: dict[str, Callable[..., Any]] = {}
+if _is_before("2.3.0"):
+    MENDED |= {"take_along_axis": _take_along_axis, "count_nonzero": _count_nonzero}
+if _is_before("2.2.0"):
+    MENDED |= {name: partial(_compared, getattr(np, name)) for name in _COMPARISONS}
