@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Callable
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -376,7 +376,7 @@ _BARE = (sum, prod, max, min, all, any, matmul, floor_divide)
 
 for _verb, _signature in {**SURFACE, "einsum": "(*operands)", "update": "(x)"}.items():
     _function = _implementation(_verb)
-    _is_elementwise = isinstance(_function, np.ufunc) and _function.signature is None
+    _is_elementwise = isinstance(_function, np.ufunc | partial) and getattr(_function, "signature", None) is None
     _takes_arrays = re.match(r"\((x1?|condition|\*?arrays|\*operands)\b", _signature) and _verb != "from_dlpack"
     if _verb in MENDED:
         globals()[_verb] = _function

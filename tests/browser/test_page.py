@@ -255,6 +255,21 @@ def test_a_device_has_one_chart_whatever_its_libraries_call_it(reader):
     assert {mark.get_attribute("aria-label").split(":")[0].split()[0] for mark in marks} == {"numpy", "torch", "jax"}
 
 
+@pytest.mark.parametrize("compute", [1e9, 4e11, 1e14])
+def test_a_roof_stays_in_its_chart(reader, made_up, tmp_path, compute):
+    """Of work that memory binds, the corner of the roof may lie far above all that is drawn."""
+    rows = [row for row in made_up.rows if row.workload == "fft" and row.dtype == "float32" and row.measured]
+    roofs = [{**made_up.environment["roofs"][0], "compute": compute}]
+    own = Results(rows, {**made_up.environment, "roofs": roofs})
+    (tmp_path / "page.html").write_text(page.html(own), encoding="utf-8")
+    reader.get((tmp_path / "page.html").as_uri())
+    paths = [path.get_attribute("d") for path in all_of(reader, "#roof-plots .roof")]
+    assert paths
+    for path in paths:
+        points = [tuple(map(float, point.split())) for point in re.findall(r"[ML]([-\d. ]+)", path)]
+        assert all(62 <= x <= 430.1 and 25.9 <= y <= 238.1 for x, y in points), path
+
+
 def test_marks_lie_where_their_axes_say(reader, made_up):
     """From two ticks of each axis follows what a mark stands for."""
     plot = one(reader, "#roof-plots svg.plot")

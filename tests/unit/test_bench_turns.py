@@ -99,8 +99,8 @@ def test_apart_the_same_noise_hides_changes():
     apart = [(old, Results(new.rows, {"date": "Monday"})) for old, new in pairs]
     assert not any(by_turns(*each) for each in apart)
     found = Counter(v.outcome for each in apart for v in compare(*each))
-    assert found["slower"] < 0.5 * found.total() < found["undecided"] + found["slower"]
-    assert found["faster"] == 0
+    assert found["undecided"] > 0
+    assert found["faster"] + found["same"] <= 0.01 * found.total()
 
 
 def test_only_the_two_sides_of_one_run_are_compared_by_turns():

@@ -66,9 +66,9 @@ def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str
     if turns:
         lines.append("They were measured by turns: a ratio is the median over pairs of rounds that followed each other")
         lines += _one_sided(old, new)
-        packages = [_of_side(results, "packages") for results in (old, new)]
-        told = f"that of old is in {packages[0]}, that of new in {packages[1]}"
-        lines.append(f"Both have the xarrayops in {packages[0]}" if len(set(packages)) == 1 else f"xarrayops: {told}")
+        before, after = (_of_side(results, "packages") for results in (old, new))
+        apart = f"xarrayops: that of old is in {before}, that of new in {after}"
+        lines.append(f"Both have the xarrayops in {before}" if before == after else apart)
     if other := _other_work(old, new):
         lines.append(f"The code of these workloads differs, and so may what they do: {', '.join(other)}")
     different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]

@@ -61,7 +61,8 @@ function roofLine(roof, x, y) {
   const { memory, compute } = roof;
   const start = memory > 0 ? Math.max(x.low, y.low / memory) : x.low;
   const corner = memory > 0 && compute > 0 ? [compute / memory] : [];
-  const end = memory > 0 && !(compute > 0) ? Math.min(x.high, y.high / memory) : x.high;
+  const level = compute > 0 && compute <= y.high;
+  const end = memory > 0 && !level ? Math.min(x.high, y.high / memory) : x.high;
   const points = [start, ...corner, end].filter((v) => v >= start && v <= end && Number.isFinite(allowed(roof, v)));
   if (points.length < 2) return [];
   return [svg("path", { class: "roof",
