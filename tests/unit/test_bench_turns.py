@@ -319,7 +319,7 @@ def test_each_round_is_followed_by_the_same_of_the_other_side(tmp_path, monkeypa
     workloads = tuple(workload for workload in WORKLOADS if workload.group in ("sum", "argmax", "transpose"))
     plan = replace(Plan(("numpy",), workloads, size="toy", budget_s=40.0).by_turns(), rounds=4, round_s=1e-3)
     here = Identity.here(workloads)
-    environments = [(here, Journal(tmp_path)), (replace(here, command=("python",)), Journal(tmp_path / "other"))]
+    environments = [(here, Journal(tmp_path)), (replace(here, command=(sys.executable,)), Journal(tmp_path / "other"))]
     run, asked = Run(plan, Silent(), environments[:sides]), []
     for side in run.sides:
         inner = side.measure
