@@ -16,7 +16,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OLDEST = "2.1.0"
+OLDEST = "2.1.1"
 SUITE = """
 import pytest
 from xarrayops.testing import ContractSuite, Variant
