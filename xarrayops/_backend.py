@@ -11,7 +11,7 @@ from xarrayops._entry_points import dtype_backend_name, entry_points
 from xarrayops._namespace import build_namespace, candidates, lookup, offer, origin
 from xarrayops._surface import SURFACE
 from xarrayops.errors import MixedBackends, Unsupported
-from xarrayops.plugin import HOOKS, Device, Gap, KnownBad, gap_of, unsupported
+from xarrayops.plugin import HOOKS, Array, Device, Gap, KnownBad, gap_of, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,9 +64,26 @@ class Backend:
         return f"<xarrayops backend {self.name}>"
 
     def devices(self) -> list[Device]:
-        """The devices that can be used now."""
-        devices: list[Device] = self.functions["devices"]()
-        return devices
+        """The devices that can be used. The library is asked once: to make handles of devices takes a while."""
+        return list(self._devices)
+
+    @cached_property
+    def _devices(self) -> tuple[Device, ...]:
+        return tuple(self.functions["devices"]())
+
+    def device_of(self, x: Array) -> Device | None:
+        """The device that holds x, without waiting for the values of x.
+
+        None where there is no one such device (a tracer, a task graph, an array sharded over several devices).
+        """
+        if self.functions["is_lazy"](x):
+            return None
+        native = self.functions["device"](x)
+        return next((device for device in self._devices if device.native == native), None)
+
+    def device_at(self, kind: str, index: int) -> Device | None:
+        """The device of that kind and index, which is the same device for every library; None if it has none."""
+        return next((device for device in self._devices if (device.kind, device.index) == (kind, index)), None)
 
     def device_attributes(self, device: Device) -> dict[str, int | str]:
         """What the library says of one of its devices: clocks, units and memory, as far as they are known."""
