@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops import registry
+from xarrayops import _loans, registry
 from xarrayops.dispatch import (
     PLAIN,
     common_backend,
@@ -136,9 +136,13 @@ def compute(*arrays: Array) -> Array | tuple[Array, ...]:
 
 
 def synchronize(*arrays: Array) -> None:
-    """Wait until the values of the arrays are there: for the devices that hold them, and for no others."""
+    """Wait until the values of the arrays are there: for the devices that hold them, and for no others.
+
+    Device memory that one library used and another owns is given back here, if its work has ended by now.
+    """
     for function, places in _by_library("synchronize", arrays):
         function(*[arrays[i] for i in places])
+    _loans.settle()
 
 
 def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[..., Any], list[int]]]:

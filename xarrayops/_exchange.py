@@ -1,27 +1,21 @@
-"""Exchange between libraries: plan first, then alias the memory, copy it, or refuse.
-
-What a library can take in or must not give away is told by the hooks of its backend file (`memory`, `export_refusal`,
-`alias_refusal`, `alias`, `to_numpy`, `from_numpy`); here is only the order in which they are asked.
-"""
+"""Exchange between libraries: plan first, then alias the memory, copy it, or refuse."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xarrayops import registry
+from xarrayops._exchange_plan import Plan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._explanation import Candidate, Explanation
 from xarrayops._namespace import offer
-from xarrayops.errors import BackendNotFound, ExchangeError, Unsupported, XArrayOpsError
-from xarrayops.plugin import Array, Memory
+from xarrayops.errors import ExchangeError, Unsupported, XArrayOpsError
+from xarrayops.plugin import Array
 from xarrayops.plugin_sparse import Parts
-from xarrayops.registry import Backend
 
 if TYPE_CHECKING:
     from xarrayops._sparse_backend import SparseBackend
-    from xarrayops._sparse_library import Home
 
 REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 """What libraries raise when they refuse an import: not all raise BufferError (pytorch#194267, numpy gh-30937)."""
@@ -34,22 +28,6 @@ _shortcuts: dict[tuple[type, str], Callable[[Array], Array | None]] = {}
 
 A plan takes 10 µs, several times what the libraries take to pass an array. Filled by the first conversion of a class.
 """
-
-
-class Plan(NamedTuple):
-    """What a conversion will do: ``action`` is "zero-copy", "copy" or "refuse".
-
-    ``visible`` tells that the target can see the memory of the source, so that a copy need not go through the host.
-    """
-
-    action: str
-    reason: str
-    nbytes: int | None
-    source: Backend
-    target: Backend
-    device: Any
-    memory: Memory | None
-    visible: bool
 
 
 def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -108,7 +86,7 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
     if plan.action == "refuse":
         raise ExchangeError(f"{_asked(x, plan, copy)}: {plan.reason}.")
     try:
-        result = _carry_out(plan, x)
+        result = carry_out(plan, x)
     except XArrayOpsError:
         raise
     except REFUSALS as error:
@@ -134,84 +112,24 @@ def _remember_shortcut(cls: type, to: str, plan: Plan) -> None:
     _shortcuts[cls, to] = alone.get("numpy", by_way_of_numpy)
 
 
-def plan_convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Plan:
-    """What `convert` would do with these arguments, before anything moves."""
-    source, target = registry.backend_of(x), target_of(to)
-    if device is None and not isinstance(to, (str, ModuleType)):
-        device = target.functions["device"](to)
-    elif device is not None:
-        device = target.native_device(device)
-    if source is target:
-        return _plan_at_home(x, source, device, copy)
-    memory = source.functions["memory"](x)
-    refusal = source.functions["export_refusal"](x) or target.functions["import_refusal"](_dtype_name(x, source))
-    obstacle = refusal or _obstacle(x, source, target, device, memory, forced=copy is False)
-
-    def plan(action: str, reason: str) -> Plan:
-        nbytes = _nbytes(x, memory) if action == "copy" else 0
-        return Plan(action, reason, nbytes, source, target, device, memory, visible=obstacle is None)
-
-    if refusal:
-        return plan("refuse", refusal)
-    if obstacle:
-        return plan("refuse", f"{obstacle}. Instead: copy=None") if copy is False else plan("copy", obstacle)
-    if copy:
-        return plan("copy", "copy=True")
-    still_written = target.immutable and memory is not None and not (memory.readonly or memory.immutable)
-    return plan("zero-copy", "aliases memory that you can still write" if still_written else "one memory serves both")
-
-
-def _plan_at_home(x: Array, home: Backend, device: Any, copy: bool | None) -> Plan:
-    """The plan where x is of the target library already."""
-    moves = device is not None and device != home.functions["device"](x)
-    if not moves and not copy:
-        return Plan("zero-copy", f"x is a {home.name} array already", 0, home, home, device, None, visible=True)
-    if copy is False:
-        reason = f"x is on {home.functions['device'](x)}, not on {device}. Instead: copy=None"
-        return Plan("refuse", reason, 0, home, home, device, None, visible=True)
-    nbytes = _nbytes(x, home.functions["memory"](x))
-    return Plan("copy", "another device" if moves else "copy=True", nbytes, home, home, device, None, visible=True)
-
-
-def _obstacle(
-    x: Array, source: Backend, target: Backend, device: Any, memory: Memory | None, *, forced: bool
-) -> str | None:
-    """Why the target cannot alias x; None if it can."""
-    if memory is None:
-        lazy = source.functions["is_lazy"](x)
-        return f"{source.name} must compute the values first" if lazy else f"{source.name} shows no memory of x"
-    if device is not None and not _lies_on(memory, target, device):
-        return f"the values lie on {memory.device}:{memory.index}, not on {device}"
-    refusal: str | None = target.functions["alias_refusal"](memory, forced=forced)
-    return refusal
-
-
-def _lies_on(memory: Memory, target: Backend, device: Any) -> bool:
-    return any((d.kind, d.index) == (memory.device, memory.index) for d in target.devices() if d.native == device)
-
-
-def _carry_out(plan: Plan, x: Array) -> Array:
-    source, target, device = plan.source, plan.target, plan.device
-    if source is target:
-        if plan.action == "zero-copy":
-            return x
-        moved = x if device is None else source.functions["to_device"](x, device)
-        return source.functions["asarray"](x, copy=True) if moved is x else moved
-    host = partial(source.functions["to_numpy"], x)
-    if plan.action == "zero-copy":
-        return target.functions["alias"](x, plan.memory, host)
-    if plan.visible and plan.memory is not None and plan.memory.device != "cpu":
-        return target.functions["asarray"](target.functions["alias"](x, plan.memory, host), copy=True)
-    return target.functions["from_numpy"](host(), device)
-
-
 def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A sparse container as one of another library, in the same format: array by array."""
     if registry.sparse_side(s) is target and not copy and device is None:
         return s
-    p = _parts_for(s, target)
+    p, device = _parts_for(s, target), _place_for(s, target, device)
     over = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
     return target.wrap(p._replace(**over))
+
+
+def _place_for(s: Any, target: SparseBackend, device: Any) -> Any:
+    """The device that the user names, or that of the container if it is an accelerator that the target has."""
+    if device is not None:
+        return device
+    source = registry.sparse_side(s)
+    assert source is not None
+    held = source.backend.device_of(source.values(s))
+    here = None if held is None or held.kind == "cpu" else target.backend.device_at(held.kind, held.index)
+    return None if here is None else here.native
 
 
 def _parts_for(s: Any, target: SparseBackend) -> Parts:
@@ -224,7 +142,7 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
     if p.format not in target.formats:
         way_out = f"xo.sparse.convert(s, {target.formats[0]!r}) first"
         raise Unsupported(f"{asked}: {target.backend.name} has no {p.format} containers. Instead: {way_out}")
-    refused = target.dtype_refusal(_dtype_name(p.data, home))
+    refused = target.dtype_refusal(dtype_name(p.data, home))
     if refused is not None:
         raise Unsupported(f"{asked}: {refused}")
     if source.pads:
@@ -234,7 +152,7 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
     fitting = widths if max((*p.shape, p.data.shape[0])) < 1 << 31 else [name for name in widths if name != "int32"]
     if not fitting:
         raise Unsupported(f"{asked}: {target.backend.name} has no indices that are wide enough")
-    other = {name: x for name, x in p.arrays.items() if name != "data" and _dtype_name(x, home) not in fitting}
+    other = {name: x for name, x in p.arrays.items() if name != "data" and dtype_name(x, home) not in fitting}
     return p._replace(**{name: home.functions["astype"](x, home.native_dtype(fitting[0])) for name, x in other.items()})
 
 
@@ -263,7 +181,7 @@ def _explain_container(s: Any, target: SparseBackend, device: Any, copy: bool | 
         reason = f"s is a {target.backend.name} container already"
         name = f"{target.backend.name}->{target.backend.name}"
         return Explanation("convert", reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
-    arrays, to = _parts_for(s, target).arrays, target.backend.name
+    arrays, to, device = _parts_for(s, target).arrays, target.backend.name, _place_for(s, target, device)
     plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in arrays.items()}
     name = f"{source.backend.name}->{to}"
     action = next((a for a in ("refuse", "copy") if any(p.action == a for p in plans.values())), "zero-copy")
@@ -293,7 +211,7 @@ def shares_memory(a: Array, b: Array, /) -> bool:
 
     from xarrayops.kernels import views
 
-    places = [registry.backend_of(x).functions["memory"](x) for x in (a, b)]
+    places = [_settled_memory(x) for x in (a, b)]
     if any(p is None for p in places) or len({(p.device, p.index) for p in places}) > 1:
         return False
     first, second = (views.over(p.pointer, p.shape, p.strides, f"|V{p.itemsize}", readonly=True) for p in places)
@@ -303,26 +221,14 @@ def shares_memory(a: Array, b: Array, /) -> bool:
         return np.may_share_memory(first, second)
 
 
-def _dtype_name(x: Array, source: Home) -> str:
-    return source.functions["dtype_name"](x.dtype) or str(x.dtype)
-
-
-def target_of(to: str | ModuleType | Array) -> Backend:
-    """The backend that a name, a namespace or an array stands for."""
-    if isinstance(to, str):
-        return registry.backend_by_name(to)
-    if isinstance(to, ModuleType):
-        return registry.backend_by_namespace(to)
-    if registry.admit(to) is None:
-        kind = registry.describe_class(type(to))
-        raise BackendNotFound(f"xo.convert: to must be a backend's name, a namespace or an array; it is a {kind}.")
-    return registry.backend_of(to)
-
-
-def _nbytes(x: Array, memory: Memory | None) -> int | None:
-    """The bytes that a copy takes; None while a size is unknown, which Dask shows as NaN."""
-    nbytes = memory.nbytes if memory is not None else getattr(x, "nbytes", None)
-    return None if nbytes is None or nbytes != nbytes else int(nbytes)
+def _settled_memory(x: Array) -> Any:
+    """The memory of x with its address, for which the values may have to be there."""
+    functions = registry.backend_of(x).functions
+    memory = functions["memory"](x)
+    if memory is not None and memory.pointer is None:
+        functions["synchronize"](x)
+        memory = functions["memory"](x)
+    return memory
 
 
 def _asked(x: Array, plan: Plan, copy: bool | None) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from xarrayops._generic_attention import attention as attention
 from xarrayops._namespace import DTYPE_NAMES
 from xarrayops.errors import Unsupported, what_there_is
-from xarrayops.plugin import Array, Device, Gap, Memory, unsupported
+from xarrayops.plugin import Array, Device, Gap, Memory, Queue, unsupported
 
 
 def versions(xp: ModuleType) -> dict[str, str]:
@@ -233,6 +234,26 @@ def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | N
 def alias(xp: ModuleType, x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """The standard's DLPack import."""
     return xp.from_dlpack(x)
+
+
+def exporting(xp: ModuleType, x: Array, /) -> AbstractContextManager[Any]:
+    """Nothing has to be set up."""
+    return nullcontext()
+
+
+def packed(xp: ModuleType, x: Array, /) -> Array:
+    """The standard's copy."""
+    return xp.asarray(x, copy=True)
+
+
+def queue(xp: ModuleType, x: Array, /) -> Queue | None:
+    """Nothing runs behind the caller's back."""
+    return None
+
+
+def tie(xp: ModuleType, x: Array, owner: object, /) -> Array:
+    """Never called: there is no queue."""
+    raise NotImplementedError("a backend with the hook queue needs the hook tie")
 
 
 def lend(xp: ModuleType, x: Array, /) -> Any:

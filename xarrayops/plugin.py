@@ -51,6 +51,7 @@ gap, and the tests expect it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, NoReturn
 
 from xarrayops._candidates import Call as Call, KnownBad as KnownBad
@@ -159,6 +160,7 @@ class Memory(NamedTuple):
     """The memory of one array, as another library may see it.
 
     ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is a `Device` kind with ``index``.
+    ``pointer`` is None while only waiting for the values would show it; such memory is aligned for every library.
     ``immutable`` tells memory that its library never writes (JAX) from memory that is flagged ``readonly`` (NumPy).
     ``exported`` is False where its library does not hand out values of the dtype by DLPack.
     """
@@ -167,7 +169,7 @@ class Memory(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     itemsize: int
-    pointer: int
+    pointer: int | None
     device: str
     index: int = 0  # type: ignore[assignment]  # hides tuple.index: memory is no sequence
     readonly: bool = False
@@ -192,11 +194,32 @@ class Memory(NamedTuple):
             expected *= extent
         return True
 
+    def is_aligned(self, boundary: int) -> bool:
+        """Whether the first element begins at a multiple of so many bytes."""
+        return not self.nbytes or self.pointer is None or self.pointer % boundary == 0
+
+    def packed(self) -> Memory:
+        """A private copy of the same values on the same device: compact, aligned and writable."""
+        strides = compact_strides(self.shape, self.itemsize)
+        return self._replace(strides=strides, pointer=None, readonly=False, immutable=False)
+
     def permuted(self, axes: tuple[int, ...]) -> Memory:
         """The same memory with its axes in another order."""
         return self._replace(
             shape=tuple(self.shape[axis] for axis in axes), strides=tuple(self.strides[axis] for axis in axes)
         )
+
+
+class Queue(NamedTuple):
+    """A queue of work on a device, where calls return before their work has ended.
+
+    ``stream`` is the address of the CUDA or HIP stream; None where the library does not show it.
+    ``mark`` marks the present end of the queue. It gives a function that tells whether the queue has passed the mark,
+    or None where no mark can be made now (while a graph is captured).
+    """
+
+    stream: int | None
+    mark: Callable[[], Callable[[], bool] | None]
 
 
 def unsupported(why: str, *, instead: str) -> Callable[..., NoReturn]:
@@ -312,7 +335,10 @@ class Hooks:
 
     @staticmethod
     def memory(x: Array, /) -> Memory | None:
-        """Where the values of x lie; None if there is no one such place (a task graph, a tracer, many devices)."""
+        """Where the values of x lie; None if there is no one such place (a task graph, a tracer, many devices).
+
+        Law: it does not wait for the values.
+        """
         raise NotImplementedError
 
     @staticmethod
@@ -356,6 +382,29 @@ class Hooks:
 
         ``host()`` is the owner's own NumPy view of that memory, where it is host memory: the owner waits for the
         values, keeps the memory alive and flags it read-only as it must. Addresses alone would do none of that.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def exporting(x: Array, /) -> AbstractContextManager[Any]:
+        """A context in which x may be handed out by DLPack: its device is the current one, host values are there."""
+        raise NotImplementedError
+
+    @staticmethod
+    def packed(x: Array, /) -> Array:
+        """A copy of x in memory of its own, compact and aligned, on the device that holds x."""
+        raise NotImplementedError
+
+    @staticmethod
+    def queue(x: Array, /) -> Queue | None:
+        """The queue of work that uses x; None where work has ended when calls return."""
+        raise NotImplementedError
+
+    @staticmethod
+    def tie(x: Array, owner: object, /) -> Array:
+        """An array over the memory of x that keeps an object alive as long as anything holds that memory.
+
+        ``x`` itself where the library can do so. Needed where `queue` gives one.
         """
         raise NotImplementedError
 

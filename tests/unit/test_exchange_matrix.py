@@ -119,7 +119,7 @@ class TestFaultsAreSeen:
         assert "no way out" in told["reason"]
 
     def test_a_wrong_number_of_bytes(self, monkeypatch):
-        monkeypatch.setattr("xarrayops._exchange._nbytes", lambda x, memory: 1)
+        monkeypatch.setattr("xarrayops._exchange_plan._nbytes", lambda x, memory: 1)
         assert "explain said 1 bytes" in examine(NUMPY, STRICT, "float32", "C", True)["reason"]
 
     def test_nothing_is_wrong(self):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from xarrayops import _engines, registry
 from xarrayops._candidates import Call, Kernel, always, first_able
-from xarrayops._exchange import convert, plan_convert
+from xarrayops._exchange import convert
+from xarrayops._exchange_plan import plan_convert
 from xarrayops._explanation import Candidate
 from xarrayops.dispatch import constant_while_tracing, creator, hold
 from xarrayops.errors import BackendNotFound, Unsupported, what_there_is

@@ -6,7 +6,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from xarrayops import registry
-from xarrayops._exchange import convert_container, target_of
+from xarrayops._exchange import convert_container
+from xarrayops._exchange_plan import target_of
 from xarrayops._sparse._operands import require_block, require_container, require_format, require_matrix
 from xarrayops.plugin import Array
 from xarrayops.plugin_sparse import Container

@@ -26,9 +26,13 @@ from xarrayops_backends.cupy._dtypes import as_dtype as as_dtype, dtype_name as 
 from xarrayops_backends.cupy._exchange import (
     alias as alias,
     alias_refusal as alias_refusal,
+    exporting as exporting,
     from_numpy as from_numpy,
     import_refusal as import_refusal,
     memory as memory,
+    packed as packed,
+    queue as queue,
+    tie as tie,
     to_numpy as to_numpy,
 )
 from xarrayops_backends.cupy._layout import (

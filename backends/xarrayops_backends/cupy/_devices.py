@@ -78,14 +78,23 @@ def device(x: Array, /) -> Any:
 
 
 def to_device(x: Array, device: Any, /) -> Array:
-    """The copy waits for what is queued for x on its own device: CuPy orders it on the target's stream only."""
+    """Ordered after what is queued for x on its own device, and before what follows there.
+
+    CuPy orders the copy on the target's stream alone.
+    """
     if x.device == device:
         return x
     with x.device:
+        x = cupy.ascontiguousarray(x)  # here, and not within the copy, which nobody would wait for
         ready = cupy.cuda.get_current_stream().record()
     with device:
-        cupy.cuda.get_current_stream().wait_event(ready)
-        return x.copy()
+        stream = cupy.cuda.get_current_stream()
+        stream.wait_event(ready)
+        moved = x.copy()
+        copied = stream.record()
+    with x.device:  # which may give the memory of x to its next array as soon as x is gone
+        cupy.cuda.get_current_stream().wait_event(copied)
+    return moved
 
 
 def synchronize(*arrays: Array) -> None:

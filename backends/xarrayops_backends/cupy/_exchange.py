@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import cupy
 
 from xarrayops._generic import dtype_refusal
-from xarrayops.plugin import Array, Memory
+from xarrayops.plugin import Array, Memory, Queue
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
 
@@ -46,6 +47,40 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     """DLPack, on the device that holds the memory."""
     with cupy.cuda.Device(memory.index):
         return cupy.from_dlpack(x)
+
+
+def exporting(x: Array, /) -> AbstractContextManager[Any]:
+    """CuPy hands out an array in the order of the current device's stream."""
+    device: AbstractContextManager[Any] = x.device
+    return device
+
+
+def packed(x: Array, /) -> Array:
+    """Made on the device that holds x; CuPy would take the current one."""
+    with x.device:
+        return cupy.array(x, order="C", copy=True)
+
+
+def queue(x: Array, /) -> Queue:
+    """The current stream of the device that holds x; no event is recorded or queried while a graph is captured."""
+    device = x.device
+    with device:
+        stream = cupy.cuda.get_current_stream()
+
+    def mark() -> Callable[[], bool] | None:
+        with device:
+            if stream.is_capturing():
+                return None
+            event = stream.record()
+        return lambda: not stream.is_capturing() and event.done
+
+    return Queue(stream.ptr, mark)
+
+
+def tie(x: Array, owner: object, /) -> Array:
+    """An array over the same memory, whose owner of record keeps both alive."""
+    memory = cupy.cuda.UnownedMemory(x.data.ptr, x.nbytes, (x, owner), x.device.id)
+    return cupy.ndarray(x.shape, x.dtype, cupy.cuda.MemoryPointer(memory, 0), x.strides)
 
 
 def to_numpy(x: Array, /) -> Any:

@@ -50,9 +50,13 @@ from xarrayops_backends.jax._exchange import (
     alias_refusal,
     borrow,
     export_refusal,
+    exporting as exporting,
     from_numpy,
     import_refusal,
     memory,
+    packed as packed,
+    queue as queue,
+    tie as tie,
     to_numpy,
 )
 from xarrayops_backends.jax._functions import (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from ctypes import addressof, c_char
 from functools import cache
 from typing import Any
@@ -12,33 +14,39 @@ import numpy as np
 
 from xarrayops._generic import dtype_refusal
 from xarrayops.kernels import permute, views
-from xarrayops.plugin import Array, Memory, compact_strides
+from xarrayops.plugin import Array, Memory, Queue, compact_strides
 from xarrayops_backends.jax._devices import _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name
 
 _ALIGNMENT = 64
 """XLA aliases host memory only where it starts on such a boundary; elsewhere it copies without a word."""
+_DEVICE_ALIGNMENT = 16
+"""What compiled programs want of their arguments on GPUs: kEntryParameterAlignBytes in XLA's backend_configs."""
 _SHARED = {name: native for name, native in _NATIVE.items() if native.type.__module__ == "numpy"}
 """What NumPy hands out by DLPack and JAX takes as it is, some of it only where the 64-bit types are on."""
 _NARROW, _WIDE = (frozenset(n for name, n in _SHARED.items() if (name in _HALVES) is wide) for wide in (False, True))
 
 
 def memory(x: Array, /) -> Memory | None:
-    """The buffer of an array on one device; a tracer has none, a sharded array has several."""
+    """The buffer of an array on one device; a tracer has none, a sharded array has several.
+
+    The address of values that are not there yet would have to be waited for, with the interpreter lock held.
+    """
     if isinstance(x, jax.core.Tracer) or not x.is_fully_addressable or len(x.devices()) != 1:
         return None
     (device,) = x.devices()
-    x.block_until_ready()  # the pointer waits too, but holds the interpreter lock, which XLA may need to come to an end
-    try:
-        pointer = x.unsafe_buffer_pointer()
-    except Exception:  # a platform without addresses raises what its plug-in likes
-        return None
+    if x.sharding.memory_kind not in (None, device.default_memory().kind):
+        return None  # host memory, which a GPU's array may be in
     layout = x.format.layout
     if layout is None or layout.tiling:
         return None
     order = [axis for axis in layout.major_to_minor if x.shape[axis] > 1]  # others may stand wherever DLPack had them
     if order != sorted(order) and 0 not in x.shape:
         return None  # NumPy and DLPack see such an array through a copy alone
+    try:
+        pointer = x.unsafe_buffer_pointer() if x.is_ready() else None
+    except Exception:  # a platform without addresses raises what its plug-in likes
+        return None
     itemsize = x.dtype.itemsize
     return Memory(
         dtype=dtype_name(x.dtype) or str(x.dtype),
@@ -65,7 +73,7 @@ def import_refusal(dtype: str, /) -> str | None:
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """XLA takes compact, aligned, writable memory."""
+    """XLA takes compact, aligned, writable memory; on GPUs it fails at the first use of what is not aligned."""
     if import_refusal(memory.dtype) is not None:
         return f"memory of {memory.dtype}, a byte order that JAX lacks"
     if not memory.exported:
@@ -74,16 +82,50 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
         return "read-only memory, which JAX refuses (jax#40789)"
     if not memory.is_compact:
         return "strides that are not compact, which JAX refuses"
-    if memory.device == "cpu" and memory.pointer % _ALIGNMENT:
-        return "not 64-byte aligned"
+    boundary = _ALIGNMENT if memory.device == "cpu" else _DEVICE_ALIGNMENT
+    if not memory.is_aligned(boundary):
+        return f"not {boundary}-byte aligned"
     if memory.device not in {_kind(device) for device in _natives()}:
         return f"JAX cannot see memory of device {memory.device}"
     return None
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """NumPy's memory as JAX itself takes it, that of others by DLPack, which must not copy."""
-    return _shared(x) if isinstance(x, np.ndarray) else jax.dlpack.from_dlpack(x, copy=False)
+    """Host memory as JAX itself takes it from NumPy, that of devices by DLPack, which must not copy.
+
+    By DLPack JAX would hold pinned host memory for memory of a GPU.
+    """
+    return _shared(host()) if memory.device == "cpu" else jax.dlpack.from_dlpack(x, copy=False)
+
+
+def exporting(x: Array, /) -> AbstractContextManager[Any]:
+    """Who reads host memory waits for the values; on devices streams do."""
+    if all(device.platform == "cpu" for device in x.devices()):
+        x.block_until_ready()
+    return nullcontext()
+
+
+def packed(x: Array, /) -> Array:
+    """In the memory of the device itself, also from host memory that belongs to it."""
+    return jax.device_put(jax.numpy.array(x, copy=True), x.device)
+
+
+def queue(x: Array, /) -> Queue | None:
+    """A device runs what it was asked to in order; the CPU client keeps what it was lent until it is done."""
+    (device,) = x.devices()
+    if device.platform == "cpu":
+        return None
+    return Queue(None, lambda: (jax.device_put(np.int32(0), device) + 1).is_ready)
+
+
+def tie(x: Array, owner: object, /) -> Array:
+    """To the array: its buffer has no other handle."""
+    weakref.finalize(x, _nothing, owner).atexit = False
+    return x
+
+
+def _nothing(owner: object) -> None:
+    """Whoever calls this lets go of its argument."""
 
 
 def _shared(a: Any) -> Array:
@@ -119,11 +161,12 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy, which owns its memory. On the first CPU we make it and JAX takes it over, in half of its own time.
+    """A copy, which owns its memory and is committed to its device, by default the first CPU, as all that is aliased.
 
-    What is taken over is tied to its device, as any array is that was asked for on a device.
+    On the first CPU we make it and JAX takes it over, in half of its own time.
     """
     a = a.astype(a.dtype.newbyteorder("="), copy=False)
+    device = _host() if device is None else device
     if isinstance(device, jax.Device) and (device.platform, device.id) == ("cpu", 0):
         copied = views.aligned(a.shape, a.dtype)
         permute.copy(a, copied)

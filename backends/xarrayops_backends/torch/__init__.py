@@ -100,11 +100,15 @@ from xarrayops_backends.torch._exchange import (
     alias_refusal as alias_refusal,
     borrow as borrow,
     export_refusal as export_refusal,
+    exporting as exporting,
     from_dlpack as from_dlpack,
     from_numpy as from_numpy,
     import_refusal as import_refusal,
     lend as lend,
     memory as memory,
+    packed as packed,
+    queue as queue,
+    tie as tie,
     to_numpy as to_numpy,
 )
 from xarrayops_backends.torch._first_calls import make_first_calls as _make_first_calls

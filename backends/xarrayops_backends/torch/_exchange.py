@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch.autograd import forward_ad
 
 from xarrayops._generic import dtype_refusal
-from xarrayops.plugin import Array, Memory
+from xarrayops.kernels import views
+from xarrayops.plugin import Array, Memory, Queue
 from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
 
 _from_dlpack: Any = torch.from_dlpack  # type: ignore[attr-defined]  # public, but not exported for type checkers
@@ -83,7 +86,7 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
         return "memory that its library takes for immutable, while PyTorch would make it writable"
     if any(stride < 0 for stride in memory.strides):
         return "negative strides, which PyTorch lacks (pytorch#188023)"
-    if memory.nbytes and (memory.pointer % memory.itemsize or any(s % memory.itemsize for s in memory.strides)):
+    if not memory.is_aligned(memory.itemsize) or (memory.nbytes and any(s % memory.itemsize for s in memory.strides)):
         return "memory that is not aligned to its items"
     ours = "rocm" if torch.version.hip else "cuda"
     if memory.device != "cpu" and not (memory.device == ours and torch.cuda.is_available()):
@@ -110,6 +113,41 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     with warnings.catch_warnings():  # copy=False asked for memory that its library takes for immutable
         warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
         return torch.from_numpy(host().view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
+
+
+def exporting(x: Array, /) -> AbstractContextManager[Any]:
+    """PyTorch hands out a tensor of the current device alone."""
+    return torch.cuda.device(x.device) if x.is_cuda else nullcontext()
+
+
+def packed(x: Array, /) -> Array:
+    """One copy, of conjugated and negated views too."""
+    return torch.empty_like(x, memory_format=torch.contiguous_format, requires_grad=False).copy_(x.detach())
+
+
+def queue(x: Array, /) -> Queue | None:
+    """The current stream of a GPU; no event is recorded or queried while a graph is captured."""
+    if not x.is_cuda:
+        return None
+    stream = torch.cuda.current_stream(x.device)
+
+    def mark() -> Callable[[], bool] | None:
+        if torch.cuda.is_current_stream_capturing():
+            return None
+        event = stream.record_event()
+        return lambda: not torch.cuda.is_current_stream_capturing() and event.query()
+
+    return Queue(stream.cuda_stream, mark)
+
+
+def tie(x: Array, owner: object, /) -> Array:
+    """To the storage, which all views of x share, and what autograd has saved of them."""
+    weakref.finalize(x.untyped_storage(), _nothing, owner).atexit = False
+    return x
+
+
+def _nothing(owner: object) -> None:
+    """Whoever calls this lets go of its argument."""
 
 
 def lend(x: Array, /) -> Any:
@@ -146,11 +184,15 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy in C order and native byte order."""
+    """A copy in C order and native byte order; what goes to another device is copied on the way alone."""
     import numpy as np
 
-    a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True)
+    device = torch.get_default_device() if device is None else device
+    stays = device.type == "cpu"
+    a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True if stays else None)
     dtype = as_dtype(a.dtype.name)
     bits = _BITS.get(dtype)
+    if not a.flags.writeable:  # only to be read, but PyTorch warns
+        a = views.over(a.ctypes.data, a.shape, a.strides, f"|V{a.itemsize}", readonly=False, owner=a).view(a.dtype)
     host = torch.from_numpy(a if bits is None else a.view(str(bits).removeprefix("torch.")))
-    return (host if bits is None else host.view(dtype)).to(torch.get_default_device() if device is None else device)
+    return (host if bits is None else host.view(dtype)).to(device)
