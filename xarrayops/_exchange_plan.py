@@ -139,10 +139,13 @@ def _explained(
     """Why there is a copy, and where it is made if that is on a device or between two."""
     if place is None or place[0] == "cpu":
         return obstacle
-    if route != HOST:
+    here = target.device_at(*place)
+    if route == HOST:
+        lands = next((d.kind for d in target.devices() if device is None or d.native == device), "cpu")
+        return obstacle if lands == "cpu" else f"{obstacle}; through the host, {nbytes} bytes"
+    if here is None or device is None or here.native == device:
         return f"{obstacle}; copied on {place[0]}:{place[1]}"
-    lands = next((d.kind for d in target.devices() if device is None or d.native == device), "cpu")
-    return obstacle if lands == "cpu" else f"{obstacle}; through the host, {nbytes} bytes"
+    return f"{obstacle}; packed on {place[0]}:{place[1]}, then moved" if route == SOURCE_COPIES else obstacle
 
 
 def carry_out(plan: Plan, x: Array) -> Array:

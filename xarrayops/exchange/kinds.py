@@ -128,8 +128,10 @@ def _large() -> Host:
     return a
 
 
-def make(library: Backend, dtype: str, kind: str) -> tuple[Array, Host]:
+def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[Array, Host]:
     """An array of a library whose memory is of that kind, and what it holds, as a plain NumPy array.
+
+    ``device`` is a native device of the library; None for the one whose memory NumPy can see, or else its default.
 
     Raises
     ------
@@ -147,8 +149,8 @@ def make(library: Backend, dtype: str, kind: str) -> tuple[Array, Host]:
         return host, want
     reasons = []
     ways: tuple[Callable[[], Array], ...] = (
-        partial(_native, library, way, base),
-        partial(library.namespace.from_dlpack, host),
+        partial(_native, library, way, base, device),
+        partial(_of_host, library, host, device),
     )
     for made in ways:
         try:
@@ -157,18 +159,29 @@ def make(library: Backend, dtype: str, kind: str) -> tuple[Array, Host]:
             reasons.append(" ".join(str(error).split()))
             continue
         memory = library.functions["memory"](x)
+        if memory is not None and memory.pointer is None:
+            xo.synchronize(x)
+            memory = library.functions["memory"](x)
         if backend_of(x) is library and (memory is None or way.holds(memory)):
             return x, want
         reasons.append("its arrays come out otherwise")
     raise CannotBeMade(f"{library.name} makes no such memory: {reasons[0 if way.host is None else -1]}")
 
 
-def _native(library: Backend, way: Kind, base: Host) -> Array:
+def _native(library: Backend, way: Kind, base: Host, device: Any) -> Array:
     """By the library's own indexing of its own memory; of NumPy's, where its own is not aligned, lest chance decide."""
     if way.view is _itself and way.host is not None:
         raise ValueError("no function of the standard makes it")
-    x = library.functions["asarray"](library.functions["from_numpy"](base, None), copy=True)
+    x = library.functions["packed"](library.functions["from_numpy"](base, device))
     memory = library.functions["memory"](x)
-    if memory is not None and memory.pointer % _ALIGNMENT:
+    if memory is not None and not memory.is_aligned(_ALIGNMENT):
         x = xo.convert(base, library.name if library.has_entry_point else library.namespace)
     return way.view(x)
+
+
+def _of_host(library: Backend, host: Host, device: Any) -> Array:
+    """Over NumPy's memory, by DLPack."""
+    held = library.device_at("cpu", 0)
+    if device is not None and (held is None or held.native != device):
+        raise ValueError("no function of the standard makes it on a device")
+    return library.namespace.from_dlpack(host)

@@ -1,0 +1,131 @@
+"""The backend file of both flavours: the hooks, as those of PyTorch, CuPy and JAX have them."""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import nullcontext
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from two_devices import ALIGNMENT, DEVICES, copied
+
+from xarrayops._generic import dtype_refusal
+from xarrayops._namespace import STANDARD_DTYPES
+from xarrayops.errors import what_there_is
+from xarrayops.plugin import Attention, Device, Memory, Queue
+
+_KINDS = {"cpu": "cpu", "gpu:0": "gpu", "gpu:1": "gpu"}
+
+
+def hooks(library: ModuleType) -> dict[str, Any]:
+    """What the backend of a flavour defines."""
+    asked: list[Any] = []
+    running: dict[str, list[Any]] = {device: [] for device in DEVICES}
+
+    def versions() -> dict[str, str]:
+        return {library.__name__: library.__version__}
+
+    def devices() -> list[Device]:
+        asked.append(None)
+        return [Device(_KINDS[name], name, name) for name in DEVICES]
+
+    def as_device(device: Any, /) -> str:
+        if device not in DEVICES:
+            raise ValueError(what_there_is(device, DEVICES))
+        return device
+
+    def memory(x: Any, /) -> Memory | None:
+        return Memory(
+            dtype=x.dtype.name,
+            shape=x.shape,
+            strides=x.values.strides,
+            itemsize=x.dtype.itemsize,
+            pointer=x.values.ctypes.data,
+            device=_KINDS[x.device],
+            index=int(x.device[-1]) if x.device != "cpu" else 0,
+            readonly=x.device == "cpu" and not x.values.flags.writeable,
+            immutable=library.immutable,
+        )
+
+    def as_dtype(name: str, /) -> Any:
+        if name not in STANDARD_DTYPES:
+            raise ValueError(what_there_is(name, STANDARD_DTYPES))
+        return np.dtype(name)
+
+    def import_refusal(dtype: str, /) -> str | None:
+        return dtype_refusal(library.__name__, as_dtype, dtype)
+
+    def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
+        if memory.device not in _KINDS.values():
+            return f"{library.__name__} cannot see memory of device {memory.device}"
+        if (
+            import_refusal(memory.dtype) is not None
+            or memory.readonly
+            or any(s % memory.itemsize for s in memory.strides)
+        ):
+            return "memory that cannot be taken as it is"
+        if library.immutable:
+            if not memory.is_compact:
+                return "strides that are not compact"
+            return None if memory.is_aligned(ALIGNMENT) else f"not {ALIGNMENT}-byte aligned"
+        if any(stride < 0 for stride in memory.strides):
+            return "negative strides"
+        if memory.immutable and not forced:
+            return "memory that its library takes for immutable"
+        return None
+
+    def alias(x: Any, memory: Memory, host: Any, /) -> Any:
+        return library.Array(host(), "cpu", x) if memory.device == "cpu" else library.from_dlpack(x)
+
+    def exporting(x: Any, /) -> Any:
+        return nullcontext() if x.device == "cpu" else library.on(x.device)
+
+    def packed(x: Any, /) -> Any:
+        return library.Array(copied(x.values, x.device, x.device), x.device)
+
+    def to_numpy(x: Any, /) -> Any:
+        return x.values if x.device == "cpu" else copied(x.values, x.device, "cpu")
+
+    def from_numpy(a: Any, device: Any, /) -> Any:
+        device = device or library.current[-1]
+        a = a.astype(a.dtype.newbyteorder("="), copy=False)
+        return library.Array(copied(a, "cpu", device), device)
+
+    def queue(x: Any, /) -> Queue | None:
+        """Work ends when a test takes it out of `running`."""
+        if x.device == "cpu":
+            return None
+        jobs = running[x.device]
+
+        def mark() -> Any:
+            pending = list(jobs)
+            return lambda: not any(job in jobs for job in pending)
+
+        return Queue(None, mark)
+
+    def tie(x: Any, owner: object, /) -> Any:
+        weakref.finalize(x, lambda kept: None, owner)
+        return x
+
+    def attention(a: Attention, /) -> tuple[Any, Any]:
+        q, k, v = (x.values for x in (a.q, a.k, a.v))
+        scores = a.scale * (q @ np.swapaxes(np.repeat(k, q.shape[1] // k.shape[1], axis=1), 2, 3))
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        out = weights / weights.sum(axis=-1, keepdims=True) @ np.repeat(v, q.shape[1] // v.shape[1], axis=1)
+        return library.Array(out, a.q.device), None
+
+    def can(call: Any, /) -> str | None:
+        a = call.args[0]
+        plain = a.mask is a.bias is a.softcap is a.q_lengths is a.kv_lengths is None and not a.has_band
+        return None if plain and not a.with_lse else "plain attention alone"
+
+    defined = dict(locals())
+    names = "versions devices as_device memory as_dtype import_refusal alias_refusal alias exporting packed to_numpy"
+    return {
+        **{name: defined[name] for name in f"{names} from_numpy queue tie asked running".split()},
+        "NAMESPACE": library,
+        "ARRAY_TYPES": (library.Array,),
+        "IMMUTABLE": library.immutable,
+        "ATTENTION_CANDIDATES": [("simple", attention, can)],
+    }

@@ -1,0 +1,8 @@
+"""Arrays that nobody writes, as JAX's, on two devices and the host."""
+
+import sys
+
+from two_devices import library
+
+module = sys.modules[__name__]
+library(globals(), immutable=True)
