@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import jax
@@ -17,11 +18,18 @@ from xarrayops_backends.jax._dtypes import _CONFIG
 _INFO: Any = jnp.__array_namespace_info__()
 
 
+@cache
 def _kind(device: Any) -> str:
     """JAX calls both CUDA and ROCm "gpu"; the client tells."""
     if device.platform != "gpu":
         return str(device.platform)
     return "rocm" if "rocm" in device.client.platform_version.lower() else "cuda"
+
+
+def _index(device: Any) -> int:
+    """The number of a device on this host, as every library counts it; its id counts those of all processes."""
+    index: int = device.id if device.local_hardware_id is None else device.local_hardware_id
+    return index
 
 
 def _natives() -> list[Any]:
@@ -42,7 +50,7 @@ def versions() -> dict[str, str]:
 
 def devices() -> list[Device]:
     """Those of every platform, not of the default one alone."""
-    return [Device(_kind(d), f"{_kind(d)}:{d.id}", d, d.device_kind) for d in _natives()]
+    return [Device(_kind(d), f"{_kind(d)}:{_index(d)}", d, d.device_kind) for d in _natives()]
 
 
 def device_attributes(device: Any, /) -> dict[str, int | str]:

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from ctypes import addressof, c_char
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ import numpy as np
 from xarrayops._generic import dtype_refusal
 from xarrayops.kernels import permute, views
 from xarrayops.plugin import Array, Memory, Queue, compact_strides
-from xarrayops_backends.jax._devices import _kind, _natives
+from xarrayops_backends.jax._devices import _index, _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name
 
 _ALIGNMENT = 64
@@ -55,7 +55,7 @@ def memory(x: Array, /) -> Memory | None:
         itemsize=itemsize,
         pointer=pointer,
         device=_kind(device),
-        index=device.local_hardware_id or 0,
+        index=_index(device),
         immutable=True,
     )
 
@@ -107,7 +107,10 @@ def exporting(x: Array, /) -> AbstractContextManager[Any]:
 
 def packed(x: Array, /) -> Array:
     """In the memory of the device itself, also from host memory that belongs to it."""
-    return jax.device_put(jax.numpy.array(x, copy=True), x.device)
+    (device,) = x.devices()
+    own = device.default_memory().kind
+    in_own = x.sharding.memory_kind in (None, own)
+    return jax.numpy.array(x, copy=True) if in_own else jax.device_put(x, x.sharding.with_memory_kind(own))
 
 
 def queue(x: Array, /) -> Queue | None:
@@ -115,7 +118,15 @@ def queue(x: Array, /) -> Queue | None:
     (device,) = x.devices()
     if device.platform == "cpu":
         return None
-    return Queue(None, lambda: (jax.device_put(np.int32(0), device) + 1).is_ready)
+    return Queue(None, partial(_mark, device))
+
+
+def _mark(device: Any) -> Callable[[], bool]:
+    """Something small to compute comes after all that the device was asked for before."""
+    with jax.ensure_compile_time_eval():
+        last = jax.device_put(np.int32(0), device) + 1
+    is_ready: Callable[[], bool] = last.is_ready
+    return is_ready
 
 
 def tie(x: Array, owner: object, /) -> Array:

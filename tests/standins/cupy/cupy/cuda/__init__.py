@@ -23,6 +23,8 @@ class MemoryPointer:
 
 
 class Event:
+    done = True
+
     def synchronize(self):
         pass
 
@@ -40,6 +42,9 @@ class Stream:
 
     def record(self, event=None):
         return event or Event()
+
+    def is_capturing(self):
+        return False
 
     def wait_event(self, event):
         if not isinstance(event, Event):
