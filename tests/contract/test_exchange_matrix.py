@@ -18,14 +18,15 @@ from xarrayops.exchange.check import examine
 from xarrayops.exchange.worker import library
 
 DTYPES = ("bool", "int64", "float32", "complex128", "bfloat16", "float8_e5m2")
-PAIRS = sorted({(pair.producer, pair.consumer) for pair in cells.pairs(cells.libraries())})
+PAIRS = sorted({(pair.producer, pair.consumer, pair.device) for pair in cells.pairs(cells.libraries())})
 STANDIN = Path(__file__).parents[1] / "standins" / "cupy"
 
 
-@pytest.mark.parametrize(("producer", "consumer"), PAIRS, ids=map("-".join, PAIRS))
-def test_cells(producer: str, consumer: str) -> None:
+@pytest.mark.parametrize(("producer", "consumer", "device"), PAIRS, ids=["-".join(filter(None, p)) for p in PAIRS])
+def test_cells(producer: str, consumer: str, device: str) -> None:
     both = library(producer), library(consumer)
-    found = {cell: examine(*both, **cell._asdict()) for cell in cells.cells(DTYPES)}
+    native = both[0].native_device(device) if device else None
+    found = {cell: examine(*both, **cell._asdict(), device=native) for cell in cells.cells(DTYPES)}
     wrong = [f"{cell}: {told['reason']}" for cell, told in found.items() if told["outcome"] in cells.FAULTY]
     assert not wrong, "\n".join(wrong[:10])
     assert {told["outcome"] for told in found.values()} > {"copy", "not made"}

@@ -18,6 +18,7 @@ from xarrayops.exchange.kinds import KINDS, LARGE, CannotBeMade, make, plain
 from xarrayops.exchange.runner import Matrix, run
 from xarrayops.exchange.summary import described, short, summary
 from xarrayops.kernels import views
+from xarrayops.plugin import Device
 
 ROOT = Path(__file__).parents[2]
 NUMPY, STRICT = xo.backend("numpy"), xo.backend(xps)
@@ -189,12 +190,29 @@ class TestRun:
         assert not [cell for cell in cells() if cell.kind == LARGE]
 
     def test_settings(self):
-        settled = SimpleNamespace(shared_environment={"A": "1"}, settings={"on": {"B": "1"}, "off": {"B": "0"}})
+        settings = {"on": {"B": "1"}, "off": {"B": "0"}}
+        settled = SimpleNamespace(shared_environment={"A": "1"}, settings=settings, devices=list)
         found = list(pairs({"x": settled, "y": None}))
         assert [p.label for p in found] == [
             *("x -> x (on)", "x -> x (off)", "x -> y (on)", "x -> y (off)", "y -> x (on)", "y -> x (off)", "y -> y")
         ]
         assert dict(found[1].environment) == {"A": "1", "B": "0"}
+
+    def test_arrays_come_from_every_device_of_a_producer(self):
+        devices = [Device("cpu", "cpu", 0), Device("cuda", "cuda:0", 1), Device("cuda", "cuda:1", 2)]
+        gpus = SimpleNamespace(shared_environment={}, settings={}, devices=lambda: devices)
+        labels = [p.label for p in pairs({"x": gpus, "y": None}, producers=["x"], consumers=["y"])]
+        assert labels == ["x -> y", "x on cuda:0 -> y", "x on cuda:1 -> y"]
+        (row,) = summary(Matrix([Result(Pair("x", "y", device="cuda:1"), Cell("int8", "C", None), "copy")]))["pairs"]
+        assert row["producer"] == "x on cuda:1"
+
+    def test_a_result_on_another_device_is_a_fault(self, monkeypatch):
+        here, there = Device("cpu", "cpu", "here"), Device("cpu", "cpu:1", "there")
+        monkeypatch.setattr(type(STRICT), "device_of", lambda self, x: here)
+        monkeypatch.setattr(type(STRICT), "device_at", lambda self, kind, index: there)
+        found = examine(NUMPY, STRICT, "float32", "C", None)
+        assert found["outcome"] == "fault"
+        assert "not on cpu:1" in found["reason"]
 
 
 def matrix_of(*outcomes):
@@ -252,6 +270,7 @@ class TestCommandLine:
             "producer": "numpy",
             "consumer": "array_api_strict",
             "setting": "",
+            "device": "",
             "dtype": "bool",
             "kind": "C",
             "copy": None,

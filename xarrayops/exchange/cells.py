@@ -22,18 +22,27 @@ GENERIC = ("array_api_strict",)
 
 
 class Pair(NamedTuple):
-    """From one library to another in one process; ``setting`` names the environment that one of them asks for."""
+    """From one library to another in one process; ``setting`` names the environment that one of them asks for.
+
+    ``device`` is the producer's device, by name; empty for the one whose memory NumPy can see, or else its default.
+    """
 
     producer: str
     consumer: str
     setting: str = ""
     environment: tuple[tuple[str, str], ...] = ()
+    device: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Where the arrays come from, as the tables show it."""
+        return f"{self.producer} on {self.device}" if self.device else self.producer
 
     @property
     def label(self) -> str:
         """The pair as the tables show it."""
         setting = f" ({self.setting})" if self.setting else ""
-        return f"{self.producer} -> {self.consumer}{setting}"
+        return f"{self.origin} -> {self.consumer}{setting}"
 
 
 class Cell(NamedTuple):
@@ -57,7 +66,7 @@ class Result(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """The line of the results file."""
         return {
-            **{name: getattr(self.pair, name) for name in ("producer", "consumer", "setting")},
+            **{name: getattr(self.pair, name) for name in ("producer", "consumer", "setting", "device")},
             **self.cell._asdict(),
             **{name: getattr(self, name) for name in ("outcome", "reason", "action", "nbytes")},
         }
@@ -72,14 +81,21 @@ def libraries() -> dict[str, Backend | None]:
 def pairs(
     known: dict[str, Backend | None], producers: Sequence[str] = (), consumers: Sequence[str] = ()
 ) -> Iterator[Pair]:
-    """Every pair of libraries, once for each setting that one of the two asks for."""
+    """Every pair of libraries, once for each setting that one of the two asks for and each device of the producer."""
     for producer in producers or known:
         for consumer in consumers or known:
             both = [backend for name in {producer, consumer} if (backend := known[name]) is not None]
             shared = {name: value for backend in both for name, value in backend.shared_environment.items()}
             settings = {name: values for backend in both for name, values in backend.settings.items()} or {"": {}}
             for setting, values in settings.items():
-                yield Pair(producer, consumer, setting, tuple((shared | values).items()))
+                for device in _devices(known[producer]):
+                    yield Pair(producer, consumer, setting, tuple((shared | values).items()), device)
+
+
+def _devices(producer: Backend | None) -> list[str]:
+    """The devices from which arrays may come, by name; the first one, the host or the default, is meant without one."""
+    others = [] if producer is None else producer.devices()[1:]
+    return ["", *(device.name for device in others if device.kind != "cpu")]
 
 
 def cells(dtypes: Sequence[str] = (), kinds: Sequence[str] = (), *, large: bool = False) -> Iterator[Cell]:

@@ -19,10 +19,12 @@ _PIECE = 2**26
 """How many bytes are compared at a time, so that a comparison of large arrays needs no memory to speak of."""
 
 
-def examine(producer: Backend, consumer: Backend, dtype: str, kind: str, copy: bool | None) -> dict[str, Any]:
-    """What came of a cell: "outcome", "reason", "action" and "nbytes"."""
+def examine(
+    producer: Backend, consumer: Backend, dtype: str, kind: str, copy: bool | None, *, device: Any = None
+) -> dict[str, Any]:
+    """What came of a cell: "outcome", "reason", "action" and "nbytes"; ``device`` is the producer's, native."""
     try:
-        x, want = make(producer, dtype, kind)
+        x, want = make(producer, dtype, kind, device)
     except CannotBeMade as reason:
         return {"outcome": "not made", "reason": str(reason)}
     to = consumer.name if consumer.has_entry_point else consumer.namespace
@@ -67,7 +69,19 @@ def _faults(x: Array, y: Array, want: Host, dtype: str, consumer: Backend, plan:
     moved = want.nbytes if plan.action == "copy" else 0
     if plan.nbytes != moved:
         faults.append(f"explain said {plan.nbytes} bytes, {moved} move")
-    return faults + _faults_of_sharing(x, y, want, plan)
+    return faults + _faults_of_place(x, y, plan) + _faults_of_sharing(x, y, want, plan)
+
+
+def _faults_of_place(x: Array, y: Array, plan: xo.Explanation) -> list[str]:
+    """What is wrong with the device of a result: it is that of x, if the consumer has it, and no byte leaves it."""
+    held, consumer = registry.backend_of(x).device_of(x), registry.backend_of(y)
+    here = None if held is None else consumer.device_at(held.kind, held.index)
+    if here is None or held is None:
+        return []
+    if consumer.functions["device"](y) != here.native:
+        return [f"the result is on {consumer.functions['device'](y)}, not on {here.name}"]
+    crosses = held.kind != "cpu" and "through the host" in str(plan.reason)
+    return [f"the values pass through the host on their way from {held.name} to {held.name}"] if crosses else []
 
 
 def _faults_of_sharing(x: Array, y: Array, want: Host, plan: xo.Explanation) -> list[str]:

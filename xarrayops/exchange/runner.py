@@ -105,7 +105,8 @@ class _Examination:
         if self.worker is None or not self.worker.alive:
             if self.worker is not None:
                 self.worker.close()
-            arguments = (self.module, self.pair.producer, self.pair.consumer)
+            device = (self.pair.device,) if self.pair.device else ()
+            arguments = (self.module, self.pair.producer, self.pair.consumer, *device)
             self.worker = Worker(*arguments, environment=dict(self.pair.environment))
             greeting = self.worker.answer(START_S)
             if greeting["status"] != "ok":

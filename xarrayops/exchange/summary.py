@@ -41,7 +41,7 @@ def _of_pair(results: list[Result]) -> dict[str, Any]:
         key = (str(result.cell.copy), result.outcome, short(result.reason, result.cell.dtype))
         found[key][result.cell.kind].append(result.cell.dtype)
     return {
-        "producer": pair.producer,
+        "producer": pair.origin,
         "consumer": pair.consumer,
         "setting": pair.setting,
         "found": [
