@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Protocol
 
-from xarrayops.plugin import Array, Memory
+from xarrayops.plugin import Array, Device, Memory
 from xarrayops.plugin_sparse import INDICES, Container, Parts
 
 
@@ -21,6 +21,12 @@ class Home(Protocol):
 
     def native_device(self, device: Any) -> Any:
         """The native device for a name."""
+
+    def device_of(self, x: Array) -> Device | None:
+        """The device that holds x."""
+
+    def device_at(self, kind: str, index: int) -> Device | None:
+        """The device of that kind and index."""
 
 
 class SparseLibrary:

@@ -112,7 +112,7 @@ def read(x: Array) -> Host:
     """The values as they lie in memory, past the library; by the library itself where it shows no host memory."""
     xo.synchronize(x)
     memory = _memory(x)
-    if memory is None or memory.device != "cpu":
+    if memory is None or memory.pointer is None or memory.device != "cpu":
         return _by_its_library(x)
     swapped = memory.dtype.startswith(">")
     typestr = memory.dtype if swapped else f"|V{memory.itemsize}"

@@ -97,7 +97,7 @@ KINDS = {
     "0-d": Kind(lambda x: x[0, 0, ...], lambda m: m.shape == ()),
     "empty": Kind(lambda x: x[:, :0], lambda m: 0 in m.shape),
     "read-only": Kind(_itself, lambda m: m.readonly, _read_only),
-    "unaligned": Kind(_itself, lambda m: m.pointer % m.itemsize != 0, _unaligned),
+    "unaligned": Kind(_itself, lambda m: not m.is_aligned(m.itemsize), _unaligned),
     "big-endian": Kind(_itself, lambda m: m.dtype.startswith(">"), _big_endian),
 }
 _LARGE = Kind(_itself, lambda m: m.is_compact)
