@@ -4,11 +4,18 @@ Put the folder above this package first on ``sys.path`` in a process of its own,
 two devices, so that tests see what lands on the wrong one. Each difference cites the issue or page that documents it.
 """
 
+import os as _os
+
 import numpy as _numpy
 
-from cupy import cuda  # noqa: F401
-from cupy._array import ndarray  # noqa: F401
-from cupy._functions import (  # noqa: F401
+# Its "device" memory is host memory: a library that sees a real device would take these pointers for that device's.
+for _name, _value in (("CUDA_VISIBLE_DEVICES", ""), ("HIP_VISIBLE_DEVICES", ""), ("JAX_PLATFORMS", "cpu")):
+    if _os.environ.get(_name) != _value:
+        raise ImportError(f"the stand-in CuPy needs {_name}={_value!r}: no real device may be visible beside it")
+
+from cupy import cuda  # noqa: E402, F401
+from cupy._array import ndarray  # noqa: E402, F401
+from cupy._functions import (  # noqa: E402, F401
     FUNCTIONS,
     UFUNCS,
     array,
