@@ -1,20 +1,25 @@
 # Every target sets up what it needs; PYTHON is the only thing that must be there. With WHEELS=<folder> all of it is
-# installed from the wheels in that folder and nothing is fetched. make gpu needs wheels of hatchling and of what
-# xarrayops[bench,contract] requires, save for what $(PYTHON) has.
+# installed from the wheels in that folder and nothing is fetched. make wheels makes that folder for make gpu.
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
 GPU_OUT ?= benchmarks/results/gpu-$(shell date -u +%Y-%m-%d)
+GPU_SECONDS ?= 600
+STANDIN := CUDA_VISIBLE_DEVICES= HIP_VISIBLE_DEVICES= JAX_PLATFORMS=cpu PYTHONPATH=$(CURDIR)/tests/standins/cupy
 
-ifdef WHEELS
+ifneq ($(filter wheels,$(MAKECMDGOALS)),)
+WHEELS ?= dist/wheels
+else ifdef WHEELS
 export PIP_NO_INDEX := 1
 export PIP_FIND_LINKS := $(abspath $(WHEELS))
+export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test base lint types check conformance exchange peers generate xla gpu clean
+.PHONY: help env bench claims test test-all base lint types check conformance exchange peers generate xla \
+	cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
-	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
 
 env:
 	@$(PYTHON) tools/environment.py $(VENV) cpu
@@ -25,7 +30,11 @@ bench: env       ## compare the same workloads on every backend that this machin
 claims: env      ## published figures, measured again on this machine
 	$(RUN) benchmarks/claims --out benchmarks/results/claims.json
 
-test: env        ## run the tests on every backend that this machine has
+test: env        ## run the tests on every backend that this machine has, but for what takes long
+	@$(PYTHON) tools/environment.py $(VENV) test
+	$(RUN) -m pytest -q -n auto --dist worksteal -m "not long"
+
+test-all: env    ## run all tests
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal
 
@@ -41,7 +50,7 @@ lint: env        ## style, and whether generated files and the tables of README 
 types: env       ## the strict type checker, by package
 	cd backends && ../$(RUN) -m mypy --config-file ../pyproject.toml
 
-check: test base lint types  ## all that CI runs
+check: test-all base lint types  ## all that CI runs
 
 conformance: env ## the public conformance suite on every backend: make conformance SUITE=<checkout>
 	@test -n "$(SUITE)" || { echo "usage: make conformance SUITE=<checkout of data-apis/array-api-tests>"; exit 2; }
@@ -70,10 +79,22 @@ xla:             ## PyTorch/XLA on its CPU device, in an environment of its own 
 	# the suite alone: beside XLA this environment has no library that the other contract tests need
 	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract/test_contract.py -k torch_xla
 
-gpu:             ## benchmark and contract tests on the accelerator that $(PYTHON)'s libraries see
-	@$(PYTHON) tools/environment.py .venv-gpu gpu
-	.venv-gpu/bin/python -m xarrayops.bench --all --out $(GPU_OUT)
-	.venv-gpu/bin/python -m pytest -q tests/contract
+cupy-signatures: ## hold the CuPy backend and its stand-in against the real CuPy, which imports without a GPU
+	@$(PYTHON) tools/environment.py .venv-cupy cupy
+	.venv-cupy/bin/python tools/cupy_signatures.py --check
+	.venv-cupy/bin/python -m pytest -q tests/standins/real_cupy_suite.py
+
+gpu:             ## probes, tests and benchmark on the accelerators that $(PYTHON)'s libraries see, in GPU_SECONDS
+	@$(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --seconds $(GPU_SECONDS)
+
+gpu-list:        ## what make gpu runs, and what of it on which device; after make gpu has made its environment
+	@$(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --list
+
+gpu-rehearsal:   ## make gpu with the stand-in CuPy in the place of all accelerators
+	@$(STANDIN) $(PYTHON) tools/gpu.py .venv-gpu $(GPU_OUT) --seconds $(GPU_SECONDS)
+
+wheels: env      ## a folder of wheels, dist/wheels or WHEELS=<folder>, for make gpu without a network
+	$(RUN) tools/wheels.py $(WHEELS)
 
 clean:           ## remove environments and caches
-	rm -rf .venv .venv-xla .venv-gpu dist bench-results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-xla .venv-cupy .venv-gpu dist bench-results .pytest_cache .mypy_cache .ruff_cache

@@ -1,26 +1,30 @@
 """Make a virtual environment with everything that a make target needs, or reuse the one that is there.
 
-    python tools/environment.py FOLDER {cpu,test,xla,gpu}
+    python tools/environment.py FOLDER {cpu,test,xla,cupy,gpu}
 
 cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. test: the sample backend
 besides, which a benchmark need not show. xla: PyTorch/XLA in an
-environment of its own. gpu: xarrayops as it is now, beside the libraries that the Python running this has. A stamp in
-the folder tells a later run that nothing has changed.
+environment of its own. cupy: the real CuPy, which no device is needed to import, beside the CPU libraries. gpu:
+xarrayops as it is now, beside the libraries that the Python running this has; with WHEELS=<folder> from the wheels that
+tools/wheels.py put there. A stamp in the folder tells a later run that nothing has changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import platform
 import site
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TORCH = "torch==2.13.0"
+CUPY = "cupy-cuda12x==14.2.0"
 NO_TORCH = """
 PyTorch's CPU build is in no package index that pip is set up for, and the default build brings gigabytes of CUDA. Going
 on without PyTorch. To have it, point PIP_EXTRA_INDEX_URL at the index of CPU builds that https://pytorch.org names, or
@@ -56,11 +60,15 @@ def has_torch(folder: Path) -> bool:
 
 
 def create(folder: Path, kind: str) -> None:
-    """An environment with pip; for gpu it sees what this Python sees, also if this Python is an environment itself."""
+    """An environment with pip; for gpu it sees what this Python sees, also if this Python is an environment itself.
+
+    A relocatable Python works as the target of a link alone. Debian's lacks what venv gets pip from, but may have pip.
+    """
     if kind != "gpu":
-        venv.create(folder, with_pip=True)
+        venv.create(folder, with_pip=True, symlinks=True)
         return
-    venv.create(folder, with_pip=importlib.util.find_spec("pip") is None, system_site_packages=True)
+    with_pip = importlib.util.find_spec("pip") is None
+    venv.create(folder, with_pip=with_pip, system_site_packages=True, symlinks=True)
     (own,) = folder.glob("lib/python*/site-packages")
     (own / "parent.pth").write_text("".join(f"import site; site.addsitedir({p!r})\n" for p in site.getsitepackages()))
 
@@ -69,12 +77,44 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     """Install what the kind of environment holds."""
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
+    if kind == "cupy":
+        return pip(folder, CUPY, "-e", ".[test,lowp,sparse]")
     if kind == "test":
         return pip(folder, "-e", "tests/sample_backend")
     if kind == "gpu":
-        return pip(folder, ".[bench,contract]", "tests/sample_backend")
+        return install_beside(folder, Path(os.environ["WHEELS"]) if os.environ.get("WHEELS") else None)
     libraries = "jax,dask,sparse,lowp,fast" + (",torch" if torch else "")
     return pip(folder, "-e", f".[{libraries},test,dev]")
+
+
+def install_beside(folder: Path, wheels: Path | None) -> bool:
+    """Install xarrayops and the sample backend, out of wheels or built here, and what they need and is not there."""
+    if wheels is None:
+        isolated = importlib.util.find_spec("hatchling") is None
+        return pip(folder, *([] if isolated else ["--no-build-isolation"]), ".[bench,contract]", "tests/sample_backend")
+    stale = differing(wheels)
+    if stale:
+        print(f"{wheels} was made of other sources ({stale[0]}). Run make wheels again.", file=sys.stderr)
+        return False
+    offline = ("--no-index", "--find-links", str(wheels))
+    # A wheel of the same version counts as installed, whatever it holds.
+    own = pip(folder, *offline, "--no-deps", "--force-reinstall", "xarrayops", "samplearray")
+    return own and pip(folder, *offline, "xarrayops[bench,contract]", "samplearray")
+
+
+def differing(wheels: Path) -> list[str]:
+    """The modules of this checkout that the wheel in the folder lacks or holds in another version."""
+    found = sorted(wheels.glob("xarrayops-*.whl"))
+    if not found:
+        return ["there is no wheel of xarrayops"]
+    with zipfile.ZipFile(found[-1]) as wheel:
+        held = {name: wheel.read(name) for name in wheel.namelist() if name.endswith(".py")}
+    here = {
+        path.relative_to(base).as_posix(): path.read_bytes()
+        for base, package in ((ROOT, "xarrayops"), (ROOT / "backends", "xarrayops_backends"))
+        for path in (base / package).rglob("*.py")
+    }
+    return sorted(name for name in held.keys() | here.keys() if held.get(name) != here.get(name))
 
 
 def main(folder: Path, kind: str) -> int:

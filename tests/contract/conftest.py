@@ -120,23 +120,31 @@ GENERIC = {"array_api_strict": {"isin": "2.6.1 drops invert=", **_ROWS}}
 """Libraries that have no backend of their own, with what they themselves get wrong."""
 
 
-def _variants() -> Iterator[Variant]:
+def _variants() -> Iterator[tuple[Variant, str]]:
+    """Each with the kind of its device."""
     for status in xo.backends():
         if status.available:
             kinds = {d.kind: d for d in reversed(status.backend.devices())}
             for device in kinds.values():
                 for label, way, options in WAYS.get(status.name, [("", Variant, {})]):
                     place = "" if device.kind == "cpu" else device.kind
-                    yield way(status.name, label="-".join(filter(None, (place, label))), device=device.name, **options)
+                    label = "-".join(filter(None, (place, label)))
+                    yield way(status.name, label=label, device=device.name, **options), device.kind
     for name, faults in GENERIC.items():
         if importlib.util.find_spec(name) is not None:
-            yield Variant(importlib.import_module(name), faults=faults)
+            yield Variant(importlib.import_module(name), faults=faults), "cpu"
 
 
-VARIANTS = list(_variants())
+KINDS = dict(_variants())
+VARIANTS = list(KINDS)
+ON_DEVICES = [variant for variant, kind in KINDS.items() if kind != "cpu"]
 
 
-@pytest.fixture(scope="session", params=VARIANTS, ids=str)
+def _marked(variant: Variant) -> Any:
+    return pytest.param(variant, marks=[pytest.mark.device] if variant in ON_DEVICES else [])
+
+
+@pytest.fixture(scope="session", params=map(_marked, VARIANTS), ids=str)
 def variant(request: pytest.FixtureRequest) -> Variant:
     return request.param
 
@@ -144,4 +152,15 @@ def variant(request: pytest.FixtureRequest) -> Variant:
 def pytest_report_header() -> list[str]:
     missing = [f"{s.name}: {s.reason}. {s.hint}" for s in xo.backends() if not s.available]
     missing += [f"{name}: not installed" for name in GENERIC if importlib.util.find_spec(name) is None]
-    return [f"contract suite: {', '.join(map(str, VARIANTS))}", *(f"contract suite lacks {line}" for line in missing)]
+    kinds = {status.name: {d.kind for d in status.backend.devices()} for status in xo.backends() if status.available}
+    idle = [name for name in ("torch", "jax") if kinds.get(name) == {"cpu"}]
+    return [
+        f"contract suite: {', '.join(map(str, VARIANTS))}",
+        f"contract suite on devices: {', '.join(map(str, ON_DEVICES)) or 'none'}",
+        *(f"contract suite lacks {line}" for line in missing),
+        *(f"contract suite lacks a device of {name}, which would add {', '.join(_labels(name))}" for name in idle),
+    ]
+
+
+def _labels(name: str) -> list[str]:
+    return ["-".join(filter(None, (name, "KIND", label))) for label, _, _ in WAYS[name]]

@@ -12,6 +12,8 @@ import xarrayops as xo
 from xarrayops.testing._attention_cases import flags, qkv, shift, with_values
 from xarrayops.testing._attention_oracle import attention_oracle
 
+pytestmark = pytest.mark.device
+
 Host = np.ndarray[Any, Any]
 Q, K, V = qkv(3, 4, sizes=(2, 3), dtype="float64")
 BIAS = shift(4, 3, 4, dtype="float64")

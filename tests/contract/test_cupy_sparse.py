@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.device
+
 STANDINS = Path(__file__).parents[1] / "standins"
 
 

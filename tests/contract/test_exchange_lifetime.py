@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.device
+
 CASES = {
     "jax": {
         "the view waits for the values": """

@@ -16,6 +16,8 @@ from xarrayops.exchange import cells
 from xarrayops.exchange.check import examine
 from xarrayops.exchange.worker import library
 
+pytestmark = pytest.mark.device
+
 DTYPES = ("bool", "int64", "float32", "complex128", "bfloat16", "float8_e5m2")
 PAIRS = sorted({(pair.producer, pair.consumer, pair.device) for pair in cells.pairs(cells.libraries())})
 

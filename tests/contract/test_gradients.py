@@ -11,6 +11,8 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._samples import well_conditioned
 
+pytestmark = pytest.mark.device
+
 X = well_conditioned("float64", (4, 4))
 SCALAR_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "elementwise": lambda x: xo.sum(xo.multiply(xo.tanh(x), xo.exp(xo.negative(xo.square(x))))),

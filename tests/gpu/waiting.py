@@ -1,0 +1,45 @@
+"""Probes of time on the host: what only asks about an array must not wait for the array's values."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from report import Probe, Wrong, accelerated, libraries, on, seconds
+
+import xarrayops as xo
+
+MOST = 0.2
+"""The share of the queued work that may pass while an array is asked where it is."""
+
+
+def waits(probe: Probe) -> None:
+    """``xo.device`` and a sparse or layout question while products of matrices are queued."""
+    for library in libraries():
+
+        def asked(library: str = library) -> dict[str, Any]:
+            order, products = (4096, 50) if accelerated(library) else (64, 5)
+            a = on(library, np.full((order, order), 1 / order, np.float32))
+
+            def queue() -> Any:
+                x = a
+                for _ in range(products):
+                    x = xo.matmul(x, a)
+                return x
+
+            work = seconds(queue)
+            x = queue()
+            start = time.perf_counter()
+            xo.device(x)
+            xo.layout_of(x)
+            held = time.perf_counter() - start
+            xo.synchronize(x)
+            if accelerated(library) and held > MOST * work:
+                raise Wrong(f"the questions took {held * 1e3:.2f} ms, the queued work {work * 1e3:.2f} ms")
+            return {"work_ms": round(work * 1e3, 2), "questions_ms": round(held * 1e3, 2)}
+
+        probe.examine(library, asked)
+
+
+PROBES = (waits,)

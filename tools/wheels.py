@@ -1,0 +1,57 @@
+"""Make a folder of wheels, with which ``make gpu WHEELS=FOLDER`` needs no network on the machine with the accelerator.
+
+    python tools/wheels.py FOLDER [--python 3.12] [--platform manylinux_2_28_x86_64 ...] [NAME ...]
+
+It holds xarrayops and the sample backend as they are here, and array-api-compat and array-api-strict, which come with
+no GPU library; all four serve every Python and platform. More names bring more wheels, without what these need; those
+of compiled packages for the Python and the platform that are named, by default this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OWN = (ROOT, ROOT / "tests" / "sample_backend")
+CARRIED = ("array-api-compat", "array-api-strict")
+
+
+def pip(*arguments: str) -> None:
+    """Run pip, and stop where it fails."""
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+
+
+def requirements() -> list[str]:
+    """What the project asks for of the packages that are carried."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    known = [*project["dependencies"], *project["optional-dependencies"]["contract"]]
+    return [spec for spec in known if spec.startswith(CARRIED)]
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python tools/wheels.py", description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("more", nargs="*", metavar="NAME", help="another package, as pip takes it")
+    parser.add_argument("--python", metavar="VERSION", help="of the other machine, such as 3.12")
+    parser.add_argument("--platform", action="append", default=[], metavar="TAG", help="of the other machine")
+    options = parser.parse_args()
+    folder = options.folder.absolute()
+    for old in [*folder.glob("xarrayops-*.whl"), *folder.glob("samplearray-*.whl")]:
+        old.unlink()
+    for source in OWN:
+        pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(source))
+    target = ["--python-version", options.python] if options.python else []
+    target += [word for tag in options.platform for word in ("--platform", tag)]
+    names = [*requirements(), *options.more]
+    pip("download", "--no-deps", "--only-binary=:all:", *target, "--dest", str(folder), *names)
+    print(*sorted(path.name for path in folder.glob("*.whl")), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
