@@ -4,7 +4,7 @@
 
 cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. test: the sample backend
 besides, which a benchmark need not show. xla: PyTorch/XLA in an
-environment of its own. cupy: the real CuPy, which no device is needed to import, beside the CPU libraries. gpu:
+environment of its own. cupy: the real CuPy, which needs no device to be imported. gpu:
 xarrayops as it is now, beside the libraries that the Python running this has; with WHEELS=<folder> from the wheels that
 tools/wheels.py put there. A stamp in the folder tells a later run that nothing has changed.
 """
@@ -78,7 +78,7 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
     if kind == "cupy":
-        return pip(folder, CUPY, "-e", ".[test,lowp,sparse]")
+        return pip(folder, CUPY, "-e", ".[contract,lowp,sparse]")
     if kind == "test":
         return pip(folder, "-e", "tests/sample_backend")
     if kind == "gpu":

@@ -96,8 +96,9 @@ class Stage:
 
 
 def _copy(source: IO[str], log: IO[str]) -> None:
-    for line in source:
-        _tell(line, log)
+    with source:
+        for line in source:
+            _tell(line, log)
 
 
 def _tell(text: str, log: IO[str]) -> None:
@@ -131,8 +132,9 @@ def stages(environment: Path, out: Path) -> Iterator[Stage]:
     probes = [python, "tests/gpu", "--limit", "90", "--out", str(out / "probes.jsonl")]
     yield Stage("probes", probes, 180.0, cached)
     tests = [python, "-m", "pytest", "-q", "-m", "device", "-p", "no:cacheprovider", "--tb=short", *TESTS]
-    tests += ["-p", "tests.gpu.journal", "--journal", str(out / "tests.jsonl")]
-    yield Stage("tests", [*tests, *_workers(python)], 240.0, cached)
+    tests += ["-p", "tests.gpu.journal", "--journal", str(out / "tests.jsonl"), *_workers(python)]
+    # Other plug-ins that happen to be there may warn, and warnings are errors.
+    yield Stage("tests", tests, 240.0, {**cached, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     benchmark = [python, "-m", "xarrayops.bench", "--all", "--budget", "SECONDS", "--out", str(out / "benchmark")]
     yield Stage("benchmark", benchmark, None)
 
@@ -144,7 +146,7 @@ def _workers(python: str) -> list[str]:
     if not found["xdist"]:
         return []
     most = JOBS if found["memory"] is None else max(1, found["memory"] // JOB_BYTES)
-    return ["-n", str(min(most, JOBS, os.cpu_count() or 1)), "--dist", "worksteal"]
+    return ["-p", "xdist", "-n", str(min(most, JOBS, os.cpu_count() or 1)), "--dist", "worksteal"]
 
 
 def show(environment: Path, out: Path) -> int:

@@ -38,6 +38,22 @@ def test_contract_suite_on_the_stand_in(standin_environment: dict[str, str], rea
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
 
 
+def test_refusals_and_products(cupy_environment: dict[str, str]) -> None:
+    """On the real CuPy where it has a device: what the stand-in refuses, CuPy refuses."""
+    suite = str(Path(__file__).parents[1] / "standins" / "cupy_dense_suite.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", suite]
+    done = subprocess.run(command, env=cupy_environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+def test_the_stand_in_defines_nothing_that_cupy_lacks(standin_environment: dict[str, str]) -> None:
+    """All its names are in the file that tools/cupy_signatures.py wrote with the real CuPy."""
+    code = "import cupy, cupyx.scipy.sparse; s = cupy._signatures; print(sorted(s.DEFINED - s.SIGNATURES.keys()))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=standin_environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "[]\n", done.stdout + done.stderr
+
+
 def test_the_stand_in_has_no_real_device_beside_it(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -63,11 +63,13 @@ from xarrayops_backends.cupy._standard import (
     linalg_eig as linalg_eig,
     linalg_solve as linalg_solve,
     linspace as linspace,
+    matmul as matmul,
     ones as ones,
     ones_like as ones_like,
     remainder as remainder,
     repeat as repeat,
     reshape as reshape,
+    vecdot as vecdot,
     zeros as zeros,
     zeros_like as zeros_like,
 )

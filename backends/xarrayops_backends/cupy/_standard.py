@@ -156,9 +156,41 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     return cupy.isin(cupy.asarray(x1), cupy.asarray(x2), invert=invert)
 
 
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """CuPy gives stacks of bfloat16 to the kernel for integers, whose template has no such type.
+
+    Two matrices go to cuBLAS: a stack times one matrix is a product of two.
+    """
+    if x1.ndim <= 2 >= x2.ndim or not (x1.size and x2.size) or not _are_bfloat16(x1, x2):
+        return _compat.matmul(x1, x2)
+    if x2.ndim <= 2:
+        product = _compat.matmul(x1.reshape(-1, x1.shape[-1]), x2)
+        return product.reshape(*x1.shape[:-1], *x2.shape[1:])
+    return _in_float32(_compat.matmul, x1, x2)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """array_api_compat multiplies stacks of matrices, see `matmul`."""
+    if _are_bfloat16(x1, x2):
+        return _in_float32(lambda a, b: _compat.vecdot(a, b, axis=axis), x1, x2)
+    return _compat.vecdot(x1, x2, axis=axis)
+
+
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """CuPy's own; the standard has none."""
+    """CuPy's own, which multiplies stacks of matrices, see `matmul`; the standard has none."""
+    if len(operands) > 1 and _are_bfloat16(*operands):
+        return _in_float32(lambda *given: cupy.einsum(subscripts, *given), *operands)
     return cupy.einsum(subscripts, *operands)
+
+
+def _are_bfloat16(*arrays: Array) -> bool:
+    return bool(cupy.result_type(*(x.dtype for x in arrays)).name == "bfloat16")
+
+
+def _in_float32(product: Callable[..., Array], *arrays: Array) -> Array:
+    """A product of bfloat16, computed in float32 and rounded once."""
+    result = product(*(x.astype(cupy.float32) for x in arrays))
+    return result.astype(cupy.result_type(*(x.dtype for x in arrays)))
 
 
 def linalg_solve(x1: Array, x2: Array, /) -> Array:

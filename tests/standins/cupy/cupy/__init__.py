@@ -13,7 +13,7 @@ for _name, _value in (("CUDA_VISIBLE_DEVICES", ""), ("HIP_VISIBLE_DEVICES", ""),
     if _os.environ.get(_name) != _value:
         raise ImportError(f"the stand-in CuPy needs {_name}={_value!r}: no real device may be visible beside it")
 
-from cupy import cuda  # noqa: E402, F401
+from cupy import _signatures, cuda  # noqa: E402, F401
 from cupy._array import ndarray  # noqa: E402, F401
 from cupy._functions import (  # noqa: E402, F401
     FUNCTIONS,
@@ -23,8 +23,12 @@ from cupy._functions import (  # noqa: E402, F401
     asnumpy,
     copyto,
     diff,
+    dot,
+    einsum,
     from_dlpack,
     get_array_module,
+    matmul,
+    tensordot,
     ufunc,
 )
 
@@ -43,3 +47,5 @@ bool = _numpy.bool_
 asanyarray = asarray
 
 from cupy import fft, linalg  # noqa: E402, F401 - made of the functions above
+
+_signatures.enforce("cupy", globals())

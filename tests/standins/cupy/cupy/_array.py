@@ -197,8 +197,15 @@ class ndarray:  # noqa: N801
         return (self[i] for i in range(len(self)))
 
 
+def stable(kwargs):
+    """The keywords of a sort: CuPy has one kind (_check_kind_sort in cupy/_core/core.pyx)."""
+    if kwargs.get("kind") not in (None, "stable"):
+        raise ValueError("kind can only be None or 'stable'")
+    return {**kwargs, "kind": "stable"}
+
+
 def _method(name, x, *args, **kwargs):
-    kwargs = {"kind": "stable", **kwargs} if name in ("sort", "argsort") else kwargs  # the only kind that CuPy has
+    kwargs = stable(kwargs) if name in ("sort", "argsort") else kwargs
     return call(getattr(np.ndarray, name), x, *args, **kwargs)
 
 

@@ -5,8 +5,8 @@ from functools import wraps
 
 import numpy as np
 
-from cupy import _memory
-from cupy._array import call, check_dtype, ndarray, unwrap, wrap
+from cupy import _memory, _signatures
+from cupy._array import call, check_dtype, ndarray, stable, unwrap, wrap
 
 _UFUNCS = """
 abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
@@ -14,7 +14,7 @@ bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_
 cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs float_power floor
 floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf isnan lcm ldexp
 left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
-matmul maximum minimum mod modf multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal
+maximum minimum mod modf multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal
 remainder right_shift rint sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc
 """
 _FUNCTIONS = """
@@ -22,14 +22,14 @@ all allclose amax amin angle any append apply_along_axis arange argmax argmin ar
 array_equal array_split ascontiguousarray asfortranarray atleast_1d atleast_2d atleast_3d average bincount
 broadcast_arrays broadcast_shapes broadcast_to can_cast choose clip column_stack compress concat concatenate convolve
 copy corrcoef correlate count_nonzero cov cross cumprod cumsum delete diag diag_indices diagflat diagonal digitize
-dot dsplit dstack ediff1d einsum empty empty_like expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud
+dsplit dstack ediff1d empty empty_like expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud
 full full_like gradient histogram hsplit hstack identity imag indices inner interp intersect1d isclose iscomplex
 iscomplexobj isdtype isin isneginf isposinf isreal isrealobj kron lexsort linspace logspace matrix_transpose max
 may_share_memory mean median meshgrid min min_scalar_type moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum
 nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim nonzero ones ones_like outer packbits pad partition
 percentile permute_dims place prod ptp put put_along_axis putmask quantile ravel ravel_multi_index real repeat reshape
 resize result_type roll rollaxis rot90 round searchsorted select setdiff1d setxor1d shape shares_memory sinc size sort
-split squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tri tril
+split squeeze stack std sum swapaxes take take_along_axis tile trace transpose trapezoid tri tril
 tril_indices trim_zeros triu triu_indices union1d unique unpackbits unravel_index unwrap var vdot vsplit vstack where
 zeros zeros_like
 """
@@ -62,11 +62,16 @@ class ufunc:  # noqa: N801
         self.nin, self.nout = self._numpy.nin, self._numpy.nout
 
     def __call__(self, *args, out=None, **kwargs):
+        _signatures.check(self.qualified, args, {**kwargs, "out": out})
         for arg in args:
             if not isinstance(arg, (ndarray, np.generic, bool, int, float, complex)):
                 # https://docs.cupy.dev/en/stable/user_guide/difference.html: lists and NumPy arrays are not converted
                 raise TypeError(f"Unsupported type {type(arg)}")
+        dtypes = [getattr(arg, "dtype", None) for arg in args]
+        results = _signatures.results(self.qualified, dtypes)
         result = call(self._kernel, *args, **kwargs)
+        if None not in dtypes and self.nout == 1 and "dtype" not in kwargs:
+            result = result.astype(results[0], copy=False)
         if out is None:
             return result
         np.copyto(out._a, result._a, casting="same_kind")
@@ -95,13 +100,12 @@ def forward(function, name=None):
     def forwarded(*args, **kwargs):
         if wants_array and args and isinstance(args[0], (list, tuple)):
             raise TypeError(f"Unsupported type {type(args[0])}")
-        if "device" in kwargs:
-            # https://github.com/data-apis/array-api-compat/issues/337: no creation function knows a device
-            raise TypeError(f"{name}() got an unexpected keyword argument 'device'")
         if "dtype" in kwargs and kwargs["dtype"] is not None and name != "isdtype":
             check_dtype(kwargs["dtype"])
         if name in ("sort", "argsort"):
-            kwargs["kind"] = "stable"
+            kwargs = stable(kwargs)
+        if kwargs.get("subok") is not None:
+            raise TypeError("subok is not supported yet")  # cupy/_creation/basic.py
         if name == "take" and len(args) > 1:
             kwargs["mode"] = "wrap"  # https://docs.cupy.dev/en/stable/user_guide/difference.html#out-of-bounds-indices
         result = call(function, *args, **kwargs)
@@ -165,6 +169,50 @@ def from_dlpack(array, *, device=None, copy=None):
     imported = wrap(np.from_dlpack(_memory.Capsule(_memory.retarget(capsule, (_memory.KDL_CPU, 0)))))
     imported._device = int(index)
     return imported
+
+
+def matmul(x1, x2, /, out=None, **kwargs):
+    if not (isinstance(x1, ndarray) and isinstance(x2, ndarray)):
+        raise TypeError("matmul takes cupy.ndarray alone")
+    if max(x1.ndim, x2.ndim) > 2 and x1.size and x2.size:
+        _refuse_stacked_bfloat16(x1, x2)
+    result = _product(np.matmul, x1, x2, **kwargs)
+    if out is None:
+        return result
+    np.copyto(out._a, result._a, casting="same_kind")
+    return out
+
+
+def einsum(*operands, **kwargs):
+    # reduced_binary_einsum in cupy/linalg/_einsum.py multiplies two operands as stacks of matrices.
+    arrays = [x for x in operands if isinstance(x, ndarray)]
+    if len(arrays) > 1:
+        _refuse_stacked_bfloat16(*arrays)
+    return _product(np.einsum, *operands, **kwargs)
+
+
+def dot(a, b, out=None):
+    return _product(np.dot, a, b, out=out)
+
+
+def tensordot(a, b, axes=2):
+    return _product(np.tensordot, a, b, axes=axes)
+
+
+def _product(function, *operands, **kwargs):
+    """A product; of bfloat16 as cuBLAS computes it, with sums in float32, where NumPy has none."""
+    arrays = [x for x in operands if isinstance(x, ndarray)]
+    dtype = np.result_type(*(x.dtype for x in arrays))
+    if dtype.name != "bfloat16":
+        return call(function, *operands, **kwargs)
+    wide = [x.astype(np.float32) if isinstance(x, ndarray) else x for x in operands]
+    return call(function, *wide, **kwargs).astype(dtype)
+
+
+def _refuse_stacked_bfloat16(*arrays):
+    # matmul in cupy/_core/_routines_linalg.pyx: its integer kernel takes over, whose template is told the dtype's char.
+    if np.result_type(*(x.dtype for x in arrays)).name == "bfloat16":
+        raise TypeError("data type 'E' not understood")
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):

@@ -1,5 +1,6 @@
 """Devices that keep count, streams on which everything has already happened, and pointers to memory."""
 
+from cupy import _signatures
 from cupy.cuda import runtime
 from cupy.cuda.device import Device
 
@@ -65,3 +66,7 @@ _current = [Stream.null]
 
 def get_current_stream(device_id=-1):
     return _current[-1]
+
+
+_signatures.enforce(__name__, globals())
+_signatures.enforce(runtime.__name__, vars(runtime))

@@ -6,7 +6,8 @@ https://docs.cupy.dev/en/stable/reference/scipy_sparse.html; file names are thos
 import cupy
 import numpy as np
 import scipy.sparse
-from cupy._array import unwrap, wrap
+from cupy import _signatures
+from cupy._array import unwrap as _unwrap, wrap as _wrap
 
 _DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
 _ARRAYS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col"), "dia": ("offsets",)}
@@ -32,12 +33,12 @@ class _spbase:  # noqa: N801
 
     def _take(self, host):
         self._shape = tuple(map(int, host.shape))
-        self.data = wrap(host.data)
+        self.data = _wrap(host.data)
         for name in _ARRAYS[self.format]:
             # get_index_dtype(check_contents=True) in _sputils.py: matrices narrow int64 where the values fit
             narrow = self.kind == "matrix" and max(self._shape) < 2**31
             x = getattr(host, name)
-            setattr(self, name, wrap(x.astype("int32") if narrow else x))
+            setattr(self, name, _wrap(x.astype("int32") if narrow else x))
 
     shape = property(lambda self: self._shape)
     ndim = property(lambda self: len(self._shape))
@@ -54,7 +55,7 @@ class _spbase:  # noqa: N801
         return _host(self)
 
     def toarray(self, order=None, out=None):
-        return wrap(_host(self).toarray(order=order or "C"))
+        return _wrap(_host(self).toarray(order=order or "C"))
 
     def astype(self, dtype, copy=True):
         cast = type(self)(_host(self), dtype=dtype)
@@ -87,7 +88,7 @@ class _spbase:  # noqa: N801
                 # https://github.com/cupy/cupy/pull/833: cuSPARSE has no empty matrices; CuPy looks at nnz alone
                 raise RuntimeError("CUSPARSE_STATUS_INVALID_VALUE")
             # spmm in cupyx/cusparse.py: results are in column-major order
-            return wrap(np.asfortranarray((_host(self) @ unwrap(other)).astype(dtype)))
+            return _wrap(np.asfortranarray((_host(self) @ _unwrap(other)).astype(dtype)))
         product = _like(self, (_host(self).tocsr() @ _host(other).tocsr()).astype(dtype))
         product.has_canonical_format = False
         return product
@@ -123,13 +124,13 @@ def _without_wrong_arrays(arg1):
     if scipy.sparse.issparse(arg1):
         return arg1
     if isinstance(arg1, cupy.ndarray):
-        return unwrap(arg1)
+        return _unwrap(arg1)
     if not isinstance(arg1, tuple):
         raise ValueError("Unsupported initializer format")
     for x in arg1 if len(arg1) == 3 else (arg1[0], *arg1[1]) if isinstance(arg1[1], tuple) else ():
         if not isinstance(x, cupy.ndarray) or x.ndim != 1:
             raise ValueError("data, indices, and indptr must be 1-D cupy arrays")  # _compressed.py
-    return unwrap(arg1)
+    return _unwrap(arg1)
 
 
 for _format in _ARRAYS:
@@ -144,3 +145,7 @@ def issparse(x):
 
 def isspmatrix(x):
     return isinstance(x, spmatrix)
+
+
+_signatures.enforce_class(f"{__name__}.csr_matrix", _spbase)
+_signatures.enforce(__name__, globals())

@@ -1,0 +1,112 @@
+"""What CuPy refuses of NumPy's arguments and dtypes, and our products of bfloat16, which it refuses in stacks.
+
+Run by tests/contract/test_cupy_standin.py, with the stand-in CuPy first on the path or on a machine with CuPy and a
+device: what the stand-in refuses, CuPy refuses.
+"""
+
+from __future__ import annotations
+
+import cupy
+import cupyx.scipy.sparse
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+X = cupy.arange(24.0).reshape(2, 3, 4)
+REFUSED = {
+    "where= of a ufunc": lambda: cupy.add(X, X, where=X > 0),
+    "order= of a ufunc": lambda: cupy.add(X, X, order="C"),
+    "too few operands": lambda: cupy.add(X),
+    "where= of a reduction": lambda: cupy.sum(X, where=X > 0),
+    "initial= of a method": lambda: X.max(initial=0.0),
+    "stable= of a sort": lambda: cupy.sort(X, stable=True),
+    "mode= of take": lambda: cupy.take(X, cupy.asarray([0]), mode="clip"),
+    "an index of item": lambda: X.item(0),
+    "subok=": lambda: cupy.empty_like(X, subok=False),
+    "device= of a creation": lambda: cupy.zeros(3, device=0),
+    "rtol= of a rank": lambda: cupy.linalg.matrix_rank(X, rtol=1e-3),
+    "hermitian= of pinv": lambda: cupy.linalg.pinv(X, hermitian=True),
+    "out= of a stack by position": lambda: cupy.stack((X, X), 0, None, "float32", "same_kind", "C"),
+    "a constructor's keyword": lambda: cupy.cuda.Stream(block=True),
+    "shape= of todense": lambda: cupyx.scipy.sparse.csr_matrix(X[0]).toarray(shape=(3, 4)),
+    "no loop": lambda: cupy.gcd(X, X),
+    "no loop of bfloat16": lambda: cupy.bitwise_and(X.astype(ml_dtypes.bfloat16), 1),
+    "bfloat16 in stacks": lambda: X.astype(ml_dtypes.bfloat16) @ X.astype(ml_dtypes.bfloat16).mT,
+    "bfloat16 in einsum": lambda: cupy.einsum("bij,bkj->bik", *[X.astype(ml_dtypes.bfloat16)] * 2),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what):
+    with pytest.raises(TypeError):
+        REFUSED[what]()
+
+
+def test_one_kind_of_sort():
+    assert cupy.sort(X, kind="stable").shape == X.shape
+    for sort in (lambda: cupy.sort(X, kind="quicksort"), lambda: X.argsort(kind="mergesort")):
+        with pytest.raises(ValueError, match="kind can only be None or 'stable'"):
+            sort()
+
+
+def test_results_have_the_dtype_of_cupys_loop():
+    """conj has no loop for bool."""
+    assert cupy.conj(X > 0).dtype == "int8"
+    assert cupy.sqrt(cupy.asarray([4], dtype="int8")).dtype == "float16"
+
+
+def bfloat16(shape, seed):
+    """Values that bfloat16 holds, and their float64 twins."""
+    host = (np.random.default_rng(seed).integers(-8, 9, shape) / 4).astype(ml_dtypes.bfloat16)
+    return cupy.array(host), host.astype(float)
+
+
+def check(found, want):
+    """Sums of multiples of a sixteenth are exact in float32, so each result is rounded once."""
+    assert found.dtype == ml_dtypes.bfloat16
+    assert found.shape == want.shape
+    np.testing.assert_array_equal(found.get().astype(float), want.astype(ml_dtypes.bfloat16).astype(float))
+
+
+SHAPES = (
+    ((5,), (5,)),
+    ((3, 5), (5,)),
+    ((3, 5), (5, 4)),
+    ((2, 3, 5), (5,)),
+    ((2, 3, 5), (5, 4)),
+    ((5,), (2, 5, 4)),
+    ((3, 5), (2, 5, 4)),
+    ((2, 3, 5), (2, 5, 4)),
+    ((2, 1, 3, 5), (6, 5, 4)),
+    ((2, 3, 0), (2, 0, 4)),
+    ((2, 0, 5), (5, 4)),
+    ((0, 3, 5), (5, 4)),
+    ((2, 3, 0), (0, 4)),
+)
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_matmul_of_bfloat16(shapes):
+    (x, left), (y, right) = bfloat16(shapes[0], 0), bfloat16(shapes[1], 1)
+    check(xo.matmul(x, y), left @ right)
+    if x.ndim > 1:  # not compact
+        check(xo.matmul(x[..., ::-1, :], y), left[..., ::-1, :] @ right)
+
+
+def test_other_products_of_bfloat16():
+    (x, left), (y, right) = bfloat16((2, 3, 5), 0), bfloat16((2, 5, 4), 1)
+    check(xo.einsum("bij,bjk->bik", x, y), left @ right)
+    check(xo.einsum("bij,bjk->ik", x, y), np.einsum("bij,bjk->ik", left, right))
+    check(xo.einsum("bij->ji", x), left.sum(0).T)
+    check(xo.tensordot(x, y, axes=((0, 2), (0, 1))), np.tensordot(left, right, ((0, 2), (0, 1))))
+    check(xo.vecdot(x, x), np.vecdot(left, left))
+    check(xo.linalg.vecdot(x, xo.matrix_transpose(y)[:, :3, :], axis=-1), np.vecdot(left, right.mT[:, :3]))
+
+
+def test_products_of_mixed_dtypes():
+    (x, left), (y, right) = bfloat16((2, 3, 5), 0), bfloat16((2, 5, 4), 1)
+    found = xo.matmul(x, y.astype("float32"))
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found.get(), left @ right)
