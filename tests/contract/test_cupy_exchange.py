@@ -1,0 +1,76 @@
+"""How CuPy's memory reaches others and comes back, in a process that has CuPy or its stand-in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+CASES = {
+    "what is tied to an array lives as long as any view of its memory": """
+        class Owner: pass
+        owner = Owner()
+        alive = weakref.ref(owner)
+        x = cupy.arange(8.0)
+        y = hooks["tie"](x, owner)
+        assert (y.data.ptr, y.shape, y.strides, y.dtype) == (x.data.ptr, x.shape, x.strides, x.dtype)
+        del owner
+        view = y[2:4]
+        del x, y
+        gc.collect()
+        assert alive() is not None and view.get().tolist() == [2, 3]
+        del view
+        gc.collect()
+        assert alive() is None
+    """,
+    "an empty array can be tied": """
+        assert hooks["tie"](cupy.zeros((0, 3)), object()).shape == (0, 3)
+    """,
+    "the queue is the current stream": """
+        x = cupy.ones(3)
+        assert hooks["queue"](x).stream == cupy.cuda.Stream.null.ptr
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            queue = hooks["queue"](x)
+            assert queue.stream == stream.ptr != cupy.cuda.Stream.null.ptr
+        passed = queue.mark()
+        stream.synchronize()
+        assert passed()
+    """,
+    "nothing is recorded while a graph is captured": """
+        class Capturing(cupy.cuda.Stream):
+            is_capturing = staticmethod(lambda: True)
+            def record(self, event=None):
+                raise AssertionError("an event of a capture")
+        with Capturing(non_blocking=True):
+            queue = hooks["queue"](cupy.ones(3))
+        assert queue.mark() is None
+    """,
+    "packed is compact and a copy": """
+        x = cupy.arange(24.0).reshape(4, 6)
+        for view in (x[::2, ::-3], x.T, x[:0], x[0, 0, ...], x):
+            packed = hooks["packed"](view)
+            assert packed.flags.c_contiguous and packed.device == view.device
+            assert (packed == view).all() and not xo.shares_memory(packed, x)
+    """,
+    "results stay on the device that holds the memory": """
+        if cupy.cuda.runtime.getDeviceCount() < 2:
+            raise SystemExit
+        with cupy.cuda.Device(1):
+            x = cupy.arange(6.0)[::-1]
+        assert hooks["packed"](x).device.id == 1
+        with hooks["exporting"](x):
+            assert cupy.cuda.runtime.getDevice() == 1
+        moved = hooks["to_device"](x, cupy.cuda.Device(0))
+        assert moved.device.id == 0 and moved.get().tolist() == [5, 4, 3, 2, 1, 0]
+    """,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cupys_memory(case: str, cupy_environment: dict[str, str]) -> None:
+    head = "import gc, weakref\nimport cupy, xarrayops as xo\nhooks = xo.backend('cupy').functions\n"
+    command = [sys.executable, "-c", head + textwrap.dedent(CASES[case])]
+    done = subprocess.run(command, env=cupy_environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
