@@ -60,10 +60,18 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
     Notes
     -----
     Laws: ``convert(convert(x, to), like_x)`` equals x; ``convert(x, library_of_x) is x`` unless copy is True.
+
+    Without ``device`` the result is on the device that holds x, if the other library has that device. NumPy's memory
+    reaches JAX and PyTorch on the CPU, and JAX arrays are committed to it; CuPy has no CPU and takes its current
+    device. Memory of a device that the other library sees but must not alias is copied on that device; `explain` says
+    so where values have to pass through the host. Device memory that is shared lives until the work of the library
+    that used it has ended.
+
     Read-only NumPy memory is aliased by NumPy only. JAX never writes its memory, so NumPy gets a read-only view of it,
     and libraries without a read-only flag get a copy unless ``copy=False`` insists: who then writes into the alias
-    changes the JAX array. Writable memory that starts on a 64-byte boundary JAX aliases, and whoever writes into it
-    later changes the JAX array too: convert with ``copy=True`` what you go on writing. A lazy array is computed.
+    changes the JAX array. JAX aliases writable memory that starts on a 64-byte boundary (16 on GPUs), and whoever
+    writes into it later changes the JAX array too: convert with ``copy=True`` what you go on writing. A lazy array is
+    computed.
 
     Examples
     --------
