@@ -54,7 +54,7 @@ class SparseBackend(SparseLibrary):
         for x in operands:
             if self.holds(x):
                 p = self.concrete(self.seen(x))
-                memory = self.memory(next(iter(p.arrays.values())))
+                memory = self.memory(next(iter(p.single_arrays.values())))
                 fault = self.parts_fault(p, canonical=False) if memory and memory.device == "cpu" else None
                 if fault is not None:
                     raise InvalidSparse(fault)

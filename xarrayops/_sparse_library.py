@@ -75,8 +75,7 @@ class SparseLibrary:
 
     def on_host(self, p: Parts) -> Parts:
         """The parts as NumPy arrays, views where the memory allows, without what only fills a container up."""
-        to_numpy = self.backend.functions["to_numpy"]
-        p = p._replace(**{name: to_numpy(x) for name, x in p.arrays.items()})
+        p = p.map(self.backend.functions["to_numpy"])
         return self.module.unpadded(p) if self.pads else p
 
     def native(self, a: Any) -> Array:

@@ -21,7 +21,8 @@ What it may define:
 ``dtype_refusal(dtype, /) -> str | None``
     Why no container can hold values of the dtype of that name, with the way out in the text.
 ``seen(s, /) -> Parts``
-    The parts as the host kernels may see them while they run, where that is less than ``parts`` costs.
+    The parts as kernels read them, where ``parts`` would copy: the ``coords`` of coo may be a tuple of ndim arrays
+    (nnz,), wherever each of them is.
 ``unpadded(p, /) -> Parts``
     Parts in host memory without the entries that only fill a container up, where the library has such.
 ``untraced(function, /) -> function``
@@ -32,6 +33,7 @@ What it may define:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from xarrayops.plugin import Array
@@ -66,6 +68,7 @@ class Parts(NamedTuple):
 
     ``csr`` and ``csc``: ``indptr`` (rows + 1,), or for csc (columns + 1,); ``indices`` (nnz,), ``data`` (nnz,).
     ``bsr``: the same of blocks, with ``data`` (blocks, *block). ``coo``: ``coords`` (ndim, nnz) and ``data`` (nnz,).
+    Between a companion and the kernels ``coords`` may be a tuple of ndim arrays (nnz,): see ``seen`` above.
     """
 
     format: str
@@ -84,6 +87,21 @@ class Parts(NamedTuple):
     def arrays(self) -> dict[str, Array]:
         """The arrays by name, in the order in which ``from_parts`` takes them."""
         return {name: getattr(self, name) for name in names_of_arrays(self.format)}
+
+    @property
+    def single_arrays(self) -> dict[str, Array]:
+        """The same; coords that are a tuple are an array for each axis, by names such as ``coords[0]``."""
+        found: dict[str, Array] = {}
+        for name, x in self.arrays.items():
+            found |= {f"{name}[{k}]": each for k, each in enumerate(x)} if isinstance(x, tuple) else {name: x}
+        return found
+
+    def map(self, function: Callable[[Array], Array]) -> Parts:
+        """The parts with what the function gives for each single array."""
+        arrays = self.arrays.items()
+        return self._replace(
+            **{name: tuple(map(function, x)) if isinstance(x, tuple) else function(x) for name, x in arrays}
+        )
 
 
 class Compaction(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.lib.array_utils import byte_bounds
 
 from xarrayops.errors import Unsupported
 from xarrayops.kernels import views
@@ -22,41 +23,39 @@ def holds(x: Any, /) -> bool:
 
 
 def parts(s: Container, /) -> Parts:
-    """The attributes of the container; arrays of coo that are no rows of one are put together, which copies them."""
+    """The attributes of the container; arrays of coo that are not rows of one array are copied into one."""
     p = seen(s)
-    if p.format != "coo":
-        return p
-    owners = {id(getattr(x, "base", None)) for x in s.coords}
-    of_one = len(owners) == 1 and id(None) not in owners
-    return p if of_one else p._replace(coords=np.array(p.coords))
+    return p if p.format != "coo" else p._replace(coords=_stacked(p.coords))
 
 
 def seen(s: Container, /) -> Parts:
-    """The same, with coo's arrays, wherever they lie, as rows of one view, which must not leave the kernels.
-
-    Two arrays lie at equal distances, however far; more may not, and are copied.
-    """
+    """The same, with the arrays of coo as they are, one for each axis."""
     if s.format not in FORMATS:
         raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
     if s.format == "coo":
-        return Parts("coo", s.shape, s.data, coords=_rows_of_one(s.coords), unique=s.has_canonical_format or None)
+        return Parts("coo", s.shape, s.data, coords=tuple(s.coords), unique=s.has_canonical_format or None)
     if len(s.shape) != 2:
         raise Unsupported(f"a {type(s).__name__} of shape {s.shape} is no matrix. Instead: s.tocoo()")
     block = s.blocksize if s.format == "bsr" else None
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, block=block)
 
 
-def _rows_of_one(coords: tuple[Any, ...]) -> Any:
-    if len(coords) == 0 or not all(isinstance(x, np.ndarray) for x in coords):  # whatever somebody has put there
-        return np.asarray(coords)
+def _stacked(coords: tuple[Any, ...]) -> Any:
+    """The arrays as rows of one: a view where they are equally spaced rows of the memory of one array, else a copy."""
+    owners = {id(owner): owner for owner in (getattr(x, "base", None) for x in coords)}
+    outlines = {(x.dtype, x.shape, x.strides) for x in coords if isinstance(x, np.ndarray)}
+    owner = next(iter(owners.values()), None)
+    if len(owners) != 1 or len(outlines) != 1 or not isinstance(owner, np.ndarray) or not coords[0].size:
+        return np.array(coords)
+    first, last = byte_bounds(owner)
+    inside = all(first <= low and high <= last for low, high in map(byte_bounds, coords))
     places = [x.ctypes.data for x in coords]
-    steps = {b - a for a, b in pairwise(places)}
-    outlines = {(x.dtype, x.shape, x.strides) for x in coords}
-    if len(steps) != 1 or len(outlines) != 1:
-        return np.stack(coords)
+    steps = {after - before for before, after in pairwise(places)} or {0}
+    if not inside or len(steps) != 1:
+        return np.array(coords)
     dtype, shape, strides = outlines.pop()
     view = (len(coords), *shape), (steps.pop(), *strides), dtype.str
-    return views.over(places[0], *view, readonly=not all(x.flags.writeable for x in coords), owner=coords)
+    return views.over(places[0], *view, readonly=not all(x.flags.writeable for x in coords), owner=owner)
 
 
 def wrap(p: Parts, /) -> Container:

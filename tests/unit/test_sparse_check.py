@@ -231,7 +231,12 @@ def test_form_of_compressed(told):
 
 COORDS = np.array([[0, 1, 1], [1, 0, 2]])
 COO_FORM = {
-    "coords is a tuple, not a NumPy array": {"coords": (INDICES, INDICES)},
+    "coords is a list, not a NumPy array": {"coords": [INDICES, INDICES]},
+    "coords[1] is a list, not a NumPy array": {"coords": (INDICES, INDICES.tolist())},
+    "coords[0] has dtype uint32, not int32 or int64": {"coords": (INDICES.astype(np.uint32), INDICES)},
+    "coords[1] is 2-D, not 1-D": {"coords": (INDICES, COORDS)},
+    "coords[1] holds 2 entries, but coords[0] 3": {"coords": (INDICES, INDICES[:2])},
+    "coords[0, 2] is 2, but shape[0] is 2": {"coords": (np.array([0, 1, 2]), INDICES.astype(np.int32))},
     "coords is 1-D, not 2-D": {"coords": INDICES},
     "coords has dtype uint32, not int32 or int64": {"coords": COORDS.astype(np.uint32)},
     "coords has no rows, but there must be one for each axis": {"coords": COORDS[:0], "shape": ()},

@@ -157,13 +157,39 @@ class TestTruth:
         with pytest.raises(xo.InvalidSparse, match="indptr"):
             xo.convert(s, "numpy")
 
-    def test_views_of_two_arrays_do_not_leave(self):
-        pytest.importorskip("torch")
+    def test_parts_are_no_view_of_two_arrays(self):
         row, column = np.arange(3), np.arange(3)
         s = sparse.coo_array((np.ones(3), (row, column)), shape=(3, 3))
         assert xo.sparse.parts(s).coords.base is None
+        pytest.importorskip("torch")
         t = xo.convert(s, "torch")
         assert t._indices().untyped_storage().nbytes() <= 2 * 3 * 8
+
+    def test_parts_are_a_view_of_the_rows_of_one_array(self):
+        wide = np.arange(40).reshape(4, 10)
+        for coords in (wide, wide[1:3], wide[::-2, ::3], wide[:, :7].astype(np.int32)):
+            s = xo.sparse.from_parts("coo", coords, np.ones(coords.shape[1]), shape=(99,) * len(coords), check=False)
+            found = xo.sparse.parts(s).coords
+            np.testing.assert_array_equal(found, coords)
+            assert np.shares_memory(found, coords)
+
+    @pytest.mark.parametrize(
+        "rows", ["of several arrays", "at unequal distances", "of several dtypes", "of a buffer each"]
+    )
+    def test_parts_copy_what_is_not_the_rows_of_one_array(self, rows):
+        wide = np.arange(40).reshape(4, 10)
+        coords = {
+            "of several arrays": (wide[0], wide[1].copy()),
+            "at unequal distances": (wide[0], wide[1], wide[3]),
+            "of several dtypes": (wide[0], wide[1].view(np.uint64).astype(np.int32)),
+            "of a buffer each": tuple(np.frombuffer(bytearray(x.tobytes()), np.int64) for x in wide),
+        }[rows]
+        s = sparse.coo_array((100,) * len(coords), dtype=float)
+        s.coords, s.data = coords, np.ones(10)
+        found = xo.sparse.parts(s).coords
+        np.testing.assert_array_equal(found, np.stack(coords))
+        assert not any(np.shares_memory(found, x) for x in coords)
+        np.testing.assert_array_equal(xo.sparse.to_dense(s), s.toarray())
 
     @pytest.mark.parametrize("axis", [None, 0, 1])
     def test_duplicates_are_summed_in_their_own_dtype(self, axis):

@@ -251,7 +251,7 @@ def from_parts(
 def _concrete(sparse: SparseBackend, p: Parts) -> Parts:
     """The parts, of which those may be looked at that are there."""
     is_lazy = sparse.backend.functions["is_lazy"]
-    traced = [name for name, x in p.arrays.items() if name != "data" and is_lazy(x)]
+    traced = [name for name, x in p.single_arrays.items() if name != "data" and is_lazy(x)]
     if traced:
         raise Unsupported(f"xo.sparse: {', '.join(traced)} are traced, and cannot be checked. Instead: check=False")
     return sparse.concrete(p)
@@ -285,6 +285,6 @@ def validate(s: Container, /, *, canonical: bool = False) -> None:
     >>> xo.sparse.validate(xo.sparse.from_dense(np.eye(3)), canonical=True)
     """
     sparse = require_container("validate", "s", s)
-    fault = sparse.parts_fault(_concrete(sparse, sparse.parts(s)), canonical=canonical)
+    fault = sparse.parts_fault(_concrete(sparse, sparse.seen(s)), canonical=canonical)
     if fault is not None:
         raise InvalidSparse(f"xo.sparse.validate({sparse.shown(s)}): {fault}")

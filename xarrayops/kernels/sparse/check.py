@@ -62,23 +62,37 @@ def compressed_fault(
     )
 
 
-def coo_fault(coords: Array, data: Array, shape: tuple[int, ...], *, canonical: bool = True) -> str | None:
-    """What is wrong first with ``coords`` (ndim, nnz) and ``data`` (nnz,); None if nothing.
+def coo_fault(
+    coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...], *, canonical: bool = True
+) -> str | None:
+    """What is wrong first with ``coords`` (ndim, nnz), or ndim arrays (nnz,), and ``data`` (nnz,); None if nothing.
 
     Disorder (in the C order of the entries) and duplicates are wrong only where ``canonical`` is asked for.
     """
-    fault = _integers_fault("coords", coords, 2) or _numbers_fault(data, 1)
+    fault = _coords_form_fault(coords) or _numbers_fault(data, 1)
     if fault:
         return fault
-    ndim, count = coords.shape
-    if ndim == 0:
+    if len(coords) == 0:
         return "coords has no rows, but there must be one for each axis"
-    fault = _extents_fault("shape", shape, ndim, 0, coords.dtype)
+    rows = tuple(map(np.asarray, coords))
+    narrowest = min((row.dtype for row in rows), key=lambda dtype: dtype.itemsize)
+    fault = _extents_fault("shape", shape, len(rows), 0, narrowest)
     if fault:
         return fault
-    if count != len(data):
-        return f"coords holds {count} entries, but data {len(data)}"
-    return _coords_fault(np.asarray(coords), shape, canonical=canonical)
+    if len(rows[0]) != len(data):
+        return f"coords holds {len(rows[0])} entries, but data {len(data)}"
+    return _coords_fault(rows, shape, canonical=canonical)
+
+
+def _coords_form_fault(coords: Any) -> str | None:
+    if not isinstance(coords, tuple):
+        return _integers_fault("coords", coords, 2)
+    faults = (_integers_fault(f"coords[{axis}]", row, 1) for axis, row in enumerate(coords))
+    fault = next(filter(None, faults), None)
+    if fault or len({len(row) for row in coords}) < 2:
+        return fault
+    axis = next(axis for axis, row in enumerate(coords) if len(row) != len(coords[0]))
+    return f"coords[{axis}] holds {len(coords[axis])} entries, but coords[0] {len(coords[0])}"
 
 
 def _array_fault(name: str, array: Any, ndim: int) -> str | None:
@@ -193,18 +207,18 @@ def _indices_fault(
     return _first_fault(len(indices), indices.strides[0], within, ordered if canonical else None)
 
 
-def _coords_fault(coords: Array, shape: tuple[int, ...], *, canonical: bool) -> str | None:
+def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonical: bool) -> str | None:
     def within(start: int, stop: int) -> str | None:
-        found = [(_outside(coords[axis, start:stop], extent), axis) for axis, extent in enumerate(shape)]
+        found = [(_outside(coords[axis][start:stop], extent), axis) for axis, extent in enumerate(shape)]
         outside = [(start + k, axis) for k, axis in found if k is not None]
         if not outside:
             return None
         k, axis = min(outside)
-        index = coords[axis, k]
+        index = coords[axis][k]
         return f"coords[{axis}, {k}] is {index}" + (f", but shape[{axis}] is {shape[axis]}" if index >= 0 else "")
 
     def ordered(start: int, stop: int) -> str | None:
-        *outer, inner = coords[:, start:stop]
+        *outer, inner = (row[start:stop] for row in coords)
         falls = inner[1:] <= inner[:-1]
         for part in reversed(outer):
             falls &= part[1:] == part[:-1]
@@ -212,12 +226,13 @@ def _coords_fault(coords: Array, shape: tuple[int, ...], *, canonical: bool) -> 
         if not falls.any():
             return None
         k = start + 1 + int(falls.argmax())
-        before, here = (tuple(coords[:, i].tolist()) for i in (k - 1, k))
+        before, here = (tuple(int(row[i]) for row in coords) for i in (k - 1, k))
         if here == before:
             return f"coords holds {here} twice, at entries {k - 1} and {k}"
         return f"coords is not sorted: {here} at entry {k} comes after {before}"
 
-    return _first_fault(coords.shape[1], coords.strides[1], within, ordered if canonical else None)
+    stride = max(abs(row.strides[0]) for row in coords)
+    return _first_fault(len(coords[0]), stride, within, ordered if canonical else None)
 
 
 def _first_fault(count: int, stride: int, check: Check, check_order: Check | None = None) -> str | None:
