@@ -4,10 +4,13 @@ import importlib.util
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from xarrayops.testing import Variant
-from xarrayops.testing._sparse_fuzz import fuzz
+import xarrayops as xo
+from xarrayops.testing import Variant, _sparse_heaps_worker as heaps_worker
+from xarrayops.testing._heaps import Heaps
+from xarrayops.testing._sparse_fuzz import WORKERS, fuzz
 from xarrayops.testing._sparse_hostile import draw
 
 COUNTS = {"numpy": 2500, "torch": 1500, "jax": 200}
@@ -25,6 +28,33 @@ def test_hostile_calls(library, monkeypatch):
     assert summary.outcomes.total() == count
     for outcome in ("right answer", "InvalidSparse"):
         assert summary.outcomes[outcome] > count / 10, f"the calls are too much alike:\n{summary}"
+
+
+@pytest.mark.parametrize(("library", "count"), [("numpy", 300), ("torch", 200), ("jax", 8)])
+def test_containers_whose_arrays_are_in_several_heaps(library, count, monkeypatch):
+    """A view of the arrays of two heaps ended the process; all answers are SciPy's."""
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    monkeypatch.setenv("JAX_ENABLE_X64", "1")
+    summary = fuzz(library, range(count), module=WORKERS["heaps"])
+    assert summary.outcomes == {"equal to SciPy": count}, str(summary)
+
+
+def test_a_wrong_answer_is_not_equal_to_scipy(monkeypatch):
+    functions, variant = xo.backend("numpy").sparse.functions, Variant("numpy")
+    right = functions["add"]
+    monkeypatch.setitem(functions, "add", lambda a, b: right(a, right(a, b)))
+    outcomes = [heaps_worker.run(variant, seed) for seed in range(20)]
+    found = [reason for outcome, reason in outcomes if outcome == "finding"]
+    assert len(found) > 10
+    assert all(reason.startswith("add of ") for reason in found)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems place memory in other ways")
+def test_each_thread_has_a_heap_of_its_own():
+    made = Heaps(3)
+    addresses = sorted(made.copied(np.zeros(500)).ctypes.data >> 26 for _ in range(3))
+    assert len(set(addresses)) == 3, "glibc's heaps of threads begin at multiples of 64 MiB"
 
 
 def test_a_seed_draws_the_same_call_again():

@@ -165,6 +165,23 @@ class TestTruth:
         t = xo.convert(s, "torch")
         assert t._indices().untyped_storage().nbytes() <= 2 * 3 * 8
 
+    @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+    def test_an_axis_from_another_heap(self, library):
+        """In a process of its own: to copy a view that spanned two heaps was a segmentation fault."""
+        pytest.importorskip(library)
+        program = f"""
+            import threading, numpy as np, scipy.sparse, xarrayops as xo
+            row, made = np.arange(500), []
+            thread = threading.Thread(target=lambda: made.append(np.arange(500)))
+            thread.start(), thread.join()
+            s = scipy.sparse.coo_array((np.ones(500, "float32"), (row, made[0])))
+            assert xo.sparse.parts(s).coords.tolist() == [list(range(500))] * 2
+            t = xo.convert(s, "{library}")
+            assert (np.asarray(xo.convert(xo.sparse.to_dense(t), "numpy")) == np.eye(500)).all()
+        """
+        ended = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, f"{ended.returncode}: {ended.stderr[-2000:]}"
+
     def test_parts_are_a_view_of_the_rows_of_one_array(self):
         wide = np.arange(40).reshape(4, 10)
         for coords in (wide, wide[1:3], wide[::-2, ::3], wide[:, :7].astype(np.int32)):

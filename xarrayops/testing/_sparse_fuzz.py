@@ -3,6 +3,10 @@
 Calls drawn from seeds run in worker processes with little memory to spare. Each must end in a clear error or in the
 oracle's answer. A call that kills its worker, hangs, answers wrongly or fails obscurely is a finding, which names the
 seed; ``--seed SEED --count 1`` does it again.
+
+``--calls heaps`` draws legal containers of SciPy instead, whose arrays were made by several threads, takes each through
+every verb and conversion, and compares all answers with SciPy's:
+``python -m xarrayops.testing._sparse_fuzz --calls heaps --count 10000 --backend numpy torch``.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from dataclasses import dataclass, field
 
 from xarrayops._process import Worker
 
-WORKER = "xarrayops.testing._sparse_fuzz_worker"
+WORKERS = {"hostile": "xarrayops.testing._sparse_fuzz_worker", "heaps": "xarrayops.testing._sparse_heaps_worker"}
+"""What runs the seeds, by the name of the calls that it draws."""
 GREETING_S = 120.0
 CALL_S = 20.0
 
@@ -34,7 +39,7 @@ class Summary:
         return "\n".join(lines + [f"  {finding}" for finding in self.findings])
 
 
-def fuzz(library: str, seeds: Iterable[int], *, module: str = WORKER, call_s: float = CALL_S) -> Summary:
+def fuzz(library: str, seeds: Iterable[int], *, module: str = WORKERS["hostile"], call_s: float = CALL_S) -> Summary:
     """The calls of seeds in a row, on one library; a worker that dies or hangs is replaced by another.
 
     Parameters
@@ -72,11 +77,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m xarrayops.testing._sparse_fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="how many calls on each library")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--calls", choices=WORKERS, default="hostile", help="which calls are drawn")
     parser.add_argument("--backend", nargs="+", default=["numpy"], help="the libraries")
     asked = parser.parse_args()
     found = 0
     for library in asked.backend:
-        summary = fuzz(library, range(asked.seed, asked.seed + asked.count))
+        summary = fuzz(library, range(asked.seed, asked.seed + asked.count), module=WORKERS[asked.calls])
         found += len(summary.findings)
         print(summary)
     return 1 if found else 0

@@ -19,6 +19,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin_sparse import FORMATS, INDICES, Parts
+from xarrayops.testing._heaps import Heaps
 from xarrayops.testing._samples import ALL
 from xarrayops.testing._sparse_cases import ROWS, WHERES, SparseRow, scattered
 from xarrayops.testing._sparse_check import as_stored, check_container, check_result, container
@@ -31,6 +32,8 @@ NUMBERS = (-1, 0, 1, 2, 3, 7, 2**31 - 1, -(2**31), 2**31, 2**40, 2**62, -(2**63)
 EXTENTS = (0, 1, 2, 3, 4, 6)
 JUNK: tuple[Any, ...] = (None, 0, -1, 2.5, True, "csr", "", (), [1.0], {}, object(), float("nan"), 2**70, b"x", 1j)
 FAR = (2**40, 1)
+MADE = Heaps()
+"""Every array of a drawn container is made in another heap than the one before."""
 DENSE_LIMIT = 1 << 20
 """The most places of a matrix that an oracle writes down."""
 
@@ -102,7 +105,7 @@ def _fill(block: Any, shape: tuple[int, ...]) -> bool:
 def from_parts(variant: Variant, chance: random.Random) -> Drawn:
     """Parts that something was done to."""
     p = _hostile_parts(variant, chance)
-    arrays = [variant.make(x) for x in p.arrays.values()]
+    arrays = [MADE.run(variant.make, x) for x in p.arrays.values()]
     tidy = chance.random() < 0.5
     known = p.format in variant.backend.sparse.formats
     held = _unpadded(variant, p) if known else None
@@ -126,12 +129,15 @@ def operation(variant: Variant, chance: random.Random) -> Drawn:
     p = _hostile_parts(variant, chance)
     use = _consumer(variant, chance)
     words = f"{use.words} of {_shown(p)}"
-    arrays = [variant.make(x) for x in p.arrays.values()]
+    arrays = [MADE.run(variant.make, x) for x in p.arrays.values()]
     make = partial(xo.sparse.from_parts, p.format, *arrays, shape=p.shape, check=False)
     try:
         s = make()
     except Exception:
         return Drawn(f"unchecked {words}", make, NATIVE)
+    if isinstance(getattr(s, "coords", None), tuple) and chance.random() < 0.5:  # SciPy's, an array for each axis
+        s.coords = tuple(map(MADE.copied, s.coords))
+        words += ", each axis in another heap"
     host = None
     with suppress(XArrayOpsError):  # parts of another rank may be what the library takes for a batch
         if chance.random() < 0.5:
