@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._candidates import Kernel, first_able
+from xarrayops._generic_sparse import is_sound
 from xarrayops._namespace import candidates
 from xarrayops._sparse_library import Home, SparseLibrary
 from xarrayops.errors import InvalidSparse, Unsupported
@@ -44,28 +45,33 @@ class SparseBackend(SparseLibrary):
         return "host", partial(getattr(host, verb), self), partial(host.refusal, self, verb)
 
     def parts_fault(self, p: Parts, *, canonical: bool) -> str | None:
-        """What is wrong with parts, the first place of it; None if nothing is. Those on a device come to the host."""
+        """What is wrong with parts, the first place of it; None if nothing is.
+
+        Parts on a device are checked there, with one wait for the answer; where that is no, the host looks for the
+        place.
+        """
         from xarrayops.kernels.sparse import host
 
-        return host.fault(self.on_host(p), canonical=canonical)
+        device = self.backend.device_of(next(iter(p.single_arrays.values())))
+        on_device = device is not None and device.kind != "cpu"
+        if on_device and host.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical)):
+            return None
+        return host.fault(self.structure_on_host(p), canonical=canonical)
+
+    def is_sound(self, p: Parts, *, canonical: bool) -> Array:
+        """Whether the indices of parts, whose form is right, are legal; an array (), which nobody has waited for."""
+        own = getattr(self.module, "is_sound", None)
+        return own(p, canonical=canonical) if own else is_sound(self.backend.namespace, p, canonical=canonical)
 
     def require_sound(self, *operands: Any) -> None:
         """Raise if indices of a container in host memory lead out of it, which no library's kernel survives."""
         for x in operands:
             if self.holds(x):
-                p = self.concrete(self.seen(x))
-                memory = self.memory(next(iter(p.single_arrays.values())))
-                fault = self.parts_fault(p, canonical=False) if memory and memory.device == "cpu" else None
+                p = self.seen(x)
+                device = self.backend.device_of(next(iter(p.single_arrays.values())))
+                fault = self.parts_fault(p, canonical=False) if device and device.kind == "cpu" else None
                 if fault is not None:
                     raise InvalidSparse(fault)
-
-    def concrete(self, p: Parts) -> Parts:
-        """The parts, with nothing in place of values that are yet to come."""
-        if not self.backend.functions["is_lazy"](p.data):
-            return p
-        from numpy import broadcast_to, zeros
-
-        return p._replace(data=broadcast_to(zeros((), "bool"), p.data.shape))
 
     def _call(self, verb: str, *args: Any) -> Any:
         """What serves a verb, called after a look at the operands, which any error shows."""

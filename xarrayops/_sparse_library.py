@@ -53,6 +53,7 @@ class SparseLibrary:
         self.parts: Callable[[Container], Parts] = module.parts
         self.seen: Callable[[Container], Parts] = getattr(module, "seen", module.parts)
         self.wrap: Callable[[Parts], Container] = module.wrap
+        self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
         """The dtypes of a format's indices, the narrowest first."""
@@ -66,10 +67,10 @@ class SparseLibrary:
 
     def values(self, x: Container | Array) -> Array:
         """The values of a container, beside which its indices lie; or the array that x is."""
-        return self.seen(x).data if self.holds(x) else x
+        return self._values(x) if self.holds(x) else x
 
     def memory(self, x: Array) -> Memory | None:
-        """Where an array lies."""
+        """Where an array is; its values are not waited for."""
         found: Memory | None = self.backend.functions["memory"](x)
         return found
 
@@ -78,9 +79,30 @@ class SparseLibrary:
         p = p.map(self.backend.functions["to_numpy"])
         return self.module.unpadded(p) if self.pads else p
 
+    def structure_on_host(self, p: Parts) -> Parts:
+        """The same of the indices; in place of values, unless they are NumPy's, there is an array of their shape."""
+        import numpy as np
+
+        data = p.data if isinstance(p.data, np.ndarray) else _outline(p.data, "bool")
+        p = p.map(self.backend.functions["to_numpy"], values=False)._replace(data=data)
+        return self.module.unpadded(p) if self.pads else p
+
+    def outline(self, p: Parts) -> Parts:
+        """NumPy arrays of the same shapes and dtypes of indices, without any value of theirs."""
+        name = self.backend.functions["dtype_name"]
+        outlined = p.map(lambda x: _outline(x, name(x.dtype) if name(x.dtype) in INDICES else "object"), values=False)
+        return outlined._replace(data=_outline(p.data, "bool"))
+
     def native(self, a: Any) -> Array:
         """An array of the library with the values of a NumPy array that nobody else holds: its memory, where it can."""
         borrowed = self.backend.functions["borrow"](a)
         if borrowed is not None:
             return borrowed
         return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # where the operands are
+
+
+def _outline(x: Array, dtype: str) -> Any:
+    """A NumPy array of the shape of x in the memory of one element."""
+    import numpy as np
+
+    return np.broadcast_to(np.zeros((), dtype), tuple(x.shape))

@@ -23,6 +23,11 @@ What it may define:
 ``seen(s, /) -> Parts``
     The parts as kernels read them, where ``parts`` would copy: the ``coords`` of coo may be a tuple of ndim arrays
     (nnz,), wherever each of them is.
+``values(s, /) -> array``
+    The data of the parts, where those would copy or wait for the other arrays.
+``is_sound(p, /, *, canonical) -> array``
+    Whether the indices of parts on a device are legal, as a boolean array () of the library that nobody has waited for;
+    False where only the host can tell. Default: `xarrayops._generic_sparse.is_sound`.
 ``unpadded(p, /) -> Parts``
     Parts in host memory without the entries that only fill a container up, where the library has such.
 ``untraced(function, /) -> function``
@@ -96,9 +101,9 @@ class Parts(NamedTuple):
             found |= {f"{name}[{k}]": each for k, each in enumerate(x)} if isinstance(x, tuple) else {name: x}
         return found
 
-    def map(self, function: Callable[[Array], Array]) -> Parts:
-        """The parts with what the function gives for each single array."""
-        arrays = self.arrays.items()
+    def map(self, function: Callable[[Array], Array], *, values: bool = True) -> Parts:
+        """The parts with what the function gives for each single array, without ``values`` for those of indices."""
+        arrays = {name: x for name, x in self.arrays.items() if values or name != "data"}.items()
         return self._replace(
             **{name: tuple(map(function, x)) if isinstance(x, tuple) else function(x) for name, x in arrays}
         )

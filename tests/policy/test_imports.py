@@ -30,6 +30,7 @@ LAYERS = (
     (
         "_generic",
         "_generic_attention",
+        "_generic_sparse",
         "_namespace",
         "_validation",
         "_entry_points",

@@ -195,8 +195,9 @@ def from_parts(
     shape : tuple of int
         Of the array that the container stands for.
     check : bool
-        Look at every index; from a device, they are copied to the host for that. False trusts, as it must where
-        indices are traced by JAX.
+        Look at every index. On a device that is done there, with one wait for the answer; the indices are copied to
+        the host only if something is wrong, to name the place. False trusts, as it must where indices are traced by
+        JAX.
     canonicalize : bool
         Sort the entries and sum up duplicates, into new arrays, rather than refuse them.
 
@@ -237,9 +238,10 @@ def from_parts(
     block = tuple(data.shape[1:]) if format == "bsr" else None
     p = Parts(format, _extents(shape), block=block, **given)
     if check:
-        fault = sparse.parts_fault(_concrete(sparse, p), canonical=not canonicalize)
+        _require_concrete(sparse, p)
+        fault = sparse.parts_fault(p, canonical=not canonicalize)
         if fault is not None:
-            in_bounds = not canonicalize and sparse.parts_fault(_concrete(sparse, p), canonical=False) is None
+            in_bounds = not canonicalize and sparse.parts_fault(p, canonical=False) is None
             way_out = ". Instead: canonicalize=True" if in_bounds else ""
             raise InvalidSparse(f'xo.sparse.from_parts("{format}"): {fault}{way_out}')
         known = None if canonicalize else True
@@ -248,13 +250,12 @@ def from_parts(
     return sparse.call("convert", container, format, block) if canonicalize else container
 
 
-def _concrete(sparse: SparseBackend, p: Parts) -> Parts:
-    """The parts, of which those may be looked at that are there."""
+def _require_concrete(sparse: SparseBackend, p: Parts) -> None:
+    """Raise where indices are traced; values may be."""
     is_lazy = sparse.backend.functions["is_lazy"]
     traced = [name for name, x in p.single_arrays.items() if name != "data" and is_lazy(x)]
     if traced:
         raise Unsupported(f"xo.sparse: {', '.join(traced)} are traced, and cannot be checked. Instead: check=False")
-    return sparse.concrete(p)
 
 
 def _extents(shape: Any) -> tuple[int, ...]:
@@ -265,7 +266,10 @@ def _extents(shape: Any) -> tuple[int, ...]:
 
 
 def validate(s: Container, /, *, canonical: bool = False) -> None:
-    """Look at every index of a sparse container; from a device, they are copied to the host for that.
+    """Look at every index of a sparse container.
+
+    On a device that is done there, with one wait for the answer; the indices are copied to the host only if something
+    is wrong, to name the place.
 
     Parameters
     ----------
@@ -285,6 +289,8 @@ def validate(s: Container, /, *, canonical: bool = False) -> None:
     >>> xo.sparse.validate(xo.sparse.from_dense(np.eye(3)), canonical=True)
     """
     sparse = require_container("validate", "s", s)
-    fault = sparse.parts_fault(_concrete(sparse, sparse.seen(s)), canonical=canonical)
+    p = sparse.seen(s)
+    _require_concrete(sparse, p)
+    fault = sparse.parts_fault(p, canonical=canonical)
     if fault is not None:
         raise InvalidSparse(f"xo.sparse.validate({sparse.shown(s)}): {fault}")

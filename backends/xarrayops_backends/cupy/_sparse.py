@@ -36,16 +36,25 @@ def holds(x: Any, /) -> bool:
 
 
 def parts(s: Container, /) -> Parts:
-    """The attributes of the container; the two arrays of coordinates of coo are put together, which copies them.
+    """The attributes of the container; the two arrays of coordinates of coo are put together, which copies them."""
+    p = seen(s)
+    return p._replace(coords=cupy.stack(p.coords)) if p.format == "coo" else p
 
-    What a csr or csc container knows of its order only the device can tell, so it is not asked.
+
+def seen(s: Container, /) -> Parts:
+    """The same, with the arrays of coo as they are.
+
+    Of the order of a csr or csc container it tells what that has remembered; what only the device could tell is not
+    asked, for it would be waited for.
     """
     if s.format == "coo":
-        coords = cupy.stack((s.row, s.col)[-len(s.shape) :])  # an array of one axis has rows, too: all are 0
+        coords = (s.row, s.col)[-len(s.shape) :]  # an array of one axis has rows, too: all are 0
         return Parts("coo", s.shape, s.data, coords=coords, unique=s.has_canonical_format or None)
     if s.format not in FORMATS:
         raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
-    return Parts(s.format, s.shape, s.data, s.indices, s.indptr)
+    known = vars(s)  # as CuPy's own methods look them up: the properties would run a kernel and wait for it
+    canonical, in_order = known.get("_has_canonical_format"), known.get("_has_sorted_indices")
+    return Parts(s.format, s.shape, s.data, s.indices, s.indptr, sorted=canonical or in_order, unique=canonical or None)
 
 
 def wrap(p: Parts, /) -> Container:
@@ -108,7 +117,7 @@ def _to_dense(s: Container, /) -> Array:
 
 def _convert(s: Container, format: str, block: Any = None, /) -> Container:
     rows, columns, data = _entries(s, format)
-    return _built(format, s.shape, (rows, columns, data.copy() if data is s.data else data))
+    return _built(format, s.shape, (rows, columns, data.copy() if data is s.data else data), copy=True)
 
 
 def _transpose(s: Container, /) -> Container:
@@ -118,14 +127,14 @@ def _transpose(s: Container, /) -> Container:
 
 def _add(a: Container, b: Container, /) -> Container:
     both = [cupy.concatenate(pair) for pair in zip(_entries(a), _entries(b), strict=True)]
-    return _built(a.format, a.shape, _canonical(a.format, *both))
+    return _built(a.format, a.shape, _merged(a.format, *both))
 
 
 def _multiply(a: Container, b: Container | Array | float, /) -> Container:
     rows, columns, data = _entries(a)
     if not holds(b):
         factor = cupy.broadcast_to(b, a.shape)[rows, columns] if hasattr(b, "shape") else b
-        return _built(a.format, a.shape, (rows, columns, data * factor))
+        return _built(a.format, a.shape, (rows, columns, data * factor), copy=True)
     # Neither has duplicates: where two entries share a place, one is of a and one of b, and they are neighbours.
     rows, columns, data = map(cupy.concatenate, zip((rows, columns, data), _entries(b, a.format), strict=True))
     order = _order(a.format, rows, columns)
@@ -149,7 +158,7 @@ def _sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
     for start in range(0, rows.size, step):
         piece = slice(start, start + step)
         data[piece] = cupy.sum(a[rows[piece]] * b.T[columns[piece]], axis=1)
-    return _built(pattern.format, pattern.shape, (rows, columns, data))
+    return _built(pattern.format, pattern.shape, (rows, columns, data), copy=True)
 
 
 def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
@@ -170,8 +179,13 @@ def _times_dense(s: Container, dense: Array) -> Array:
 
 
 def _operand(s: Container, format: str) -> Container:
-    """What cuSPARSE takes: a canonical container, which CuPy would make of any other in place."""
-    return s if s.format == format and s.has_canonical_format else _convert(s, format)
+    """What cuSPARSE takes: a canonical container, which CuPy would make of any other in place.
+
+    Entries in order are not copied.
+    """
+    if s.format == format and s.has_canonical_format:
+        return s
+    return _built(format, s.shape, _entries(s, format))
 
 
 def _product(a: Container, b: Container) -> Container:
@@ -217,8 +231,8 @@ def _rows_of(a: Container, start: int, stop: int) -> Container:
 
 
 def _turned(s: Container) -> Container:
-    """The transpose over the same arrays; the entries of coo are then out of order."""
-    p = parts(s)
+    """The transpose over the same arrays, whose order stays known; the entries of coo are then out of order."""
+    p = seen(s)
     if p.format == "coo":
         return wrap(p._replace(shape=p.shape[::-1], coords=p.coords[::-1]))
     return wrap(p._replace(shape=p.shape[::-1], format="csc" if p.format == "csr" else "csr"))
@@ -226,25 +240,33 @@ def _turned(s: Container) -> Container:
 
 def _entries(s: Container, format: str = "") -> _Entries:
     """The entries, canonical for a format, or for the container's own."""
-    p = parts(s)
-    if p.format == "coo":
-        rows, columns = p.coords if len(p.shape) == 2 else (s.row, s.col)
-    else:
-        entry = cupy.arange(p.data.size, dtype=p.indptr.dtype)
-        outer = cupy.searchsorted(p.indptr, entry, side="right") - 1
-        rows, columns = (p.indices, outer) if p.format == "csc" else (outer, p.indices)
-    return _canonical(format or p.format, rows, columns, p.data)
+    format = format or s.format
+    if s.format == "coo":
+        return _canonical(format, s.row, s.col, s.data)
+    entry = cupy.arange(s.data.size, dtype=s.indptr.dtype)
+    outer = cupy.searchsorted(s.indptr, entry, side="right") - 1
+    rows, columns = (s.indices, outer) if s.format == "csc" else (outer, s.indices)
+    if not s.has_canonical_format:  # which CuPy finds out once
+        return _canonical(format, rows, columns, s.data)
+    if (s.format == "csc") == (format == "csc"):
+        return rows, columns, s.data
+    order = cupy.argsort(columns if format == "csc" else rows)  # stable: the other index is in order already
+    return rows[order], columns[order], s.data[order]
 
 
 def _canonical(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
     """Entries in the order of a format, those of the same place summed up; the same arrays where they are that."""
     major, minor = (columns, rows) if format == "csc" else (rows, columns)
     rises = (major[1:] > major[:-1]) | ((major[1:] == major[:-1]) & (minor[1:] > minor[:-1]))
-    if bool(rises.all()):
-        return rows, columns, data
+    return (rows, columns, data) if bool(rises.all()) else _merged(format, rows, columns, data)
+
+
+def _merged(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
+    """Entries in any order, put in that of a format, those of the same place summed up."""
     order = _order(format, rows, columns)
     rows, columns, data = rows[order], columns[order], data[order]
-    first = cupy.concatenate((cupy.ones(1, bool), (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])))
+    later = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    first = cupy.concatenate((cupy.ones(min(data.size, 1), bool), later))
     places = cupy.flatnonzero(first)
     if places.size == data.size:
         return rows, columns, data
@@ -260,19 +282,24 @@ def _order(format: str, rows: Array, columns: Array) -> Array:
 
 
 def _sums(groups: Array, data: Array, count: int) -> Array:
-    """The sum of the values of each group: float64 or complex128, so that single precision loses nothing."""
-    if not data.size:  # of which bincount looks for the largest
-        return cupy.zeros(count, cupy.result_type(data.dtype, cupy.float64))
-    if data.dtype.kind != "c":
-        return cupy.bincount(groups, weights=data, minlength=count)
-    sums = cupy.empty(count, cupy.complex128)
-    sums.real[...] = cupy.bincount(groups, weights=data.real, minlength=count)
-    sums.imag[...] = cupy.bincount(groups, weights=data.imag, minlength=count)
+    """The sum of the values of each group: float64 or complex128, so that single precision loses nothing.
+
+    By atomic additions, for which nobody waits; ``cupy.bincount`` waits for the least and the largest group.
+    """
+    sums = cupy.zeros(count, cupy.result_type(data.dtype, cupy.float64))
+    pairs = ((sums.real, data.real), (sums.imag, data.imag)) if data.dtype.kind == "c" else ((sums, data),)
+    for total, values in pairs:
+        cupy.add.at(total, groups, values.astype(cupy.float64))
     return sums
 
 
-def _built(format: str, shape: tuple[int, ...], entries: _Entries, index: str | None = None) -> Container:
-    """The container of canonical entries: over their data and over new indices, the narrowest if none are asked for."""
+def _built(
+    format: str, shape: tuple[int, ...], entries: _Entries, index: str | None = None, *, copy: bool = False
+) -> Container:
+    """The container of canonical entries, over their data.
+
+    With the narrowest indices if none are asked for; with ``copy`` they are new, else those of the entries may serve.
+    """
     rows, columns, data = entries
     refused = dtype_refusal(data.dtype.name)
     if refused is not None:
@@ -282,11 +309,11 @@ def _built(format: str, shape: tuple[int, ...], entries: _Entries, index: str | 
     if asked < narrowest:
         raise Unsupported(f"{index} indices cannot count the extents and entries. Instead: index_dtype='{narrowest}'")
     if format == "coo":
-        coords = cupy.stack((rows, columns)).astype(asked, copy=False)
+        coords = rows.astype(asked, copy=copy), columns.astype(asked, copy=copy)
         return wrap(Parts("coo", shape, data, coords=coords, sorted=True, unique=True))
     outer, inner, extent = (columns, rows, shape[1]) if format == "csc" else (rows, columns, shape[0])
     pointers = cupy.searchsorted(outer, cupy.arange(extent + 1, dtype=outer.dtype)).astype(asked, copy=False)
-    return wrap(Parts(format, shape, data, inner.astype(asked), pointers, sorted=True, unique=True))
+    return wrap(Parts(format, shape, data, inner.astype(asked, copy=copy), pointers, sorted=True, unique=True))
 
 
 def _always(call: Call) -> None:

@@ -40,16 +40,22 @@ def holds(x: Any, /) -> bool:
 
 def parts(s: Container, /) -> Parts:
     """BCOO keeps the indices of each entry together, so that its coords are a copy."""
+    data = values(s)
+    if isinstance(s, BCSR):
+        p = Parts("csr", s.shape, data, s.indices, s.indptr)
+    else:
+        p = Parts("coo", s.shape, data, coords=_turned(s.indices))
+    return p._replace(sorted=s.indices_sorted or None, unique=s.unique_indices or None)
+
+
+def values(s: Container, /) -> Array:
+    """The data of a container that we serve."""
     if not isinstance(s, (BCOO, BCSR)):
         raise Unsupported(f"JAX's {type(s).__name__} is neither BCOO nor BCSR. Instead: BCOO.fromdense(s.todense())")
     if s.n_batch or s.n_dense:
         way_out = "jax.vmap over the batch, or jax.experimental.sparse.bcoo_update_layout(s, n_batch=0, n_dense=0)"
         raise Unsupported(f"{s} has batch or dense axes, which no other library has. Instead: {way_out}")
-    if isinstance(s, BCSR):
-        p = Parts("csr", s.shape, s.data, s.indices, s.indptr)
-    else:
-        p = Parts("coo", s.shape, s.data, coords=_turned(s.indices))
-    return p._replace(sorted=s.indices_sorted or None, unique=s.unique_indices or None)
+    return s.data
 
 
 def wrap(p: Parts, /) -> Container:
@@ -80,11 +86,16 @@ def unpadded(p: Parts, /) -> Parts:
 
 
 def _is_on_host(x: Array) -> bool:
-    """Whether NumPy sees the values where they lie."""
+    """Whether NumPy sees the values where they are, which need not be there yet."""
     if is_lazy(x) or x.dtype not in _HOST_DTYPES:
         return False
     place = memory(x)
     return place is not None and place.device == "cpu"
+
+
+def is_sound(p: Parts, /, *, canonical: bool) -> Array:
+    """As one program: single operations would be compiled one by one for each number of entries."""
+    return programs.is_sound(p.arrays, p.format, tuple(p.shape), canonical)
 
 
 def _arrays(x: Any) -> tuple[Array, ...]:

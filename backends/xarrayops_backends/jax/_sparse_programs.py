@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 from jax.experimental.sparse import BCOO, BCSR
 
+from xarrayops import _generic_sparse
 from xarrayops.kernels.sparse.compressed import index_dtype
 from xarrayops.plugin import Array
 from xarrayops.plugin_sparse import Container, Parts
@@ -122,6 +123,12 @@ def _scattered(shape: Shape, places: tuple[Array, ...], values: Array) -> Array:
     if jnp.issubdtype(wide, jnp.floating) and wide.itemsize < 4:
         wide = jnp.dtype(jnp.float32)
     return jnp.zeros(shape, wide).at[places].add(values.astype(wide), mode="drop").astype(values.dtype)
+
+
+@partial(jax.jit, static_argnames=("format", "shape", "canonical"))
+def is_sound(arrays: dict[str, Array], format: str, shape: Shape, canonical: bool) -> Array:
+    """Whether the indices of parts are legal."""
+    return _generic_sparse.is_sound(jnp, Parts(format, shape, **arrays), canonical=canonical, pads=True)
 
 
 @partial(jax.jit, static_argnames=("format", "where", "size", "index"))

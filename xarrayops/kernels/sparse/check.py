@@ -40,6 +40,28 @@ def compressed_fault(
     ``block``: the extents of the blocks that ``data`` (n, r, c) holds. ``names``: of axis 0 and axis 1. Disorder and
     duplicates are wrong only where ``canonical`` is asked for.
     """
+    fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
+    if fault:
+        return fault
+    if block is not None:
+        names = f"block {names[0]}", f"block {names[1]}"
+    extent = _lines(shape, block)[1 - axis]
+    indptr, indices = np.asarray(indptr), np.asarray(indices)  # masks and other overlays of a subclass hide nothing
+    return _pointers_fault(indptr, len(indices)) or _indices_fault(
+        indptr, indices, extent, (names[axis], names[1 - axis]), canonical=canonical
+    )
+
+
+def compressed_form_fault(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    shape: tuple[int, ...],
+    *,
+    axis: int = 0,
+    block: tuple[int, int] | None = None,
+) -> str | None:
+    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
     fault = (
         _integers_fault("indptr", indptr, 1)
         or _integers_fault("indices", indices, 1)
@@ -50,16 +72,18 @@ def compressed_fault(
     )
     if fault:
         return fault
-    if block is not None:
-        shape, names = (shape[0] // block[0], shape[1] // block[1]), (f"block {names[0]}", f"block {names[1]}")
-    if len(indptr) != shape[axis] + 1:
-        return f"indptr has {len(indptr)} items, not {shape[axis]} + 1 = {shape[axis] + 1}"
+    lines = _lines(shape, block)[axis]
+    if len(indptr) != lines + 1:
+        return f"indptr has {len(indptr)} items, not {lines} + 1 = {lines + 1}"
     if len(indices) != len(data):
         return f"indices holds {len(indices)} entries, but data {len(data)}"
-    indptr, indices = np.asarray(indptr), np.asarray(indices)  # masks and other overlays of a subclass hide nothing
-    return _pointers_fault(indptr, len(indices)) or _indices_fault(
-        indptr, indices, shape[1 - axis], (names[axis], names[1 - axis]), canonical=canonical
-    )
+    return None
+
+
+def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
+    """How many lines a matrix has along each axis, in blocks if it is of blocks."""
+    height, width = block or (1, 1)
+    return shape[0] // height, shape[1] // width
 
 
 def coo_fault(
@@ -69,19 +93,24 @@ def coo_fault(
 
     Disorder (in the C order of the entries) and duplicates are wrong only where ``canonical`` is asked for.
     """
+    fault = coo_form_fault(coords, data, shape)
+    return fault or _coords_fault(tuple(map(np.asarray, coords)), shape, canonical=canonical)
+
+
+def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...]) -> str | None:
+    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
     fault = _coords_form_fault(coords) or _numbers_fault(data, 1)
     if fault:
         return fault
     if len(coords) == 0:
         return "coords has no rows, but there must be one for each axis"
-    rows = tuple(map(np.asarray, coords))
-    narrowest = min((row.dtype for row in rows), key=lambda dtype: dtype.itemsize)
-    fault = _extents_fault("shape", shape, len(rows), 0, narrowest)
+    narrowest = min((row.dtype for row in coords), key=lambda dtype: dtype.itemsize)
+    fault = _extents_fault("shape", shape, len(coords), 0, narrowest)
     if fault:
         return fault
-    if len(rows[0]) != len(data):
-        return f"coords holds {len(rows[0])} entries, but data {len(data)}"
-    return _coords_fault(rows, shape, canonical=canonical)
+    if len(coords[0]) != len(data):
+        return f"coords holds {len(coords[0])} entries, but data {len(data)}"
+    return None
 
 
 def _coords_form_fault(coords: Any) -> str | None:

@@ -33,9 +33,9 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
         if memory is None:
             return "the values are not in memory that can be seen"
         if memory.device != "cpu":
-            return f"the values lie on {memory.device}:{memory.index}, not in host memory"
+            return f"the values are on {memory.device}:{memory.index}, not in host memory"
         if not _is_known(memory.dtype):
-            return f"the host kernels have no road for {memory.dtype}"
+            return f"the host kernels do not compute with {memory.dtype}"
         kept = library.backend.functions["export_refusal"](x)
         if kept is not None:
             return str(kept)
@@ -67,6 +67,14 @@ def fault(p: Parts, *, canonical: bool) -> str | None:
         return check.coo_fault(p.coords, p.data, p.shape, canonical=canonical)
     axis = 1 if p.format == BY_COLUMNS else 0
     return check.compressed_fault(p.indptr, p.indices, p.data, p.shape, axis=axis, block=p.block, canonical=canonical)
+
+
+def form_fault(p: Parts) -> str | None:
+    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    if p.format == "coo":
+        return check.coo_form_fault(p.coords, p.data, p.shape)
+    axis = 1 if p.format == BY_COLUMNS else 0
+    return check.compressed_form_fault(p.indptr, p.indices, p.data, p.shape, axis=axis, block=p.block)
 
 
 def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Container:

@@ -3,6 +3,8 @@
 https://docs.cupy.dev/en/stable/reference/scipy_sparse.html; file names are those of CuPy 14.2.
 """
 
+from itertools import pairwise
+
 import cupy
 import numpy as np
 import scipy.sparse
@@ -26,7 +28,8 @@ class _spbase:  # noqa: N801
             # __init__ in cupyx/scipy/sparse/_compressed.py and _coo.py
             raise ValueError("Only bool, float32, float64, complex64 and complex128 are supported")
         self._take(self._of_scipy(given, shape=shape).astype(dtype))
-        self.has_canonical_format = isinstance(arg1, _spbase) and arg1.has_canonical_format
+        if self.format == "coo" or isinstance(arg1, _spbase):
+            self.has_canonical_format = isinstance(arg1, _spbase) and arg1.has_canonical_format
 
     def _of_scipy(self, given, **options):
         return getattr(scipy.sparse, f"{self.format}_{self.kind}")(given, **options)
@@ -39,6 +42,31 @@ class _spbase:  # noqa: N801
             narrow = self.kind == "matrix" and max(self._shape) < 2**31
             x = getattr(host, name)
             setattr(self, name, _wrap(x.astype("int32") if narrow else x))
+
+    @property
+    def has_canonical_format(self):
+        # _compressed.py remembers what a kernel has found out, for whose answer the host waits; _coo.py only what it is
+        # given.
+        if "_has_canonical_format" not in vars(self):
+            host, rising = _host(self), np.ones(len(self.indptr) - 1, bool)
+            for line, (first, last) in enumerate(pairwise(host.indptr)):
+                rising[line] = bool((np.diff(host.indices[first:last]) > 0).all())
+            self._has_canonical_format = bool(wrap(rising).all())
+        return self._has_canonical_format
+
+    @has_canonical_format.setter
+    def has_canonical_format(self, value):
+        self._has_canonical_format = bool(value)
+        if value:
+            self.has_sorted_indices = True
+
+    @property
+    def has_sorted_indices(self):
+        return self._has_sorted_indices
+
+    @has_sorted_indices.setter
+    def has_sorted_indices(self, value):
+        self._has_sorted_indices = bool(value)
 
     shape = property(lambda self: self._shape)
     ndim = property(lambda self: len(self._shape))
