@@ -3,7 +3,7 @@
 https://docs.cupy.dev/en/stable/reference/scipy_sparse.html; file names are those of CuPy 14.2.
 """
 
-from itertools import pairwise
+from itertools import pairwise as _pairwise
 
 import cupy
 import numpy as np
@@ -49,9 +49,9 @@ class _spbase:  # noqa: N801
         # given.
         if "_has_canonical_format" not in vars(self):
             host, rising = _host(self), np.ones(len(self.indptr) - 1, bool)
-            for line, (first, last) in enumerate(pairwise(host.indptr)):
+            for line, (first, last) in enumerate(_pairwise(host.indptr)):
                 rising[line] = bool((np.diff(host.indices[first:last]) > 0).all())
-            self._has_canonical_format = bool(wrap(rising).all())
+            self._has_canonical_format = bool(_wrap(rising).all())
         return self._has_canonical_format
 
     @has_canonical_format.setter
