@@ -23,7 +23,7 @@ if "jax" in sys.modules:
 class Jitted(Variant):
     """Under jax.jit: arrays are traced, everything else is static, in what the function returns too."""
 
-    traced = True
+    traced = compiles = True
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         import jax
@@ -48,7 +48,7 @@ class Jitted(Variant):
 class Compiled(Variant):
     """Under torch.compile, in one graph."""
 
-    traced = True
+    traced = compiles = True
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         import torch

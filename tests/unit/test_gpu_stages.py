@@ -129,7 +129,6 @@ def test_a_probe_that_takes_too_long_is_a_line_and_stops_no_other(tmp_path: Path
     ]
 
 
-@pytest.mark.long
 def test_probes_run_on_the_stand_in_and_the_cpu(
     tmp_path: Path, standin_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
