@@ -88,18 +88,18 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
 
 
 def install_beside(folder: Path, wheels: Path | None) -> bool:
-    """Install xarrayops and the sample backend, out of wheels or built here, and what they need and is not there."""
+    """Install xarrayops, out of wheels or built here, and what it needs and is not there."""
     if wheels is None:
         isolated = importlib.util.find_spec("hatchling") is None
-        return pip(folder, *([] if isolated else ["--no-build-isolation"]), ".[bench,contract]", "tests/sample_backend")
+        return pip(folder, *([] if isolated else ["--no-build-isolation"]), ".[bench,contract]")
     stale = differing(wheels)
     if stale:
         print(f"{wheels} was made of other sources ({stale[0]}). Run make wheels again.", file=sys.stderr)
         return False
     offline = ("--no-index", "--find-links", str(wheels))
     # A wheel of the same version counts as installed, whatever it holds.
-    own = pip(folder, *offline, "--no-deps", "--force-reinstall", "xarrayops", "samplearray")
-    return own and pip(folder, *offline, "xarrayops[bench,contract]", "samplearray")
+    own = pip(folder, *offline, "--no-deps", "--force-reinstall", "xarrayops")
+    return own and pip(folder, *offline, "xarrayops[bench,contract]")
 
 
 def differing(wheels: Path) -> list[str]:

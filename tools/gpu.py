@@ -29,7 +29,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import IO
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GRACE_S = 15.0
@@ -37,21 +37,28 @@ GRACE_S = 15.0
 JOBS = 12
 JOB_BYTES = 4 << 30
 """Memory of the device that a process of the tests may take: three libraries, each with a context of its own."""
-SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_X64": "1", "PYTHONUNBUFFERED": "1"}
-TESTS = ("tests/contract", "tests/unit/test_torch_attention.py", "tests/unit/test_torch_attention_grad.py")
+SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONUNBUFFERED": "1"}
+SECONDS = 600.0
+LEFT = "{seconds left}"
+TESTS = ("tests/contract", "tests/unit")
 """Where tests have the mark ``device``; other folders need packages that such a machine may lack."""
+CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "products"))
 SURVEY = """
 import importlib.util, json, xarrayops as xo
 devices = [(s.backend, d) for s in xo.backends() if s.available for d in s.backend.devices() if d.kind != "cpu"]
 memory = [backend.device_attributes(d).get("memory_bytes") for backend, d in devices]
-found = {"xdist": importlib.util.find_spec("xdist") is not None, "memory": min(filter(None, memory), default=None)}
+found = {
+    "xdist": importlib.util.find_spec("xdist") is not None,
+    "memory": min(filter(None, memory), default=None),
+    "cupy": any(backend.name == "cupy" for backend, d in devices),
+}
 print(json.dumps(found))
 """
 
 
 @dataclass
 class Stage:
-    """A command, and what it may take in seconds: None for all that is left, which it is told in place of SECONDS."""
+    """A command, and what it may take in seconds: None for all that is left, which it is told in place of LEFT."""
 
     name: str
     command: list[str]
@@ -64,7 +71,7 @@ class Stage:
         """Run it in a process group of its own, and note what became of it."""
         start = time.monotonic()
         limit = left if self.limit is None else min(self.limit, left)
-        self.command = [part.replace("SECONDS", str(int(limit - GRACE_S))) for part in self.command]
+        self.command = [part.replace(LEFT, str(int(limit - GRACE_S))) for part in self.command]
         _tell(f"\n== {self.name}, at most {limit:.0f} s: {' '.join(self.command)}\n", log)
         if limit <= GRACE_S:
             return
@@ -118,46 +125,58 @@ def _stop(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def stages(environment: Path, out: Path) -> Iterator[Stage]:
+def stages(environment: Path, out: Path, seconds: float = SECONDS) -> Iterator[Stage]:
     """The stages; each is made when its turn has come, for what it runs depends on what is there by then."""
     python = str(environment / "bin" / "python")
     caches = environment / "caches"
-    cached = {
+    checks = {
+        "JAX_ENABLE_X64": "1",
         "JAX_COMPILATION_CACHE_DIR": str(caches / "jax"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "CUPY_CACHE_DIR": str(caches / "cupy"),
     }
-    yield Stage("environment", [sys.executable, "tools/environment.py", str(environment), "gpu"], 240.0)
-    yield Stage("doctor", [python, "-m", "xarrayops"], 60.0)
+    yield Stage("environment", [sys.executable, "tools/environment.py", str(environment), "gpu"], 0.4 * seconds)
+    yield Stage("doctor", [python, "-m", "xarrayops"], 0.1 * seconds)
     probes = [python, "tests/gpu", "--limit", "90", "--out", str(out / "probes.jsonl")]
-    yield Stage("probes", probes, 180.0, cached)
-    tests = [python, "-m", "pytest", "-q", "-m", "device", "-p", "no:cacheprovider", "--tb=short", *TESTS]
-    tests += ["-p", "tests.gpu.journal", "--journal", str(out / "tests.jsonl"), *_workers(python)]
+    yield Stage("probes", probes, 0.3 * seconds, checks)
+    survey = _survey(python)
+    tests = [python, "-m", "pytest", "-q", "-m", "device", "-p", "no:cacheprovider", "--tb=short"]
+    tests += ["-p", "tests.gpu.journal", "--journal", str(out / "tests.jsonl"), *_workers(survey), *_files(survey)]
     # Other plug-ins that happen to be there may warn, and warnings are errors.
-    yield Stage("tests", tests, 240.0, {**cached, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
-    benchmark = [python, "-m", "xarrayops.bench", "--all", "--budget", "SECONDS", "--out", str(out / "benchmark")]
+    yield Stage("tests", tests, 0.4 * seconds, {**checks, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    benchmark = [python, "-m", "xarrayops.bench", "--all", "--budget", LEFT, "--out", str(out / "benchmark")]
     yield Stage("benchmark", benchmark, None)
 
 
-def _workers(python: str) -> list[str]:
-    """pytest's option for as many processes as the cores and the memory of the device allow, where xdist is there."""
-    done = subprocess.run([python, "-c", SURVEY], cwd=ROOT, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout) if done.returncode == 0 else {"xdist": False, "memory": None}
-    if not found["xdist"]:
+def _survey(python: str) -> dict[str, Any]:
+    """Whether xdist is there, whether CuPy has a device, and the memory of the smallest device."""
+    done = subprocess.run(
+        [python, "-c", SURVEY], cwd=ROOT, env={**os.environ, **SETTINGS}, capture_output=True, text=True, check=False
+    )
+    return dict(json.loads(done.stdout)) if done.returncode == 0 else {"xdist": False, "memory": None, "cupy": False}
+
+
+def _workers(survey: Mapping[str, Any]) -> list[str]:
+    """pytest's options for as many processes as the cores and the memory of the device allow, where xdist is there."""
+    if not survey["xdist"]:
         return []
-    most = JOBS if found["memory"] is None else max(1, found["memory"] // JOB_BYTES)
+    most = JOBS if survey["memory"] is None else max(1, survey["memory"] // JOB_BYTES)
     return ["-p", "xdist", "-n", str(min(most, JOBS, os.cpu_count() or 1)), "--dist", "worksteal"]
 
 
-def show(environment: Path, out: Path) -> int:
+def _files(survey: Mapping[str, Any]) -> list[str]:
+    return [*TESTS, *(CUPY_SUITES if survey["cupy"] else ())]
+
+
+def show(environment: Path, out: Path, seconds: float) -> int:
     """Print the stages, and what they would run on a device."""
     python = str(environment / "bin" / "python")
     more = {
         "probes": [[python, "tests/gpu", "--list"], [python, "tests/gpu", "--only", "devices"]],
-        "tests": [[python, "-m", "pytest", "-q", "-m", "device", "--collect-only", *TESTS]],
+        "tests": [[python, "-m", "pytest", "-q", "-m", "device", "--collect-only", *_files(_survey(python))]],
         "benchmark": [[python, "-m", "xarrayops.bench", "--list"]],
     }
-    for stage in stages(environment, out):
+    for stage in stages(environment, out, seconds):
         limit = "with the time that is left" if stage.limit is None else f"at most {stage.limit:.0f} s"
         print(f"\n== {stage.name}, {limit}: {' '.join(stage.command)}", flush=True)
         for command in more.get(stage.name, ()):
@@ -171,15 +190,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python tools/gpu.py", description=__doc__.splitlines()[0])
     parser.add_argument("environment", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--seconds", type=float, default=600.0, help="for all stages together (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for all stages together (%(default)s)")
     parser.add_argument("--list", action="store_true", help="show what would run, and end")
     options = parser.parse_args()
     environment, out = options.environment.absolute(), options.out.absolute()
     if options.list:
-        return show(environment, out)
+        return show(environment, out, options.seconds)
     out.mkdir(parents=True, exist_ok=True)
     with (out / "gpu.log").open("w") as log:
-        ran = run(stages(environment, out), start + options.seconds, out / "gpu.json", log)
+        ran = run(stages(environment, out, options.seconds), start + options.seconds, out / "gpu.json", log)
         for stage in ran:
             _tell(f"{stage.name:12s} {stage.seconds:6.1f} s  {stage.status}\n", log)
     return int(any(stage.status != "passed" for stage in ran))

@@ -2,8 +2,8 @@
 
     python tools/wheels.py FOLDER [--python 3.12] [--platform manylinux_2_28_x86_64 ...] [NAME ...]
 
-It holds xarrayops and the sample backend as they are here, and array-api-compat and array-api-strict, which come with
-no GPU library; all four serve every Python and platform. More names bring more wheels, without what these need; those
+It holds xarrayops as it is here, and array-api-compat and array-api-strict, which come with no GPU library; all three
+serve every Python and platform. More names bring more wheels, without what these need; those
 of compiled packages for the Python and the platform that are named, by default this one.
 """
 
@@ -16,7 +16,6 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OWN = (ROOT, ROOT / "tests" / "sample_backend")
 CARRIED = ("array-api-compat", "array-api-strict")
 
 
@@ -41,10 +40,9 @@ def main() -> int:
     parser.add_argument("--platform", action="append", default=[], metavar="TAG", help="of the other machine")
     options = parser.parse_args()
     folder = options.folder.absolute()
-    for old in [*folder.glob("xarrayops-*.whl"), *folder.glob("samplearray-*.whl")]:
+    for old in folder.glob("xarrayops-*.whl"):
         old.unlink()
-    for source in OWN:
-        pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(source))
+    pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
     target = ["--python-version", options.python] if options.python else []
     target += [word for tag in options.platform for word in ("--platform", tag)]
     names = [*requirements(), *options.more]

@@ -6,10 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.device
-
 STANDINS = Path(__file__).parents[1] / "standins"
 
 

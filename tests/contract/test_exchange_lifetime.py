@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.device
-
 CASES = {
     "jax": {
         "the view waits for the values": """

@@ -14,6 +14,8 @@ import pytest
 
 import xarrayops as xo
 
+pytestmark = pytest.mark.device
+
 X = cupy.arange(24.0).reshape(2, 3, 4)
 REFUSED = {
     "where= of a ufunc": lambda: cupy.add(X, X, where=X > 0),

@@ -15,6 +15,8 @@ import xarrayops as xo
 from xarrayops._sparse_backend import SparseBackend
 from xarrayops.plugin import Call
 
+pytestmark = pytest.mark.device
+
 right_product = native.csr_matrix.__matmul__
 
 

@@ -22,6 +22,8 @@ import xarrayops as xo
 from xarrayops.plugin import Call
 from xarrayops.plugin_sparse import VERBS
 
+pytestmark = pytest.mark.device
+
 FORMATS = ("coo", "csr", "csc")
 DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
 NUMBERS = DTYPES[1:]

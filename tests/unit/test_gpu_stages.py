@@ -65,7 +65,7 @@ except KeyboardInterrupt:
 
 
 def test_the_last_stage_gets_the_time_that_is_left(tmp_path: Path) -> None:
-    last = GPU["Stage"]("last", [sys.executable, "-c", "import sys; print('given', sys.argv[1])", "SECONDS"], None)
+    last = GPU["Stage"]("last", [sys.executable, "-c", "import sys; print('given', sys.argv[1])", GPU["LEFT"]], None)
     run([last], tmp_path, seconds=100.0)
     (given,) = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("given")]
     assert 100 - 3 * GPU["GRACE_S"] <= int(given.split()[1]) <= 100 - 2 * GPU["GRACE_S"]

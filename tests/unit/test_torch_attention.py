@@ -18,8 +18,6 @@ cuda = pytest.importorskip("xarrayops_backends.torch._attention_cuda")
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-pytestmark = pytest.mark.device
-
 KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
 
 
