@@ -97,9 +97,11 @@ class Queue(NamedTuple):
     """A queue of work on a device, where calls return before their work has ended.
 
     ``stream`` is the address of the CUDA or HIP stream; None where the library does not show it.
-    ``mark`` marks the present end of the queue. It gives a function that tells whether the queue has passed the mark,
-    or None where no mark can be made now (while a graph is captured).
+    ``mark`` marks the present end of the queue. It gives a function that says whether the queue has passed the mark,
+    or None where no mark can be made now. ``capturing`` is True while a graph is captured, when no event of any library
+    may be asked for.
     """
 
     stream: int | None
     mark: Callable[[], Callable[[], bool] | None]
+    capturing: bool = False

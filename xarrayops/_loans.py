@@ -1,8 +1,8 @@
 """How long memory of a device lives that one library uses and another one owns.
 
 A library gives freed memory to its next array at once, in the order of its own queue of work. Work of another library,
-in another queue, may still use that memory. So the owner is kept until the queue of the user has passed the last use.
-Who waits for nobody: what was kept is looked at by the next exchange on a device, and by `synchronize`.
+in another queue, may still use that memory. So the owner is kept until the other library's queue has passed the last
+use. Nothing waits for that: the next exchange on a device and `synchronize` look whether it has happened.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ _ended: deque[tuple[Array, Mark, Callable[[], bool] | None]] = deque()
 
 def lent(x: Array, source: Backend, y: Array, target: Backend) -> Array:
     """y, an array over device memory of x, which is kept until the target's work with it has ended."""
-    settle()
     own, others = source.functions["queue"](x), target.functions["queue"](y)
+    if not any(queue.capturing for queue in (own, others) if queue is not None):
+        settle()
     if others is None or (own is not None and own.stream is not None and own.stream == others.stream):
         return y  # in one queue, the owner's next use of the memory comes after the last use of y
     return target.functions["tie"](y, _Loan(x, others.mark))

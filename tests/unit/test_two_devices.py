@@ -240,6 +240,26 @@ class TestLifetime:
         gc.collect()
         assert owner() is None
 
+    def test_nothing_is_asked_while_a_graph_is_captured(self, doubles, monkeypatch):
+        """An event of any library that is queried then ends the capture."""
+        from xarrayops.plugin import Queue
+
+        asked = []
+        queue = Queue(None, lambda: lambda: not asked.append("query"))
+        monkeypatch.setitem(xo.backend("frozen_devices").functions, "queue", lambda x: queue)
+        owner, y = self.loaned(None)
+        del y
+        gc.collect()
+        captured = queue._replace(capturing=True)
+        monkeypatch.setitem(xo.backend("mutable_devices").functions, "queue", lambda x: captured)
+        self.loaned(None)
+        assert not asked
+        assert owner() is not None
+        xo.synchronize()
+        assert asked
+        gc.collect()
+        assert owner() is None
+
 
 def test_handles_of_devices_are_made_once(doubles):
     x = xo.asarray([1.0], backend="mutable_devices", device="gpu:1")

@@ -66,6 +66,7 @@ def queue(x: Array, /) -> Queue:
     device = x.device
     with device:
         stream = cupy.cuda.get_current_stream()
+        capturing = stream.is_capturing()
 
     def mark() -> Callable[[], bool] | None:
         with device:
@@ -74,7 +75,7 @@ def queue(x: Array, /) -> Queue:
             event = stream.record()
         return lambda: not stream.is_capturing() and event.done
 
-    return Queue(stream.ptr, mark)
+    return Queue(stream.ptr, mark, capturing)
 
 
 def tie(x: Array, owner: object, /) -> Array:

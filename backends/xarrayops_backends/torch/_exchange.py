@@ -137,7 +137,7 @@ def queue(x: Array, /) -> Queue | None:
         event = stream.record_event()
         return lambda: not torch.cuda.is_current_stream_capturing() and event.query()
 
-    return Queue(stream.cuda_stream, mark)
+    return Queue(stream.cuda_stream, mark, torch.cuda.is_current_stream_capturing())
 
 
 def tie(x: Array, owner: object, /) -> Array:
