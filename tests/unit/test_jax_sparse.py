@@ -334,3 +334,59 @@ def test_sampled_products_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     grad = jax.grad(lambda a: xo.sparse.sum(xo.sparse.sddmm(a, jnp.asarray(b), s)))(jnp.asarray(a))
     np.testing.assert_allclose(grad, (matrix() != 0) @ b.T, rtol=1e-5, atol=1e-5)
     programs.sddmm.clear_cache()
+
+
+class TestCusparse:
+    """What decides that cuSPARSE multiplies, with CPU devices that pass for GPUs; JAX's CPU kernels stand in for it."""
+
+    @pytest.fixture
+    def on_cuda(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(companion, "_kind", lambda device: "cuda")
+        monkeypatch.setattr(companion, "memory", lambda x: None)
+
+    @staticmethod
+    def refusal(a: Any, b: Any) -> str:
+        return xo.explain("matmul", a, b).candidates[0].reason
+
+    def test_not_elsewhere(self) -> None:
+        s, x = BCSR.fromdense(jnp.asarray(matrix())), jnp.ones((7, 3), "float32")
+        assert self.refusal(s, x) == "the values are not on a CUDA device"
+        assert xo.explain("matmul", s, x).chosen == "jax:host"
+
+    @pytest.mark.parametrize("dtype", ["float32", "complex64"])
+    @pytest.mark.parametrize("kind", ["coo", "csr", "padded coo", "padded csr"])
+    def test_products(self, on_cuda: None, kind: str, dtype: str) -> None:
+        s, x = KINDS[kind](), matrix()
+        for right, left in (((7,), (5,)), ((7, 3), (4, 5)), ((7, 1), (1, 5))):
+            b, c = (np.arange(np.prod(shape)).reshape(shape).astype(dtype) for shape in (right, left))
+            assert xo.explain("matmul", s, jnp.asarray(b)).chosen == "jax:cusparse"
+            for got, want in ((xo.matmul(s, jnp.asarray(b)), x @ b), (xo.matmul(jnp.asarray(c), s), c @ x)):
+                np.testing.assert_array_equal(got, want)
+                assert got.dtype == dtype
+
+    def test_rows_in_disorder(self, on_cuda: None) -> None:
+        indptr, indices = (jnp.asarray(x, "int32") for x in ([0, 3, 4], [2, 0, 2, 1]))
+        s = BCSR((jnp.asarray([1.0, 2, 3, 4]), indices, indptr), shape=(2, 3))
+        assert xo.explain("matmul", s, jnp.eye(3)).chosen == "jax:cusparse"
+        assert xo.matmul(s, jnp.eye(3)).tolist() == [[2, 0, 4], [0, 4, 0]]
+        assert xo.matmul(jnp.eye(2), s).tolist() == [[2, 0, 4], [0, 4, 0]]
+
+    def test_refusals(self, on_cuda: None) -> None:
+        s, x = KINDS["csr"](), jnp.ones((7, 3), "float32")
+        assert self.refusal(s, BCSR.fromdense(x)) == "it multiplies by dense arrays"
+        assert "rows one after the other" in self.refusal(scattered(matrix()), x)
+        assert "not float16" in self.refusal(BCSR.fromdense(jnp.ones((5, 7), "float16")), x.astype("float16"))
+        wide = BCSR(
+            (s.data, s.indices.astype("int16"), s.indptr), shape=s.shape, indices_sorted=True, unique_indices=True
+        )
+        assert self.refusal(wide, x) == "it takes int32 indices, not int16"
+        assert "no empty matrices" in self.refusal(s, x[:, :0])
+        assert "no empty matrices" in self.refusal(KINDS["no entries"](), x)
+
+    def test_traced_products_are_those_of_jax(self, on_cuda: None) -> None:
+        s, x = KINDS["csr"](), jnp.ones((4, 7, 3))
+        got = jax.vmap(lambda b: xo.matmul(s, b))(x)
+        np.testing.assert_array_equal(got, matrix() @ np.ones((4, 7, 3)))
+        reasons = []
+        jax.jit(lambda b: reasons.append(self.refusal(s, b)))(x[0])
+        assert "concrete" in reasons[0]

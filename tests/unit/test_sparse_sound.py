@@ -133,6 +133,19 @@ def test_one_wait_where_all_is_right(library, format, canonical, on_device):
     assert calls["to_numpy"], "the place is looked for where something is wrong"
 
 
+def test_indices_are_checked_where_values_are_traced(on_device):
+    jax = pytest.importorskip("jax")
+    indptr, indices, one = jax.numpy.asarray([0, 1, 2]), jax.numpy.asarray([1, 0]), jax.numpy.ones(2)
+    on_device("jax", [])
+
+    def made(values, columns):
+        return xo.sparse.from_parts("csr", indptr, indices, values, shape=(2, columns)).data
+
+    assert jax.jit(made, static_argnums=1)(one, 2).tolist() == [1, 1]
+    with pytest.raises(xo.InvalidSparse, match=r"indices\[0\], in row 0, is 1"):
+        jax.jit(made, static_argnums=1)(one, 1)
+
+
 PARTS = np.asarray([0, 1, 1], "int32"), np.zeros(1, "int32"), np.ones(1, "float32")
 
 

@@ -21,7 +21,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin_sparse import Compaction, Container, Parts
 from xarrayops_backends.jax import _sparse_programs as programs
-from xarrayops_backends.jax._devices import is_lazy
+from xarrayops_backends.jax._devices import _kind, device, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG, _DEFAULTED
 from xarrayops_backends.jax._exchange import _SHARED, from_numpy, memory, to_numpy
 
@@ -29,6 +29,7 @@ FORMATS = ("coo", "csr")
 PAIRS = 1 << 22
 """Pairs of an entry of each operand, at most, that a traced product of two containers looks at."""
 
+_CUSPARSE_DTYPES = ("float32", "float64", "complex64", "complex128")
 _HOST_DTYPES = frozenset(_SHARED.values())
 _ON_HOST = "the host kernels serve concrete arrays in host memory, without compiling for each number of entries"
 
@@ -94,8 +95,10 @@ def _is_on_host(x: Array) -> bool:
 
 
 def is_sound(p: Parts, /, *, canonical: bool) -> Array:
-    """As one program: single operations would be compiled one by one for each number of entries."""
-    return programs.is_sound(p.arrays, p.format, tuple(p.shape), canonical)
+    """As one program, for single operations would be compiled one by one; at once also where the values are traced."""
+    indices = {name: x for name, x in p.arrays.items() if name != "data"}
+    with jax.ensure_compile_time_eval():
+        return programs.is_sound(indices, p.format, tuple(p.shape), canonical)
 
 
 def _arrays(x: Any) -> tuple[Array, ...]:
@@ -141,6 +144,35 @@ def _matmul_refusal(call: Call, /) -> str | None:
         f"JAX finds the entries that meet among all pairs, which are {a.nse} x {b.nse} here, more than {PAIRS}. "
         "Instead: outside of jax.jit and jax.grad, or xo.sparse.to_dense of one operand"
     )
+
+
+def _cusparse_refusal(call: Call, /) -> str | None:
+    """Why JAX's own product serves, which gathers and scatters an intermediate of entries times columns on a GPU.
+
+    JAX's product of BCSR calls cuSPARSE itself only behind a switch of the whole process.
+    """
+    a, b = call.args
+    if holds(a) and holds(b):
+        return "it multiplies by dense arrays"
+    if _is_traced(a, b):
+        return "it takes concrete arrays: JAX cannot batch its calls of cuSPARSE"
+    if not all(_is_on_cuda(leaf) for x in call.args for leaf in _arrays(x)):
+        return "the values are not on a CUDA device"
+    s = a if holds(a) else b
+    if isinstance(s, BCOO) and not s.indices_sorted:
+        return "it takes rows one after the other. Instead: xo.sparse.convert(s, 'csr')"
+    if s.indices.dtype != jnp.int32:
+        return f"it takes int32 indices, not {s.indices.dtype}"
+    dtype = jnp.result_type(a.dtype, b.dtype)
+    if dtype.name not in _CUSPARSE_DTYPES:
+        return f"cuSPARSE multiplies {', '.join(_CUSPARSE_DTYPES)}, not {dtype}"
+    return "cuSPARSE has no empty matrices" if 0 in (*a.shape, *b.shape, s.nse) else None
+
+
+def _is_on_cuda(x: Array) -> bool:
+    """Whether x is on one GPU of NVIDIA; its values are not waited for."""
+    place = device(x)
+    return isinstance(place, jax.Device) and _kind(place) == "cuda"
 
 
 def _from_dense_refusal(call: Call, /) -> str | None:
@@ -213,7 +245,7 @@ def _only(function: Callable[..., Any], refusal: Callable[[Call], str | None] = 
 FROM_DENSE_CANDIDATES = _only(_from_dense, _from_dense_refusal)
 TO_DENSE_CANDIDATES = _only(programs.to_dense)
 CONVERT_CANDIDATES = _only(_convert)
-MATMUL_CANDIDATES = _only(_matmul, _matmul_refusal)
+MATMUL_CANDIDATES = [("cusparse", programs.cusparse, _cusparse_refusal), *_only(_matmul, _matmul_refusal)]
 TRANSPOSE_CANDIDATES = _only(_transpose)
 ADD_CANDIDATES = _only(_add)
 MULTIPLY_CANDIDATES = _only(_multiply)

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
-from jax.experimental.sparse import BCOO, BCSR
+from jax.experimental.sparse import BCOO, BCSR, CSR, csr_matmat, csr_matvec
 
 from xarrayops import _generic_sparse
 from xarrayops.kernels.sparse.compressed import index_dtype
@@ -126,9 +126,9 @@ def _scattered(shape: Shape, places: tuple[Array, ...], values: Array) -> Array:
 
 
 @partial(jax.jit, static_argnames=("format", "shape", "canonical"))
-def is_sound(arrays: dict[str, Array], format: str, shape: Shape, canonical: bool) -> Array:
-    """Whether the indices of parts are legal."""
-    return _generic_sparse.is_sound(jnp, Parts(format, shape, **arrays), canonical=canonical, pads=True)
+def is_sound(indices: dict[str, Array], format: str, shape: Shape, canonical: bool) -> Array:
+    """Whether the indices of parts are legal; there may be padding."""
+    return _generic_sparse.is_sound(jnp, Parts(format, shape, None, **indices), canonical=canonical, pads=True)
 
 
 @partial(jax.jit, static_argnames=("format", "where", "size", "index"))
@@ -271,12 +271,33 @@ def _times(s: Container, b: Array) -> Array:
     if dtype not in COMPILED or not (isinstance(s, BCSR) or s.indices_sorted):
         p = entries(s)
         return _spread(p.shape[0], p.coords, p.data, b)
+    return _compressed(s.shape, *_rows_of(s), s.data.astype(dtype), b.astype(dtype))
+
+
+def _rows_of(s: Container) -> tuple[Array, Array]:
+    """The indices and pointers of the rows of a container, which are in order."""
     if isinstance(s, BCSR):
-        indices, indptr = (x.astype(_width(s)) for x in (s.indices, s.indptr))
-    else:
-        row, indices = entries(s).coords
-        indptr = _pointers(row, s.shape[0])
-    return _compressed(s.shape, indices, indptr, s.data.astype(dtype), b.astype(dtype))
+        return s.indices.astype(_width(s)), s.indptr.astype(_width(s))
+    row, indices = entries(s).coords
+    return indices, _pointers(row, s.shape[0])
+
+
+@jax.jit
+def cusparse(a: Container | Array, b: Container | Array) -> Array:
+    """The product of a container and a dense array by the functions of JAX that call cuSPARSE on a GPU.
+
+    Elsewhere JAX has its own kernels for them, as it has for what `matmul` does. They are not batched by ``jax.vmap``.
+    """
+    if not isinstance(a, (BCOO, BCSR)):
+        return _by_csr(b, a.T, transpose=True).T
+    return _by_csr(a, b, transpose=False)
+
+
+def _by_csr(s: Container, dense: Array, *, transpose: bool) -> Array:
+    dtype = jnp.result_type(s.data, dense)
+    indices, indptr, data = _readable(s.shape, *_rows_of(s), s.data.astype(dtype))
+    product = csr_matvec if dense.ndim == 1 else csr_matmat
+    return product(CSR((data, indices, indptr), shape=s.shape), dense.astype(dtype), transpose=transpose)
 
 
 def _spread(rows: int, coords: Array, data: Array, b: Array) -> Array:
@@ -288,10 +309,18 @@ def _spread(rows: int, coords: Array, data: Array, b: Array) -> Array:
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _compressed(shape: Shape, indices: Array, indptr: Array, data: Array, b: Array) -> Array:
     """JAX's own product of compressed rows, whose own gradient by the data would take a dense product."""
-    inside = (indices >= 0) & (indices < shape[1])  # traced indices are not checked, and Eigen reads wherever they lead
+    indices, indptr, data = _readable(shape, indices, indptr, data)
+    return _precise(lambda: BCSR((data, indices, indptr), shape=shape) @ b)()
+
+
+def _readable(shape: Shape, indices: Array, indptr: Array, data: Array) -> tuple[Array, Array, Array]:
+    """Arrays of rows that no kernel reads beyond: traced indices are not checked, and padding leads out of the matrix.
+
+    What is behind the last row is zero: cuSPARSE reads that, too.
+    """
     indptr = jnp.clip(jax.lax.cummax(indptr.at[:1].set(0)), 0, indices.size)
-    s = BCSR((jnp.where(inside, data, 0), jnp.where(inside, indices, 0), indptr), shape=shape)
-    return _precise(lambda: s @ b)()
+    inside = (indices >= 0) & (indices < shape[1]) & (jnp.arange(indices.size, dtype=indptr.dtype) < indptr[-1])
+    return jnp.where(inside, indices, 0), indptr, jnp.where(inside, data, 0)
 
 
 @partial(_compressed.defjvp, symbolic_zeros=True)
