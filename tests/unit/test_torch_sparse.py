@@ -57,6 +57,20 @@ def test_parts_are_the_containers_memory(format: str) -> None:
     assert torch.equal(SPARSE.wrap(p).to_dense(), sample(4, 6))
 
 
+def test_entries_known_to_be_in_order_are_not_sorted(monkeypatch: Any) -> None:
+    x = sample(4, 6)
+    s = x.to_sparse().coalesce()
+    reversed_ = s._indices().flip(1), s._values().flip(0)
+    loose = torch.sparse_coo_tensor(*reversed_, s.shape, check_invariants=True)
+    assert torch.equal(dense(OWN["convert"](loose, "csr", None)), x)
+    monkeypatch.setattr(torch, "unique", None)
+    csr = OWN["convert"](s, "csr", None)
+    assert torch.equal(dense(csr), x)
+    assert torch.equal(OWN["matmul"](s, x.T), x @ x.T)
+    with pytest.raises(TypeError):
+        OWN["convert"](loose, "csr", None)
+
+
 def test_coo_tells_what_it_knows_of_its_order() -> None:
     coords, data = torch.tensor([[1, 0, 1], [0, 1, 0]]), torch.ones(3)
     loose = torch.sparse_coo_tensor(coords, data, (2, 2), check_invariants=False)
@@ -242,6 +256,16 @@ def test_a_container_has_a_device_and_passes_to_other_libraries() -> None:
         assert torch.equal(xo.convert(there, "torch").to_dense(), x)
     with pytest.raises(xo.ExchangeError, match="requires a gradient"):
         xo.convert(xo.sparse.from_dense(x.requires_grad_()), "numpy")
+
+
+def test_calls_pass_the_guard_against_the_compiler_where_none_is_at_work(monkeypatch: Any) -> None:
+    called = []
+    monkeypatch.setattr(torch.compiler, "disable", lambda function: lambda *args: called.append("kept") or args)
+    guarded = SPARSE.module.untraced(lambda *args: called.append("direct") or args)
+    assert guarded(1, 2) == (1, 2)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert guarded(1, 2) == (1, 2)
+    assert called == ["direct", "kept"]
 
 
 def test_torch_compile() -> None:

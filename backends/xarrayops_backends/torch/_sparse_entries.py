@@ -102,10 +102,12 @@ def values_at(e: Entries, places: Array) -> Array:
     return e.values.new_zeros(places.shape).index_put((has,), e.values[at[has]])
 
 
-def to_parts(e: Entries, format: str, block: tuple[int, int] | None = None) -> Parts:
-    """Canonical parts of entries in a format, with indices as narrow as fits."""
+def to_parts(e: Entries, format: str, block: tuple[int, int] | None = None, *, known: bool = False) -> Parts:
+    """Canonical parts of entries in a format, with indices as narrow as fits; ``known`` to be canonical, or not."""
+    if known and format == "csr":
+        return compressed("csr", e.shape, e.values, *split(e.places, e.shape[1]), e.shape[0])
     if format == "coo":
-        e = canonical(e)
+        e = e if known else canonical(e)
         coords = torch.stack(torch.unravel_index(e.places, e.shape))
         return Parts("coo", e.shape, e.values, coords=coords, sorted=True, unique=True)
     shape = e.shape

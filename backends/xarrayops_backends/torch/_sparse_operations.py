@@ -81,9 +81,11 @@ def to_dense(s: Container, /) -> Array:
 
 
 def convert(s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
-    """Every entry in its new place."""
+    """Every entry in its new place, without a sort where it is known that rows are in order."""
     p = differentiable(s)
-    return wrap(entries.to_parts(entries.of_parts(p), format, block or p.block if format == "bsr" else None))
+    known = bool(p.sorted and p.unique) and p.format in ("coo", "csr")
+    block = block or p.block if format == "bsr" else None
+    return wrap(entries.to_parts(entries.of_parts(p), format, block, known=known))
 
 
 def transpose(s: Container, /) -> Container:

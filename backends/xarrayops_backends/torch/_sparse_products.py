@@ -67,10 +67,8 @@ def _compressed(s: Container) -> Parts:
 
 
 def _by_rows(p: Parts) -> Parts:
-    if p.format != "coo" or not (p.sorted and p.unique):
-        return entries.to_parts(entries.of_parts(p), "csr")
-    rows, columns = p.coords
-    return entries.compressed("csr", p.shape, p.data, rows, columns, p.shape[0])
+    known = bool(p.sorted and p.unique) and p.format == "coo"
+    return entries.to_parts(entries.of_parts(p), "csr", known=known)
 
 
 def _turned(p: Parts) -> Parts:
