@@ -91,7 +91,7 @@ class Worker:
     def answer(self, seconds: float) -> dict[str, Any]:
         """The next answer; "timeout" or "crashed", and the process ended, if there is none."""
         try:
-            line = self._answers.get(timeout=max(0.0, seconds))
+            line = self._line(seconds)
         except queue.Empty:
             self.close()
             return {"status": "timeout", "reason": f"no answer within {seconds:.0f} s", "fix": "A longer --timeout."}
@@ -99,6 +99,10 @@ class Worker:
             return self._death()
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _line(self, seconds: float) -> str | None:
+        """The next line that it writes, or `_END`; `queue.Empty` where none comes within so many seconds."""
+        return self._answers.get(timeout=max(0.0, seconds))
 
     def _death(self) -> dict[str, Any]:
         """Why the process died, as far as the system tells."""

@@ -97,6 +97,6 @@ def test_lifetime(library, case):
     body = "\n".join(line.removeprefix("            ") for line in CASES[library][case].splitlines())
     program = f"import numpy as np, xarrayops as xo\n{IMPORTS[library]}\n{body}"
     ended = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=600
     )
     assert ended.returncode == 0, f"exit status {ended.returncode}\n{ended.stderr[-2000:]}"

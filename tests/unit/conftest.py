@@ -1,15 +1,21 @@
 """What the unit tests share. NumPy and array_api_strict are always there; other libraries only where a test asks."""
 
+import queue
 import subprocess
 import sys
 from contextlib import ExitStack
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from unittest import mock
 
 import array_api_strict
 import pytest
+from hypothesis import HealthCheck, settings
 
 from xarrayops import _exchange, plugin, registry
+from xarrayops._process import Worker
+
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 
 @pytest.fixture
@@ -89,11 +95,33 @@ def run():
         import os
 
         command = [sys.executable, "-W", "error", "-c", code]
-        done = subprocess.run(command, env=os.environ | environment, text=True, capture_output=True)
+        done = subprocess.run(command, env=os.environ | environment, text=True, capture_output=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     return run
+
+
+@pytest.fixture
+def hanging(monkeypatch, tmp_path):
+    """A file that a worker makes before it hangs: the time of its answer is then over, and not before.
+
+    ``hanging.seen`` counts how often that was.
+    """
+    mark = SimpleNamespace(path=tmp_path / "hanging", seen=0)
+
+    def line(self, seconds):
+        while True:
+            try:
+                return self._answers.get(timeout=0.01)
+            except queue.Empty:
+                if mark.path.exists():
+                    mark.path.unlink()
+                    mark.seen += 1
+                    raise
+
+    monkeypatch.setattr(Worker, "_line", line)
+    return mark
 
 
 @pytest.fixture

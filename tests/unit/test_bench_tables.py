@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -291,17 +290,37 @@ def test_a_busy_machine_is_told():
     assert tables.disturbance(results(others=0.02, resolution=0.2, load=0.0)) is None
 
 
-@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="Linux tells how busy its CPUs are")
-def test_others_are_told_from_this_process_and_its_workers():
-    spin = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\nwhile True: time.sleep(9)"
+def test_others_are_told_from_this_process_and_its_workers(monkeypatch):
+    """Two CPUs for ten seconds, 14 of which someone worked."""
+    busy, own, now = [100.0], [0.0] * 5, [1000.0]
+    monkeypatch.setattr(_machine, "busy_seconds", lambda: busy[0])
+    monkeypatch.setattr(_machine, "usable_cpus", lambda: [0, 1])
+    monkeypatch.setattr(_machine, "process_seconds", {7: 4.0, 8: 1.0}.__getitem__)
+    monkeypatch.setattr("xarrayops.bench.others.monotonic", lambda: now[0])
+    monkeypatch.setattr("os.times", lambda: tuple(own))
     others = Others()
+    busy[0], now[0] = 114.0, 1010.0
+    assert others.part([]) == pytest.approx(14 / 20)
+    assert others.part([7, 8]) == pytest.approx(9 / 20)
+    own[:4] = 2.0, 1.0, 3.0, 0.5  # this process, and workers that have ended
+    assert others.part([7]) == pytest.approx(3.5 / 20)
+    own[0] = 90.0  # clocks of different grain
+    assert others.part([7]) == 0.0
+    busy[0] = 1000.0
+    assert others.part([]) == 1.0
+    monkeypatch.setattr(_machine, "busy_seconds", lambda: None)
+    assert others.part([]) is None
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="Linux tells how busy its CPUs are")
+def test_the_system_tells_how_long_a_process_has_worked():
+    spin = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\nwhile True: time.sleep(9)"
+    before = _machine.busy_seconds()
     with subprocess.Popen([sys.executable, "-c", spin], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
-        as_other, as_worker = others.part([]), others.part([process.pid])
+        own, all_of_them = _machine.process_seconds(process.pid), _machine.busy_seconds() - before
         process.kill()
-    took = time.monotonic() - others._start
-    assert as_other - as_worker > 0.3 / (took * len(_machine.usable_cpus()))
-    assert as_other - others.part([]) > 0.3 / (took * len(_machine.usable_cpus()))  # ended, it counts as a worker
+    assert all_of_them > own - 0.1 > 0.3
 
 
 def test_a_suspect_time_wins_nothing():

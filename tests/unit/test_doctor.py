@@ -33,7 +33,7 @@ def broken_libraries(tmp_path):
 
 def doctor(environment, *arguments):
     command = [sys.executable, "-m", "xarrayops", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def test_broken_and_missing_libraries_are_told_apart(broken_libraries):

@@ -76,7 +76,8 @@ def sabotaged(variant, seed):
     if seed == 3:
         os.abort()
     if seed == 5:
-        time.sleep(60)
+        open(os.environ["HANGING"], "w").close()
+        time.sleep(1000)
     functions = variant.backend.sparse.functions
     if seed == 10 and "right" not in vars(xo):
         xo.right = functions["sum"]
@@ -90,20 +91,21 @@ serve(sabotaged)
 
 
 @pytest.fixture
-def saboteur(tmp_path, monkeypatch):
+def saboteur(tmp_path, monkeypatch, hanging):
     (tmp_path / "saboteur.py").write_text(SABOTEUR)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("HANGING", str(hanging.path))
     return "saboteur"
 
 
 def test_a_crash_a_hang_and_wrong_answers_are_found(saboteur):
     sound = fuzz("numpy", range(10, 200))
     assert not [line for line in sound.findings if "sum" in line or "transpose" in line]
-    summary = fuzz("numpy", range(200), module=saboteur, call_s=3)
+    summary = fuzz("numpy", range(200), module=saboteur)
     assert summary.outcomes.total() == 200, "the calls after a crash and a hang were lost"
     found = dict(line.removeprefix("seed ").split(": ", 1) for line in summary.findings)
     assert "SIGABRT" in found.pop("3")
-    assert "no answer within 3 s" in found.pop("5")
+    assert "no answer within" in found.pop("5")
     wrong = [what for what in found.values() if "values:" in what and "sparse.sum" in what]
     obscure = [what for what in found.values() if "AttributeError" in what and "no_such_attribute" in what]
     assert wrong, summary

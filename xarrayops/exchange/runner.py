@@ -14,7 +14,7 @@ from xarrayops._process import Worker
 from xarrayops.exchange.cells import Cell, Pair, Result
 from xarrayops.exchange.kinds import LARGE
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 START_S = 120.0
 """How long both libraries may take to be imported, on a machine that has other things to do."""
 _LARGE_TIMEOUT_S = 180.0

@@ -22,7 +22,7 @@ from xarrayops._process import Worker
 WORKERS = {"hostile": "xarrayops.testing._sparse_fuzz_worker", "heaps": "xarrayops.testing._sparse_heaps_worker"}
 """What runs the seeds, by the name of the calls that it draws."""
 GREETING_S = 120.0
-CALL_S = 20.0
+CALL_S = 120.0
 
 
 @dataclass
