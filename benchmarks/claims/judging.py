@@ -104,7 +104,7 @@ def judge(claim: Claim, backend: str, device: str, rows: Rows) -> Finding:
     contestants = rows.get((claim.contestant, backend, device), ())
     try:
         for row in (*baselines, *contestants):
-            _believe(row)
+            _demand_time(row)
         if not baselines or not contestants:
             raise NotComparable(f"{claim.needs}: there is no row of it")
         ratio, figures = _RATIOS[claim.quantity](baselines, contestants)
@@ -122,12 +122,10 @@ def unmeasured(claim: Claim, reason: str, backend: str = "", device: str = "") -
     return Finding(*told, backend, device, "cannot be measured here", reason)
 
 
-def _believe(row: Row) -> None:
-    """Raise where a row has no time, or none to rely on."""
+def _demand_time(row: Row) -> None:
+    """Raise where a row has no time."""
     if not row.measured:
         raise NotComparable(f"{row.workload} on {row.place}: {row.status}, {row.reason}. {row.fix}".strip())
-    if row.suspect:
-        raise NotComparable(f"{row.workload} on {row.place}: {row.suspect}")
 
 
 def _of_times(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:

@@ -100,7 +100,7 @@ def test_what_became_of_a_cell_since_the_earlier_run_is_in_the_page():
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_data_wherever_it_stands(text):
     run = results(machine={text: text}, workloads={text: {"timed": text, "code": text}})
-    run.rows[0] = row(0, workload=text, group=text, reason=text, fix=text, suspect=text, versions={text: text})
+    run.rows[0] = row(0, workload=text, group=text, reason=text, fix=text, roof_doubt=text, versions={text: text})
     shown = page.html(run, run)
     assert Elements(shown).tags == Elements(page.html(results(), results())).tags
     data = embedded(shown.encode().decode())

@@ -30,11 +30,11 @@ class Ahead(NamedTuple):
 
 
 def ahead(row: Row, numpy: Row | None) -> Ahead | None:
-    """When a backend is ahead of NumPy; None where there is nothing to be relied on.
+    """When a backend is ahead of NumPy; None where one of the two was not measured.
 
     Both start with the inputs in NumPy's memory and their library imported.
     """
-    if numpy is None or row.backend == BASELINE or not (row.reliable and numpy.reliable):
+    if numpy is None or row.backend == BASELINE or not (row.measured and numpy.measured):
         return None
     if row.median_s is None or numpy.median_s is None or row.first_call_s is None or numpy.first_call_s is None:
         return None
@@ -56,9 +56,9 @@ def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | 
 
     None if it is not even at the largest, or where both have fewer than two sizes in common.
     """
-    theirs = {row.size: row.median_s for row in numpy if row.reliable}
+    theirs = {row.size: row.median_s for row in numpy if row.measured}
     common = sorted(
-        (row for row in rows if row.reliable and row.size in theirs), key=lambda row: row.size, reverse=True
+        (row for row in rows if row.measured and row.size in theirs), key=lambda row: row.size, reverse=True
     )
     if len(common) < 2:
         return None
@@ -82,10 +82,10 @@ def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[s
     for (workload, dtype), group in groupby(order, key=lambda row: (row.workload, row.dtype)):
         cells = list(group)
         numpy = [row for row in cells if row.backend == BASELINE]
-        common = {row.size for row in numpy if row.reliable}
+        common = {row.size for row in numpy if row.measured}
         if len(common) < 2:
             continue
-        several = Counter(row.place for row in cells if row.reliable and row.backend != BASELINE and row.size in common)
+        several = Counter(row.place for row in cells if row.measured and row.backend != BASELINE and row.size in common)
         places = [place for place, count in several.items() if count > 1]
         by_place = {p: size([row for row in cells if row.place == p], numpy, resolution) for p in places}
         found.append((workload, dtype, by_place))

@@ -66,9 +66,6 @@ def _hindrance(old: Row, new: Row) -> str | None:
         return "not measured in both"
     if old.machine != new.machine or old.device_label != new.device_label:
         return "other machine: the ratio tells nothing of the code"
-    for which, row in (("old", old), ("new", new)):
-        if row.suspect:
-            return f"the {which} time is not to be relied on: {row.suspect}"
     return None
 
 

@@ -15,7 +15,7 @@ from xarrayops.bench.roofs import Roofs
 from xarrayops.bench.timing import median_of_rounds
 
 BEYOND = 1.05
-"""From what part of a roof on a time is not believed: probes of roofs err too."""
+"""From what part of a roof on the roof is not trusted: the probe of a roof and a time differ by chance, too."""
 
 
 @dataclass
@@ -100,8 +100,8 @@ class Record:
         roof = max(bounds, key=lambda name: bounds[name])
         fraction = bounds[roof] / median
         beyond = roof != "launch" and fraction > BEYOND
-        suspect = f"{fraction:.0%} of the {roof} roof, which no program can reach" if beyond else ""
-        return replace(row, roof=roof, roof_throughput=amount / bounds[roof], roof_fraction=fraction, suspect=suspect)
+        doubt = f"{fraction:.0%} of the {roof} roof that was probed" if beyond else ""
+        return replace(row, roof=roof, roof_throughput=amount / bounds[roof], roof_fraction=fraction, roof_doubt=doubt)
 
 
 def key(parts: Sequence[Any]) -> str:

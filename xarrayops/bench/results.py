@@ -60,9 +60,9 @@ class Row:
         What the task needs at least.
     roof, roof_throughput, roof_fraction : str, float, float
         What binds, "memory", "compute" or "launch" (the time of the library's smallest call); the throughput that it
-        allows; the part of it reached, which cannot be more than 1 where the roof is right.
-    suspect : str
-        Why the time is not to be relied on; empty if nothing speaks against it.
+        allows; the part of it reached, which is more than 1 where the probes of the roof found too little.
+    roof_doubt : str
+        Why the roof is not trusted; empty if nothing speaks against it. The time is valid all the same.
     medians_s : list of lists of float
         The median of each round, by process: every backend is measured in processes started one after the other. Empty
         where a process did not measure it.
@@ -106,7 +106,7 @@ class Row:
     roof: str | None = None
     roof_throughput: float | None = None
     roof_fraction: float | None = None
-    suspect: str = ""
+    roof_doubt: str = ""
     medians_s: list[list[float]] = field(default_factory=list)
     calls: int = 0
     versions: dict[str, str] = field(default_factory=dict)
@@ -120,11 +120,6 @@ class Row:
     def measured(self) -> bool:
         """Whether the row holds a time, which it does only for checked answers."""
         return self.status == "ok"
-
-    @property
-    def reliable(self) -> bool:
-        """Whether nothing speaks against the time that it holds."""
-        return self.measured and not self.suspect
 
     @property
     def rounds_s(self) -> list[float]:

@@ -14,7 +14,7 @@ from xarrayops.bench.budget import Budget
 from xarrayops.bench.identity import Identity
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import Plan
-from xarrayops.bench.probed import Probed
+from xarrayops.bench.probed import Probed, RoofPlace
 from xarrayops.bench.record import Record, key
 from xarrayops.bench.results import Row
 from xarrayops.bench.workloads._contract import FLOATS
@@ -216,13 +216,15 @@ class Side:
                         record.fail(answer)
 
     def probe_roofs(self, tell: Tell) -> None:
-        """The best rates that any of the libraries reaches on each device; once more where a cell is beyond them."""
-        measured = self.measured()
-        beyond = {record.roof_place for record in measured if self.row(record).suspect}
-        for (place, backend), record in {(r.roof_place, r.row.backend): r for r in measured}.items():
-            row, library, anew = record.row, backend + self.label, place in beyond
-            wanted = row.dtype in FLOATS and (anew or not self.probed.knows(place, library))
-            if wanted and self.budget.seconds_left > 0:
+        """The best rates that any of the libraries reaches on each device; again where a cell is beyond them."""
+        self._probe_where(lambda place, library: not self.probed.knows(place, library), tell, anew=False)
+        beyond = {record.roof_place for record in self.measured() if self.row(record).roof_doubt}
+        self._probe_where(lambda place, library: place in beyond, tell, anew=True)
+
+    def _probe_where(self, wanted: Callable[[RoofPlace, str], bool], tell: Tell, *, anew: bool) -> None:
+        for (place, backend), record in {(r.roof_place, r.row.backend): r for r in self.measured()}.items():
+            row, library = record.row, backend + self.label
+            if row.dtype in FLOATS and wanted(place, library) and self.budget.seconds_left > 0:
                 tell(f"roofs of {row.device} by {library}")
                 command = {"do": "roofs", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
                 for rates in self.probe(backend, command, anew=anew):

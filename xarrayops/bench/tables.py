@@ -38,8 +38,9 @@ NOTES = (
     "other's.",
     "of roof: part of what this device allows, by the best copy (of as many bytes) and matrix product that any library "
     "here reached on it, their answers checked, and by the library's own smallest call; the word says which of the "
-    "three binds (memory, compute, launch). A question mark shows that the time or the roof is wrong. Empty for "
-    "integers, and where the probes failed or the budget ended before them.",
+    "three binds (memory, compute, launch). A roof is not trusted where a cell reached more than its probes did, though "
+    "they were repeated; the time is valid all the same. Empty for integers, and where the probes failed or the budget "
+    "ended before them.",
     f"cold: a call after twice as much other data as the largest cache holds, {bytes_text(caches.MOST)} at most, went "
     "through all caches, in the first rounds of each process. first call: the workload's first at this shape, with "
     "compilation, without the library's import and start-up. "
@@ -76,20 +77,22 @@ def disturbance(results: Results) -> str | None:
     return told
 
 
-def suspicion(rows: Sequence[Row]) -> str | None:
+def doubts(rows: Sequence[Row]) -> str | None:
     """A warning where a cell is beyond the roof of its device."""
-    if not any(row.suspect for row in rows):
+    count = sum(bool(row.roof_doubt) for row in rows)
+    if not count:
         return None
     return (
-        'A "?" marks more than 100 % of a roof, which no program can reach: the probes of that roof were disturbed, or '
-        "the data lie in a nearer cache than the probes'. Rely on no part of that roof."
+        f"The roof is not trusted in {count} cell{'s' * (count > 1)}, which reached more than the probes of the roof: "
+        "the probes were disturbed, the data lie in a nearer cache than the probes', or a kernel has a quicker way to "
+        "the same answer. The times are valid."
     )
 
 
 def warnings(results: Results) -> list[str]:
     """What must be known before a number is believed."""
     cut = f"{INTERRUPTED} This is what was measured until then." if results.environment.get("interrupted") else None
-    return [warning for warning in (cut, disturbance(results), suspicion(results.rows)) if warning]
+    return [warning for warning in (cut, disturbance(results), doubts(results.rows)) if warning]
 
 
 def groups(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row]]]:
@@ -122,7 +125,7 @@ def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[tuple[str,
 def _shown(row: Row, marks: dict[str, str]) -> tuple[str, str]:
     if not row.measured:
         return row.status, "missing"
-    return seconds_text(row.median_s) + "?" * bool(row.suspect), marks.get(row.place, "")
+    return seconds_text(row.median_s), marks.get(row.place, "")
 
 
 def tables(results: Results) -> Iterator[tuple[Row, list[tuple[str, ...]]]]:
@@ -144,7 +147,7 @@ def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[st
         seconds_text(row.median_s),
         NO_INTERVAL if row.low_s is None else f"{seconds_text(row.low_s)} to {seconds_text(row.high_s)}",
         rate_text(row.throughput, row.throughput_unit),
-        "" if row.roof_fraction is None else f"{row.roof_fraction:.0%}{'?' * bool(row.suspect)} {row.roof}",
+        _roof_text(row),
         seconds_text(row.cold_s),
         seconds_text(row.first_call_s),
         seconds_text(row.transfer_s),
@@ -153,6 +156,13 @@ def cells(row: Row, marks: dict[str, str], numpy: Row | None = None) -> tuple[st
         f"{row.error:.0e}" if row.error else "0",
         marks.get(row.place, ""),
     )
+
+
+def _roof_text(row: Row) -> str:
+    if row.roof_fraction is None:
+        return ""
+    part = f"{row.roof_fraction:.0%} {row.roof}"
+    return f"not trusted ({part})" if row.roof_doubt else part
 
 
 def from_size_on(results: Results) -> list[tuple[str, ...]]:

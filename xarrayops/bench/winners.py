@@ -15,9 +15,9 @@ APART = 2.0
 def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
     """What is said of the cells of one table, by place: `FASTEST`, or `TIE` where nothing tells them from the fastest.
 
-    Nothing is said where a cell has no interval yet, or has no rival; a suspect time is none.
+    Nothing is said where a cell has no interval yet, or has no rival.
     """
-    measured = [row for row in rows if row.reliable]
+    measured = [row for row in rows if row.measured]
     if len(measured) < 2 or any(row.low_s is None for row in measured):
         return {}
     best = min(measured, key=lambda row: row.median_s or 0.0)

@@ -27,7 +27,7 @@ function missingDetail(row) {
 
 function measuredDetail(row) {
   return [
-    row.suspect && el("p", { class: "warning" }, `Suspect: ${row.suspect}`),
+    row.roof_doubt && el("p", { class: "warning" }, `The time is valid, the roof is not trusted: ${row.roof_doubt}`),
     el("p", { class: "headline" }, seconds(row.median_s), " ", el("span", { class: "rank" }, rank(row))),
     clocks(row),
     facts(row),
@@ -71,7 +71,7 @@ function facts(row) {
 function roofFact(row) {
   if (row.roof_fraction == null) return "";
   const binds = row.roof === "launch" ? "launch-bound: the time of the library's smallest call" : `bound by ${row.roof}`;
-  const wrong = row.roof_fraction > 1 ? "? the roof is wrong, " : "";
+  const wrong = row.roof_doubt ? "roof not trusted, " : "";
   const limit = row.roof_throughput == null ? "" : `, which allows ${rate(row.roof_throughput, row.throughput_unit)}`;
   return [el("meter", { min: 0, max: 1, value: Math.min(1, row.roof_fraction), "aria-label": "Part of the roof" }),
     ` ${percent(row.roof_fraction)} ${wrong}(${binds}${limit})`];

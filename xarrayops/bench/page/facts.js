@@ -11,7 +11,7 @@ function drawHeadline() {
   if (filled) tile("Fastest most often", ...winners());
   if (environment.seconds != null) tile("The run took", `${Math.round(environment.seconds)} s`, "");
   byId("resolution").textContent = data.summary;
-  byId("warnings").append(...data.warnings.map((text) => el("p", { class: "warning" }, text)), ...suspects());
+  byId("warnings").append(...data.warnings.map((text) => el("p", { class: "warning" }, text)), ...doubts());
 }
 
 /** Who is the fastest of most rows, and the others; who ties for first has not won. */
@@ -32,11 +32,12 @@ function tile(name, value, more) {
   byId("tiles").append(el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), more && el("small", {}, more))));
 }
 
-function suspects() {
-  const found = rows.filter((row) => row.suspect);
-  const lines = found.map((row) => el("li", {}, `${placeName(row)}, ${cellTitle(row)}: ${row.suspect}`));
+function doubts() {
+  const found = rows.filter((row) => row.roof_doubt);
+  const lines = found.map((row) => el("li", {}, `${placeName(row)}, ${cellTitle(row)}: ${row.roof_doubt}`));
   if (!found.length) return [];
-  return [el("details", { class: "warning" }, el("summary", {}, `Suspect cells: ${found.length}`), el("ul", {}, lines))];
+  return [el("details", { class: "warning" }, el("summary", {}, `Cells whose roof is not trusted: ${found.length}`),
+    el("ul", {}, lines))];
 }
 
 function drawMissing() {

@@ -166,7 +166,7 @@ function drawTime(row) {
   const number = view.compare === "fastest" && mark === "fastest" ? "" : times(part);
   const before = view.compare === "earlier" ? null : earlier?.ratio;
   return [
-    el("span", { class: "time" }, seconds(row.median_s), row.suspect && el("span", { class: "doubt" }, " ?")),
+    el("span", { class: "time" }, seconds(row.median_s)),
     el("span", { class: "ratio" }, [words, number].filter(Boolean).join(" ") || "–"),
     before && el("span", { class: "before" }, `${TREND[earlier.outcome]} ${times(before)} of earlier`),
   ];
@@ -196,7 +196,7 @@ function tipOf(row) {
     row.low_s != null && `interval ${seconds(row.low_s)} to ${seconds(row.high_s)}`,
     row.throughput != null && rate(row.throughput, row.throughput_unit),
     row.roof_fraction != null && `${percent(row.roof_fraction)} of the ${row.roof} roof`,
-    row.suspect && `Suspect: ${row.suspect}`,
+    row.roof_doubt && `roof not trusted: ${row.roof_doubt}`,
   ].filter(Boolean).join("\n");
 }
 
