@@ -63,6 +63,7 @@ exchange: env    ## what every library hands to every other, and docs/exchange.m
 	$(RUN) tools/readme.py
 
 peers: env       ## measure against other libraries, side by side
+	$(RUN) benchmarks/peers/imports.py --out benchmarks/results/imports.json
 	$(RUN) benchmarks/peers/dispatch.py --out benchmarks/results/dispatch.json
 	$(RUN) benchmarks/peers/exchange.py --out benchmarks/results/exchange_cost.json
 	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json

@@ -16,6 +16,8 @@ from typing import Any
 
 Calls = dict[str, Callable[[], Any]]
 Times = dict[str, list[float]]
+MISSED = 3
+"""The exit status of a script that measured all, and found a bar missed."""
 
 
 def interleaved(calls: Calls, rounds: int, pause: float, *, number: int = 1, again: bool = True) -> Times:

@@ -180,7 +180,7 @@ def test_a_cell_tells_both_clocks_and_checks_every_answer():
     made = Cell(once, Place("numpy", "cpu", "cpu"), "float32", 9)
     assert made.first["shape"] == [[9]]
     assert made.first["first_call_s"] > 0
-    with pytest.raises(WrongAnswer, match="after .* timed calls"):
+    with pytest.raises(WrongAnswer, match=r"after .* timed calls"):
         made.round(0.01)
     right = Cell(BY_NAME["relu"], Place("numpy", "cpu", "cpu"), "float32", 7).round(0.01)
     assert right["median_s"] > 0 < right["cold_s"]

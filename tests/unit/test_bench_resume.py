@@ -51,7 +51,7 @@ def arguments(tmp_path):
         "--out",
         str(out),
     ]
-    return [sys.executable, "-m", "xarrayops.bench", *options, "--workloads", "scale"]
+    return [sys.executable, "-m", "xarrayops.bench", *options, "--out", str(out), "--workloads", "scale"]
 
 
 def rounds(folder):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import xarrayops as xo
+from xarrayops import _exchange
 
 RAW = np.zeros(4096, dtype=np.uint8)
 LIBRARIES = ("numpy", "torch", "jax", "dask")
@@ -123,6 +124,14 @@ class TestShortcuts:
             if not xo.is_lazy(x) and not xo.is_lazy(again):
                 assert xo.shares_memory(x, again) is (action == "zero-copy")
         assert xo.convert(x, to, copy=True) is not x
+
+    @pytest.mark.parametrize(("source", "to"), [("numpy", "torch"), ("torch", "numpy"), ("numpy", "jax")])
+    def test_the_plan_is_made_once(self, source, to, monkeypatch):
+        pytest.importorskip("torch" if "torch" in (source, to) else to)
+        x = xo.convert(xo.backend("numpy").functions["from_numpy"](np.arange(16, dtype="float32"), None), source)
+        xo.convert(x, to)
+        monkeypatch.setattr(_exchange, "plan_convert", None)
+        assert xo.shares_memory(xo.convert(x, to), x)
 
     def test_a_device_is_never_overlooked(self):
         pytest.importorskip("torch")

@@ -110,7 +110,7 @@ def test_an_error_comes_out_after_all_have_come_to_rest(monkeypatch, dropped, er
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system sends threads no signals")
 def test_the_caller_can_be_interrupted(monkeypatch, dropped):
-    """An interrupt is sent until it arrives: a signal that meets a thread on its way into a wait is seen only after it."""
+    """An interrupt is sent until it arrives: one that meets a thread on its way into a wait is seen only after it."""
     monkeypatch.setenv("XARRAYOPS_THREADS", "2")
     inside, begun, interrupts = [], [], []
     everyone = threading.Barrier(3)

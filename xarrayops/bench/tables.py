@@ -38,9 +38,9 @@ NOTES = (
     "other's.",
     "of roof: part of what this device allows, by the best copy (of as many bytes) and matrix product that any library "
     "here reached on it, their answers checked, and by the library's own smallest call; the word says which of the "
-    "three binds (memory, compute, launch). A roof is not trusted where a cell reached more than its probes did, though "
-    "they were repeated; the time is valid all the same. Empty for integers, and where the probes failed or the budget "
-    "ended before them.",
+    "three binds (memory, compute, launch). A roof is not trusted where a cell reached more than its probes, though "
+    "these were repeated; the time is valid all the same. Empty for integers, and where the probes failed or the "
+    "budget ended before them.",
     f"cold: a call after twice as much other data as the largest cache holds, {bytes_text(caches.MOST)} at most, went "
     "through all caches, in the first rounds of each process. first call: the workload's first at this shape, with "
     "compilation, without the library's import and start-up. "

@@ -1,0 +1,100 @@
+"""What `import xarrayops` and the first call cost: beside `import numpy`, and beside a part of the standard library.
+
+    python benchmarks/peers/imports.py [--rounds 40] [--out FILE]
+
+Each round starts a fresh interpreter for each contestant, in turns; a first round that is not counted writes the
+bytecode, as an installed package has it. The clock counts the time on the processor of the statement alone, and the
+figure is the least of all rounds: whatever disturbs a run makes it longer. The first call is `xo.add(x, x)` of a
+library that is imported already, with its array-api-compat module: entry points, the backend file and its validation.
+
+The bars: `import xarrayops` takes at most `OF_NUMPY` of `import numpy`, and at most `IMPORT_S`; a first call takes at
+most `FIRST_CALL_S`. Where `import importlib.metadata` takes longer than `YARDSTICK_S`, these two are longer by the same
+factor. Ends with 3 if a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from measuring import MISSED, machine
+
+OF_NUMPY = 0.35
+IMPORT_S, FIRST_CALL_S = 0.025, 0.040
+YARDSTICK_S = 0.025
+OURS, NUMPY, YARDSTICK = "import xarrayops", "import numpy", "import importlib.metadata"
+IMPORT = "from time import process_time as now; t = now(); {statement}; print(now() - t)"
+FIRST_CALL = """
+from time import thread_time as now  # BLAS threads that spin after their start do not count
+import xarrayops as xo
+{setup}
+t = now(); xo.add(x, x); print(now() - t)
+"""
+SETUPS = {
+    "numpy": "import numpy; x = numpy.ones((2, 2))",
+    "torch": "import torch, array_api_compat.torch; x = torch.ones((2, 2))",
+    "jax": "import jax; x = jax.numpy.ones((2, 2)); x + x",
+    "dask": "import dask.array, array_api_compat.dask.array; x = dask.array.ones((2, 2)); x + x",
+}
+
+
+def fresh(code: str, cache: str) -> float:
+    """What a fresh interpreter prints, with its bytecode kept in a folder."""
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPROFILEIMPORTTIME")
+    }
+    command = [sys.executable, "-X", f"pycache_prefix={cache}", "-c", code]
+    return float(subprocess.run(command, env=environment, text=True, capture_output=True, check=True).stdout)
+
+
+def measure(programs: dict[str, str], rounds: int) -> dict[str, float]:
+    """Seconds of each program: the least of all rounds."""
+    best = dict.fromkeys(programs, float("inf"))
+    with tempfile.TemporaryDirectory() as cache:
+        for counted in (False, *[True] * rounds):
+            for name, code in programs.items():
+                seconds = fresh(code, cache)
+                best[name] = min(best[name], seconds) if counted else best[name]
+    return best
+
+
+def rows(seconds: dict[str, float]) -> list[dict[str, Any]]:
+    """Each figure beside its bar."""
+    slower = max(1.0, seconds[YARDSTICK] / YARDSTICK_S)
+    bars = {"import xarrayops, of import numpy": (seconds[OURS] / seconds[NUMPY], OF_NUMPY)}
+    bars |= {"import xarrayops, seconds": (seconds[OURS], IMPORT_S * slower)}
+    firsts = (name for name in SETUPS if name in seconds)
+    bars |= {f"first call on {name}, seconds": (seconds[name], FIRST_CALL_S * slower) for name in firsts}
+    return [{"figure": name, "found": round(x, 4), "bar": round(bar, 4)} for name, (x, bar) in bars.items()]
+
+
+def main() -> int:
+    """Measure, print, and write if asked; `MISSED` if a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--libraries", default=",".join(SETUPS))
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    libraries = [name for name in options.libraries.split(",") if importlib.util.find_spec(name)]
+    programs = {statement: IMPORT.format(statement=statement) for statement in (OURS, NUMPY, YARDSTICK)}
+    programs |= {name: FIRST_CALL.format(setup=SETUPS[name]) for name in libraries}
+    seconds = measure(programs, options.rounds)
+    table = rows(seconds)
+    for row in table:
+        missed = "" if row["found"] <= row["bar"] else "  MISSED"
+        print(f"{row['figure']:34} {row['found']:8.4f}  (at most {row['bar']:.4f}){missed}")
+    if options.out:
+        written = {"machine": machine(("numpy", *libraries)), "seconds": seconds, "rows": table}
+        options.out.write_text(json.dumps(written, indent=1) + "\n")
+    return MISSED if any(row["found"] > row["bar"] for row in table) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
