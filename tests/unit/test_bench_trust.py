@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from xarrayops.bench import proof
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.plan import Plan
 from xarrayops.bench.runner import run
@@ -83,28 +82,3 @@ def test_a_bad_backend_is_caught(fault, tmp_path, monkeypatch, hanging):
             assert row.fix
             assert row.median_s is row.first_call_s is row.throughput is None
     assert len(rows) == 4
-
-
-class TestProof:
-    @pytest.mark.parametrize("launch", [1e-5, 3e-3])
-    def test_time_that_grows_is_believed(self, monkeypatch, launch):
-        def seconds(backend, device, rows):
-            return launch + rows * 1e-6, launch + rows * 1e-6 + 1e-4
-
-        monkeypatch.setattr(proof, "_seconds", seconds)
-        found = proof.prove("numpy", "cpu")
-        assert found["scaling_s"][2] >= 2 * found["scaling_s"][0]
-        assert 0 < found["launch_s"] < 0.1
-
-    def test_time_that_never_grows_is_not(self, monkeypatch):
-        monkeypatch.setattr(proof, "_seconds", lambda backend, device, rows: (1e-4, 1e-4))
-        with pytest.raises(proof.NotSynchronised, match="100, 100, 100 us"):
-            proof.prove("numpy", "cpu")
-
-    def test_work_behind_the_clocks_back_is_seen(self, monkeypatch):
-        monkeypatch.setattr(proof, "_seconds", lambda backend, device, rows: (rows * 1e-8, rows * 1e-6))
-        with pytest.raises(proof.NotSynchronised, match="could be read after"):
-            proof.prove("numpy", "cpu")
-
-    def test_numpy_is_synchronous(self):
-        assert proof.prove("numpy", "cpu")["launch_s"] < 1e-3

@@ -13,8 +13,15 @@ from xarrayops.bench.proof import NotSynchronised
 from xarrayops.bench.results import Status
 from xarrayops.bench.workloads._contract import MissingData
 
-_OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "can't allocate memory", "cannot allocate memory")
-_A_BUG = "Report it as a bug, with the versions of this row."
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "resource_exhausted",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "alloc_failed",
+)
+"""The last is of cuBLAS, cuDNN and their like: CUBLAS_STATUS_ALLOC_FAILED."""
+A_BUG = "Report it as a bug, with the versions of this row."
 
 
 def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str, Any]:
@@ -26,10 +33,10 @@ def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str
     try:
         return {"status": "ok", **action()}
     except WrongAnswer as error:
-        mend = f"Look at the function, expected and tolerance in {name}." if file else _A_BUG
+        mend = f"Look at the function, expected and tolerance in {name}." if file else A_BUG
         return _failure("wrong-answer", str(error), f"The time of a wrong answer is not shown. {mend}")
     except NotSynchronised as error:
-        return _failure("not-synchronised", str(error), f"Times of this library are not shown. {_A_BUG}")
+        return _failure("not-synchronised", str(error), f"Times of this library are not shown. {A_BUG}")
     except MissingData as error:
         return _failure("not-installed", str(error), error.fix)
     except (NotImplementedError, xo.XArrayOpsError) as error:
@@ -42,7 +49,7 @@ def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str
             return _failure("out-of-memory", _text(error), "A smaller --size, or a machine with more memory.")
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         place = f" (line {lines[-1]} of {name})" if lines else ""
-        return _failure("crashed", f"raised {_text(error)}{place}", f"Mend {name}." if file else _A_BUG)
+        return _failure("crashed", f"raised {_text(error)}{place}", f"Mend {name}." if file else A_BUG)
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -15,10 +15,19 @@ import numpy as np
 import xarrayops as xo
 from xarrayops.bench.timing import timed, timed_round
 
-_ORDER = 512
-_ROWS = (128, 512, 2048, 8192, 8192)
+_LADDER = (
+    *((128, 512), (512, 512), (2048, 512), (8192, 512)),
+    *((8192, 1024), (8192, 2048), (8192, 4096), (8192, 8192)),
+)
+"""Rows and order of the smallest of three products, each level with four times the operations of the one before.
+
+The last takes some 5 ms at 200 TFLOP/s, and its largest product 1 GiB for each of two arrays."""
 _LONG_ENOUGH_S = 0.005
-"""From here on a product dwarfs what surrounds it, on accelerators too."""
+"""From here on a product dwarfs what surrounds it, on accelerators too: their waiting and reading take some 0.2 ms."""
+_TOO_LONG_S = 1.0
+"""From here on no larger product is tried."""
+_ATTEMPTS = 3
+"""So many levels that take long enough must prove nothing: a disturbed machine delays any of them."""
 _TRIALS = 3
 _SMALLEST_S = 0.02
 _LEAST_GROWTH, _LEAST_SHARE = 2.0, 0.5
@@ -38,23 +47,26 @@ def smallest_call(backend: str, device: str) -> float:
 def prove(backend: str, device: str) -> dict[str, Any]:
     """The smallest call, and the times of one, two and four times the same work.
 
-    The work is a product of matrices with so many rows that it takes long, by the clock or until its first element can
-    be read. Where that proves nothing, ever more rows are tried: a disturbed machine delays small work by as much as
-    large.
+    The work is a product of matrices, so large that it takes long by the clock or until its first element can be read.
+    Where that proves nothing, larger products are tried: a disturbed machine delays small work by as much as large.
 
     Raises
     ------
     NotSynchronised
-        Four times the work takes less than twice as long, or half of its time passes behind the clock's back, however
-        much work it is.
+        Four times the work takes less than twice as long, or half of its time passes behind the clock's back, at
+        several sizes.
     """
-    for rows in _ROWS:
-        found = [_seconds(backend, device, rows * times) for times in (1, 2, 4)]
+    level = attempts = 0
+    while attempts < _ATTEMPTS:
+        rows, order = _LADDER[level]
+        found = [_seconds(backend, device, (rows * times, order)) for times in (1, 2, 4)]
         scaling, until_read = zip(*found, strict=True)
-        if until_read[0] < _LONG_ENOUGH_S and rows != _ROWS[-1]:
-            continue  # what surrounds the work may still be most of it
-        if scaling[2] >= max(_LEAST_GROWTH * scaling[0], _LEAST_SHARE * until_read[2]):
-            return {"launch_s": smallest_call(backend, device), "scaling_s": scaling}
+        is_last = level == len(_LADDER) - 1
+        if until_read[0] >= _LONG_ENOUGH_S or is_last:  # before, what surrounds the work may still be most of it
+            if scaling[2] >= max(_LEAST_GROWTH * scaling[0], _LEAST_SHARE * until_read[2]):
+                return {"launch_s": smallest_call(backend, device), "scaling_s": scaling}
+            attempts += 1
+        level += not is_last and until_read[2] < _TOO_LONG_S
     told = ", ".join(f"{seconds * 1e6:.0f}" for seconds in scaling)
     raise NotSynchronised(
         f"1, 2 and 4 times the same product took {told} us, and the last could be read after "
@@ -62,9 +74,10 @@ def prove(backend: str, device: str) -> dict[str, Any]:
     )
 
 
-def _seconds(backend: str, device: str, rows: int) -> tuple[float, float]:
+def _seconds(backend: str, device: str, shape: tuple[int, int]) -> tuple[float, float]:
     """The shortest of some products by the clock, and with the reading of an element; each is over before the next."""
-    x, y = (xo.convert(np.ones(shape, dtype="float32"), backend, device=device) for shape in _shapes(rows))
+    order = shape[1]
+    x, y = (xo.ones(shape, dtype="float32", backend=backend, device=device) for shape in (shape, (order, order)))
     trials = []
     for _ in range(_TRIALS):
         start = perf_counter()
@@ -73,7 +86,3 @@ def _seconds(backend: str, device: str, rows: int) -> tuple[float, float]:
         trials.append((seconds, perf_counter() - start))
     by_clock, until_read = zip(*trials, strict=True)
     return min(by_clock), min(until_read)
-
-
-def _shapes(rows: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (rows, _ORDER), (_ORDER, _ORDER)

@@ -21,8 +21,10 @@ from xarrayops.bench.workloads._contract import FLOATS
 
 Tell = Callable[[str], None]
 """Who wants to know what begins."""
-IMPORT_S = 60.0
-"""How long the libraries, which start side by side, may take."""
+IMPORT_S = 300.0
+"""How long the libraries, which start side by side, may take: the first contact with a GPU loads its kernels, too."""
+FIRST_S = 120.0
+"""How much longer than others the first answer of a process may take: it compiles what all later ones share."""
 _CODE = ("code", "versions")
 _WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed", "interrupted")
 """What a run that is resumed tries again: more time or memory, or another version of anything, may have mended it."""
@@ -45,6 +47,7 @@ class Side:
         self.records: list[Record] = []
         self.launches: dict[tuple[str, str], float] = {}
         self.workers: dict[str, Worker] = {}
+        self.warm: set[Worker] = set()
 
     # --- its processes ------------------------------------------------------------------------------------------------
 
@@ -84,10 +87,14 @@ class Side:
             worker.dismiss()
         for worker in self.workers.values():
             worker.close(grace_s=1.0)
-        self.workers = {}
+        self.workers, self.warm = {}, set()
 
     def ask(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
-        """The worker's answer; a worker that died over an earlier cell is started again."""
+        """The worker's answer; a worker that ended over an earlier cell is started again.
+
+        A worker whose device failed is ended: on an accelerator most errors are sticky, and the process cannot use the
+        device again, whatever it is asked.
+        """
         if not self.workers[backend].alive:
             self.workers[backend].close()
             self.workers[backend] = self.worker(backend)
@@ -96,8 +103,14 @@ class Side:
                 self.workers[backend].close()
                 return greeting
         worker = self.workers[backend]
-        answer = self.budget.within(lambda seconds: worker.ask(command, seconds), self.plan.timeout_s)
-        worker.freeze()
+        limit = self.plan.timeout_s + (0.0 if worker in self.warm else FIRST_S)
+        answer = self.budget.within(lambda seconds: worker.ask(command, seconds), limit)
+        self.warm.add(worker)
+        crashed = answer["status"] == "crashed" and command["kind"] != "cpu"
+        if crashed or not answer.pop("device_works", True):
+            worker.close()
+        else:
+            worker.freeze()
         return answer
 
     # --- its cells ----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from xarrayops._doctor import thread_pools
 from xarrayops._process import die_with_parent, keep_stdout
 from xarrayops.bench import proof, roofs, source
 from xarrayops.bench.cell import Cell, Place, warm_up
-from xarrayops.bench.failures import guarded
+from xarrayops.bench.failures import A_BUG, guarded
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
@@ -72,8 +72,27 @@ def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
 
 
 def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:
-    """The answer to a command. A cell that failed is forgotten."""
+    """The answer to a command. A cell that failed is forgotten; "device_works" says of a failure what it left behind."""
     place = Place(backend, command["device"], command["kind"])
+    found = _obey(command, place, workloads, cells)
+    if found["status"] == "ok" or place.kind == "cpu" or works(place):
+        return found
+    if found["status"] != "out-of-memory":
+        reason = f"{found['reason']}; the device no longer works in this process"
+        found |= {"status": "crashed", "reason": reason, "fix": A_BUG}
+    return {**found, "device_works": False}
+
+
+def works(place: Place) -> bool:
+    """Whether the library can still use the device: an error there may end all that a process can do with it."""
+    try:
+        warm_up(place.backend, place.device)
+    except Exception:  # whatever a library makes of it
+        return False
+    return True
+
+
+def _obey(command: dict[str, Any], place: Place, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:
 
     def with_cell(again: bool) -> dict[str, Any]:
         cell = cells.get(workload, place, command["dtype"], command["size"])
@@ -87,7 +106,7 @@ def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], 
 
     match command["do"]:
         case "prove":
-            return guarded(partial(proof.prove, backend, place.device))
+            return guarded(partial(proof.prove, place.backend, place.device))
         case "roofs":
             return guarded(lambda: cells.with_room(lambda again: roofs.probe(place, command["dtype"])))
         case _:

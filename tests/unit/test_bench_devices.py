@@ -1,0 +1,264 @@
+"""The benchmark on accelerators: devices that fail, fill up or are very quick, simulated where there are none."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.bench import proof, side, worker
+from xarrayops.bench.cell import Place
+from xarrayops.bench.failures import guarded
+from xarrayops.bench.journal import Journal
+from xarrayops.bench.plan import Plan
+from xarrayops.bench.ready import ReadyCells
+from xarrayops.bench.runner import run
+from xarrayops.bench.workloads import Workload
+
+FIRST = {
+    **{"transfer_s": 1e-3, "first_call_s": 1e-2, "operations": 1e6, "nbytes": 1e6, "tolerance": 1e-6},
+    "shape": [[9]],
+}
+DEVICE = {"name": "cuda:0", "kind": "cuda", "label": "H200", "index": 0, "attributes": {}}
+
+
+class Library:
+    """A library on one GPU, in worker processes that are simulated; a subclass says what they answer.
+
+    ``workers`` are all that were started; ``limits`` the seconds that each command was given.
+    """
+
+    greeting = {"status": "ok", "import_s": 1.0, "code": "c", "versions": {}, "devices": [DEVICE], "pools": []}
+
+    def __init__(self):
+        self.workers, self.limits = [], []
+
+    def start(self, module, backend, *sources, python):
+        library = self
+
+        class Worker:
+            alive, broken, name = True, False, backend
+            process = SimpleNamespace(pid=1)
+
+            def answer(self, seconds):
+                return {"status": "ok"} | library.greeting
+
+            def ask(self, command, seconds):
+                library.limits.append((command["do"], seconds))
+                return library.answer(self, command)
+
+            def freeze(self):
+                pass
+
+            def dismiss(self):
+                pass
+
+            def close(self, *, grace_s=0.0):
+                self.alive = False
+
+        self.workers.append(Worker())
+        return self.workers[-1]
+
+    def answer(self, worker, command):
+        match command["do"]:
+            case "prove":
+                return {"status": "ok", "launch_s": 1e-6}
+            case "roofs":
+                return {"status": "ok", "compute": 1e15, "memory": {"1": 1e15}}
+            case "memory":
+                return {"status": "ok", "peak_bytes": 1 << 20}
+            case _:
+                return {
+                    "status": "ok",
+                    "first": dict(FIRST),
+                    "median_s": 1e-3,
+                    "calls": 9,
+                    "error": 0.0,
+                    "cold_s": 2e-3,
+                }
+
+
+class Silent:
+    def step(self, step):
+        pass
+
+    def results(self, results):
+        pass
+
+
+WORKLOADS = tuple(
+    Workload(f"w{i}", xo.negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,)) for i in range(5)
+)
+
+
+@pytest.fixture
+def measured(monkeypatch, tmp_path):
+    """The rows of a run of simulated libraries, by backend and workload."""
+
+    def measured(library, backends=("gpu",), **options):
+        monkeypatch.setattr(side, "Worker", library.start)
+        settings = {"rounds": 2, "processes": 1, "budget_s": 900.0, "timeout_s": 30.0}
+        found = run(Plan(backends, WORKLOADS, **{**settings, **options}), Silent(), Journal(tmp_path))
+        return {(row.backend, row.workload): row for row in found.rows}
+
+    return measured
+
+
+class Faulty(Library):
+    """A workload faults, and from then on the process can do nothing with its device."""
+
+    def answer(self, worker, command):
+        if worker.broken or command.get("workload") == "w2":
+            worker.broken = True
+            reason = "raised RuntimeError: CUDA error: an illegal memory access was encountered"
+            return {"status": "crashed", "reason": reason, "fix": "Report it."}
+        return super().answer(worker, command)
+
+
+def test_a_device_that_faults_costs_one_cell(measured):
+    library = Faulty()
+    rows = measured(library)
+    assert {name: row.status for (_, name), row in rows.items()} == {
+        **dict.fromkeys(("w0", "w1", "w3", "w4"), "ok"),
+        "w2": "crashed",
+    }
+    assert len(library.workers) == 2, "one process ended, and one took its place"
+
+
+class Wrapped(Library):
+    """The same where the fault is shown as something else, such as an error of ours."""
+
+    def answer(self, worker, command):
+        if worker.broken or command.get("workload") == "w2":
+            worker.broken = True
+            return {"status": "unsupported", "reason": "no", "fix": "none", "device_works": False}
+        return super().answer(worker, command)
+
+
+def test_what_the_fault_is_called_does_not_matter(measured):
+    rows = measured(Wrapped())
+    assert [row.status for row in rows.values()].count("ok") == 4
+
+
+@pytest.mark.parametrize(("kind", "broken", "status"), [("cuda", True, "crashed"), ("cuda", False, "unsupported")])
+def test_a_worker_says_whether_its_device_still_works(monkeypatch, kind, broken, status):
+    def fails(x):
+        raise xo.Unsupported("CUDA error. Instead: nothing")
+
+    def warm_up(backend, device):
+        if broken:
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(worker, "warm_up", warm_up)
+    workload = Workload("w", fails, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
+    command = {"do": "measure", "workload": "w", "device": "cpu", "kind": kind, "dtype": "float32", "size": 9}
+    found = worker.obey(command, "numpy", {"w": workload}, ReadyCells())
+    assert found["status"] == status
+    assert found.get("device_works", True) is not broken
+    on_host = worker.obey({**command, "kind": "cpu"}, "numpy", {"w": workload}, ReadyCells())
+    assert (on_host["status"], "device_works" in on_host) == ("unsupported", False)
+
+
+def test_the_first_answer_of_a_process_may_take_longer(measured):
+    library = Faulty()
+    measured(library)
+    assert library.limits[0][1] >= 120, "modules are loaded and kernels compiled"
+    assert side.IMPORT_S >= 300
+    later = [seconds for _, seconds in library.limits if seconds <= 30.0]
+    assert len(later) == len(library.limits) - len(library.workers), "one answer of each process"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "CUDA out of memory. Tried to allocate 20.00 GiB",
+        "Out of memory allocating 8,589,934,592 bytes",
+        "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes",
+        "cudaErrorMemoryAllocation: out of memory",
+    ],
+)
+def test_a_full_device_is_told_from_a_fault(text):
+    def fails():
+        raise RuntimeError(text)
+
+    assert guarded(fails)["status"] == "out-of-memory"
+
+
+class Simulated:
+    """A device with its own clock: so many operations a second, so long to launch, to wait and to read an element."""
+
+    def __init__(self, monkeypatch, rate, *, waits=True, launch_s=1e-5, read_s=2e-4):
+        self.now, self.pending, self.longest = 0.0, 0.0, 0.0
+        self.rate, self.waits, self.launch_s, self.read_s = rate, waits, launch_s, read_s
+        monkeypatch.setattr(proof, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(proof, "timed", self.timed)
+        monkeypatch.setattr(proof, "smallest_call", lambda *place: launch_s)
+        monkeypatch.setattr(xo, "ones", lambda shape, **options: SimpleNamespace(shape=shape))
+        monkeypatch.setattr(xo, "convert", self.convert)
+
+    def convert(self, x, to, device=None):
+        if x is self:
+            self.now += self.pending + self.read_s
+            self.pending = 0.0
+        return x
+
+    def __getitem__(self, index):
+        return self
+
+    def timed(self, function, arrays):
+        (rows, order), (_, columns) = (x.shape for x in arrays)
+        start, work_s = self.now, 2.0 * rows * order * columns / self.rate
+        self.now += self.launch_s
+        self.pending += work_s
+        self.longest = max(self.longest, work_s)
+        if self.waits:
+            self.now += self.pending + 2e-5
+            self.pending = 0.0
+        return self.now - start, (self,)
+
+
+@pytest.mark.parametrize("rate", [1e9, 5e10, 1e12, 1e13, 5e13, 2e14, 1e15])
+class TestProof:
+    def test_a_library_that_is_waited_for_is_proven_at_any_speed(self, monkeypatch, rate):
+        device = Simulated(monkeypatch, rate)
+        found = proof.prove("gpu", "cuda:0")
+        assert found["scaling_s"][2] >= 3.5 * found["scaling_s"][0], "the work, and not what surrounds it"
+        assert found["scaling_s"][0] > (0.005 if rate < 5e14 else 0.001)
+        assert device.longest < 1.2, "nobody waits for long on a slow device"
+
+    def test_one_that_is_not_waited_for_is_seen_at_any_speed(self, monkeypatch, rate):
+        Simulated(monkeypatch, rate, waits=False)
+        with pytest.raises(proof.NotSynchronised, match="could be read after"):
+            proof.prove("gpu", "cuda:0")
+
+
+def test_a_slow_reading_is_no_proof_against_a_library(monkeypatch):
+    """Reading an element of a JAX array on a GPU takes as long as the product of a small matrix."""
+    Simulated(monkeypatch, 5e13, read_s=3e-4)
+    assert proof.prove("jax", "cuda:0")["launch_s"] == 1e-5
+
+
+def test_a_disturbed_moment_is_no_proof_against_a_library(monkeypatch):
+    device, times = Simulated(monkeypatch, 5e10), []
+    timed = device.timed
+
+    def disturbed(function, arrays):
+        device.now += 0.3 * (len(times) < 12)
+        times.append(device.now)
+        seconds, product = timed(function, arrays)
+        return seconds + 0.3 * (len(times) < 12), product
+
+    monkeypatch.setattr(proof, "timed", disturbed)
+    assert proof.prove("numpy", "cpu")["launch_s"] == 1e-5
+
+
+def test_numpy_is_proven():
+    assert proof.prove("numpy", "cpu")["launch_s"] > 0
+
+
+def test_a_place_is_what_the_worker_was_told():
+    assert worker.works(Place("numpy", "cpu", "cpu"))
