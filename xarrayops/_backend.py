@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +111,14 @@ class Backend:
     def shared_environment(self) -> dict[str, str]:
         """Environment variables, to be set before the first array, by which several processes share a device."""
         return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that decide how the library works, as far as they are set."""
+        names = getattr(self.module, "ENVIRONMENT", ())
+        prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+        known = ((name, value) for name, value in os.environ.items() if name in names or name.startswith(prefixes))
+        return dict(sorted(known))
 
     @property
     def settings(self) -> dict[str, dict[str, str]]:

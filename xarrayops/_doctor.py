@@ -22,11 +22,8 @@ from xarrayops._candidates import affected
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import Device, KnownBad
 
-SETTINGS = (
-    *("XARRAYOPS_BACKEND", "XARRAYOPS_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-    *("OPENBLAS_CORETYPE", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "JAX_PLATFORMS", "JAX_ENABLE_X64"),
-)
-"""The environment variables that decide on devices, threads and kernels."""
+OWN_SETTINGS = "XARRAYOPS_"
+"""How the environment variables begin that are ours; a backend knows those of its library."""
 TIMEOUT_S = 120.0
 """How long a library may take to be imported and to list its devices, in seconds."""
 _MARK = "xarrayops-doctor:"
@@ -39,7 +36,7 @@ def diagnose() -> dict[str, Any]:
         "python": platform.python_version(),
         "executable": sys.executable,
         "machine": _machine.facts(),
-        "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
+        "settings": own_settings(),
     }
     warnings: list[str] = []
     try:
@@ -48,12 +45,19 @@ def diagnose() -> dict[str, Any]:
     except InvalidBackend as error:
         known["backends"] = []
         warnings.append(str(error))
+    for backend in known["backends"]:
+        known["settings"] |= backend.pop("settings", {})
     known["pools"] = _merge_pools(known["backends"])
     slow = _machine.slow_openblas(known["pools"])
     warnings += [slow] if slow else []
     warnings += [text for backend in known["backends"] for text in backend.get("known_bad", ())]
     known["warnings"] = warnings
     return known
+
+
+def own_settings() -> dict[str, str]:
+    """The environment variables that are ours, as far as they are set."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(OWN_SETTINGS)}
 
 
 def wrong_default() -> list[str]:
@@ -85,7 +89,7 @@ def _examine_apart(name: str) -> dict[str, Any]:
 
 
 def examine(name: str) -> dict[str, Any]:
-    """What one backend says of itself, in this process: status, versions, devices, thread pools, known faults."""
+    """What one backend says of itself, in this process: status, versions, settings, devices, thread pools, faults."""
     status = registry.status(name)
     found: dict[str, Any] = {"name": name, "available": status.available}
     if not status.available:
@@ -93,6 +97,7 @@ def examine(name: str) -> dict[str, Any]:
     if status.backend is not None:
         devices = status.backend.devices()
         found["versions"] = status.backend.versions
+        found["settings"] = status.backend.environment
         found["devices"] = [{"kind": d.kind, "name": d.name, "label": d.label} for d in devices]
         found["known_bad"] = known_faults(status.backend.known_bad, found["versions"], devices)
     if status.available:

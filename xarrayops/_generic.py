@@ -36,6 +36,25 @@ def device_attributes(xp: ModuleType, device: Any, /) -> dict[str, int | str]:
     return {}
 
 
+def free_bytes(xp: ModuleType, device: Any, /) -> int | None:
+    """The standard asks for nothing of the kind."""
+    return None
+
+
+def release_memory(xp: ModuleType, device: Any, /) -> None:
+    """The standard asks for nothing of the kind."""
+
+
+def peak_bytes(xp: ModuleType, device: Any, call: Callable[[], Any], /) -> int | None:
+    """The standard asks for nothing of the kind."""
+    return None
+
+
+def precision_switches(xp: ModuleType) -> dict[str, str]:
+    """The standard knows none."""
+    return {}
+
+
 def refine(xp: ModuleType, x: Array, /) -> str | None:
     """The class tells all."""
     return None

@@ -21,6 +21,7 @@ OPTIONAL = {
     "WRAPS_INTEGERS": (bool, "True or False"),
     "NO_STRIDES": (Gap, "a Gap"),
     "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
+    "ENVIRONMENT": (tuple, "a tuple of names of environment variables"),
     "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
     "SPARSE": (SparseSupport, "a SparseSupport"),

@@ -26,6 +26,9 @@ Data that it may define:
     The `Gap` that says why the library's arrays have no strides, where they have none.
 ``SHARED_ENVIRONMENT``
     A mapping of environment variables by which a process leaves room on its device for others, as the benchmark needs.
+``ENVIRONMENT``
+    A tuple of the environment variables that decide on the library's devices, threads, memory, kernels and precision:
+    the doctor shows those that are set, and the benchmark records them. ``"XLA_*"`` stands for all that begin so.
 ``SETTINGS``
     A mapping from the name of a way to set the library up, where that decides what its arrays can hold, to the
     environment variables that do so before it is imported; the exchange matrix runs each of them.
@@ -63,6 +66,7 @@ from xarrayops._devices import (
     compact_strides as compact_strides,
 )
 from xarrayops.errors import Unsupported
+from xarrayops.plugin_device import DeviceHooks
 
 Array = Any
 """An array of any library. Arrays stay native, so no class describes them all."""
@@ -151,7 +155,7 @@ def gap_of(function: Any) -> Gap | None:
     return getattr(function, "gap", None)
 
 
-class Hooks:
+class Hooks(DeviceHooks):
     """The hooks: names, signatures and laws. A namespace to read, never instantiated."""
 
     @staticmethod
@@ -344,6 +348,9 @@ class Hooks:
 
 
 HOOKS: dict[str, Callable[..., Any]] = {
-    name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
+    name: member.__func__
+    for hooks in (Hooks, DeviceHooks)
+    for name, member in vars(hooks).items()
+    if isinstance(member, staticmethod)
 }
 """Every hook by name."""

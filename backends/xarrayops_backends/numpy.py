@@ -46,6 +46,13 @@ REFUSED_TYPES = {
 }
 
 
+ENVIRONMENT = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "OPENBLAS_CORETYPE",
+    "MKL_NUM_THREADS",
+    "NPY_DISABLE_CPU_FEATURES",
+)
 SPARSE = SparseSupport("xarrayops_backends._scipy", "scipy.sparse", extra="sparse")
 
 

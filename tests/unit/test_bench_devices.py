@@ -9,16 +9,21 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.bench import proof, side, worker
-from xarrayops.bench.cell import Place
+from xarrayops.bench.changes import environment_difference
 from xarrayops.bench.failures import guarded
 from xarrayops.bench.journal import Journal
+from xarrayops.bench.place import Place
 from xarrayops.bench.plan import Plan
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.runner import run
 from xarrayops.bench.workloads import Workload
 
 FIRST = {
-    **{"transfer_s": 1e-3, "first_call_s": 1e-2, "operations": 1e6, "nbytes": 1e6, "tolerance": 1e-6},
+    "transfer_s": 1e-3,
+    "first_call_s": 1e-2,
+    "operations": 1e6,
+    "nbytes": 1e6,
+    "tolerance": 1e-6,
     "shape": [[9]],
 }
 DEVICE = {"name": "cuda:0", "kind": "cuda", "label": "H200", "index": 0, "attributes": {}}
@@ -30,10 +35,9 @@ class Library:
     ``workers`` are all that were started; ``limits`` the seconds that each command was given.
     """
 
-    greeting = {"status": "ok", "import_s": 1.0, "code": "c", "versions": {}, "devices": [DEVICE], "pools": []}
-
-    def __init__(self):
+    def __init__(self, device=DEVICE):
         self.workers, self.limits = [], []
+        self.greeting = {"status": "ok", "import_s": 1.0, "code": "c", "versions": {}, "devices": [device], "pools": []}
 
     def start(self, module, backend, *sources, python):
         library = self
@@ -168,6 +172,92 @@ def test_the_first_answer_of_a_process_may_take_longer(measured):
     assert side.IMPORT_S >= 300
     later = [seconds for _, seconds in library.limits if seconds <= 30.0]
     assert len(later) == len(library.limits) - len(library.workers), "one answer of each process"
+
+
+class Full(Library):
+    """A device of one gigabyte: each library keeps all that it ever took, and w3 needs most of it."""
+
+    def answer(self, worker, command):
+        worker.holds = max(getattr(worker, "holds", 0.1), 0.9 if command.get("workload") == "w3" else 0.2)
+        if sum(each.holds for each in self.workers if each.alive) > 1.0:
+            worker.holds = 0.2
+            return {"status": "out-of-memory", "reason": "out of memory", "fix": "A smaller --size."}
+        return super().answer(worker, command)
+
+    def start(self, *arguments, **options):
+        worker = super().start(*arguments, **options)
+        worker.holds = 0.0
+        return worker
+
+
+def test_memory_that_other_libraries_hold_is_freed_where_a_cell_needs_it(measured):
+    """A frozen process keeps its pool, and some libraries never give it back before they end."""
+    rows = measured(Full(), ("one", "two", "three"))
+    assert {row.status for row in rows.values()} == {"ok"}
+    told = {row.first_call_s for row in rows.values()}
+    assert told == {None, FIRST["first_call_s"]}, "a second attempt is no first call"
+
+
+def test_what_is_too_large_for_the_device_stays_out_of_memory(measured):
+    library = Full()
+    library.answer = lambda worker, command: (
+        {"status": "out-of-memory", "reason": "out of memory", "fix": "A smaller --size."}
+        if command.get("workload") == "w3"
+        else Library.answer(library, worker, command)
+    )
+    rows = measured(library, ("one", "two"))
+    assert {name for (_, name), row in rows.items() if row.status == "out-of-memory"} == {"w3"}
+
+
+def test_the_host_is_cleared_of_nobody(measured):
+    library = Full({**DEVICE, "name": "cpu", "kind": "cpu"})
+    rows = measured(library, ("one", "two"))
+    assert len(library.workers) == 2
+    assert "out-of-memory" in {row.status for row in rows.values()}
+
+
+def test_a_worker_gives_its_memory_back_before_it_is_frozen(monkeypatch):
+    released = []
+    monkeypatch.setattr(Place, "release", lambda place: released.append(place))
+    workload = Workload("w", xo.negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
+    place = Place("numpy", "cpu", "cuda")
+    command = {"do": "measure", "workload": "w", "device": "cpu", "kind": "cuda", "dtype": "float32", "size": 9}
+    for more in ({"seconds": 0.001, "cold": False}, {"do": "memory"}):
+        assert worker.obey(command | more, "numpy", {"w": workload}, ReadyCells())["status"] == "ok"
+    assert released == [place] * 2
+
+
+def test_memory_of_the_device_is_asked_of_the_library(monkeypatch):
+    calls = []
+    monkeypatch.setitem(xo.backend("numpy").functions, "peak_bytes", lambda device, call: calls.append(call()) or 77)
+    workload = Workload("w", xo.negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
+    command = {"do": "memory", "workload": "w", "device": "cpu", "kind": "cuda", "dtype": "float32", "size": 9}
+    assert worker.obey(command, "numpy", {"w": workload}, ReadyCells()) == {"status": "ok", "peak_bytes": 77}
+    assert calls == [None]
+
+
+def test_the_peak_of_a_cell_on_an_accelerator_is_in_its_row(measured):
+    assert {row.peak_bytes for row in measured(Library()).values()} == {1 << 20}
+
+
+def test_switches_and_environment_are_in_the_results_and_decide_what_is_measured_again(monkeypatch, tmp_path):
+    def results(**greeting):
+        library = Library()
+        library.greeting |= {"settings": {"NVIDIA_TF32_OVERRIDE": "1"}, "switches": {"tf32": "no"}, **greeting}
+        monkeypatch.setattr(side, "Worker", library.start)
+        plan = Plan(("gpu",), WORKLOADS[:1], rounds=2, processes=1, budget_s=900.0)
+        found = run(plan, Silent(), Journal(tmp_path, resume=True))
+        return found, len([1 for do, _ in library.limits if do == "measure"])
+
+    found, asked = results()
+    assert asked == 2
+    assert found.environment["settings"]["NVIDIA_TF32_OVERRIDE"] == "1"
+    assert found.environment["switches"] == {"gpu": {"tf32": "no"}}
+    assert results()[1] == 0, "the same again"
+    for change in ({"settings": {}}, {"switches": {"tf32": "yes"}}):
+        other, asked = results(**change)
+        assert asked == 2
+        assert [name for name, *_ in environment_difference(found, other)]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.bench import source
-from xarrayops.bench.cell import Cell, Place
+from xarrayops.bench.cell import Cell
 from xarrayops.bench.failures import guarded
+from xarrayops.bench.place import Place
 from xarrayops.bench.workloads._contract import MissingData, Workload
 
 FILE = """

@@ -11,8 +11,9 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.bench import caches, cell, memory, roofs, source, timing, worker
-from xarrayops.bench.cell import Cell, Place
+from xarrayops.bench.cell import Cell
 from xarrayops.bench.oracle import WrongAnswer, check, relative_error
+from xarrayops.bench.place import Place
 from xarrayops.bench.workloads import WORKLOADS, Case, Workload
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}

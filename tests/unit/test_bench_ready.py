@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench import ready, source
-from xarrayops.bench.cell import Place
+from xarrayops import _machine
+from xarrayops.bench import source
 from xarrayops.bench.oracle import WrongAnswer
+from xarrayops.bench.place import Place
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.workloads._contract import Workload
 
@@ -42,26 +43,55 @@ class TestReadyCells:
 
     def test_the_longest_unasked_make_room(self, monkeypatch):
         cells, free = ReadyCells(), [1 << 30]
-        monkeypatch.setattr(ready._machine, "available_bytes", lambda: free[0])
-        monkeypatch.setattr(ready._machine, "memory_bytes", lambda: 1 << 30)
-        monkeypatch.setattr(ready._machine, "memory_limit_bytes", lambda: None)
+        monkeypatch.setattr(_machine, "available_bytes", lambda: free[0])
+        monkeypatch.setattr(_machine, "memory_bytes", lambda: 1 << 30)
+        monkeypatch.setattr(_machine, "memory_limit_bytes", lambda: None)
         first, second = (cells.get(workload(), PLACE, "float32", n) for n in (3, 4))
         assert cells.get(workload(), PLACE, "float32", 3) is first
         low = iter([(1 << 30) // 4, 1 << 30])
-        monkeypatch.setattr(ready._machine, "available_bytes", lambda: next(low))
+        monkeypatch.setattr(_machine, "available_bytes", lambda: next(low))
         cells.get(workload(), PLACE, "float32", 5)
         assert cells.get(workload(), PLACE, "float32", 3) is first
-        monkeypatch.setattr(ready._machine, "available_bytes", lambda: None)
+        monkeypatch.setattr(_machine, "available_bytes", lambda: None)
         assert cells.get(workload(), PLACE, "float32", 4) is not second
 
     def test_what_others_hold_is_no_reason_to_let_go_of_all(self, monkeypatch):
         cells = ReadyCells()
         kept = [cells.get(workload(), PLACE, "float32", n) for n in (3, 4)]
-        monkeypatch.setattr(ready._machine, "available_bytes", lambda: 1)
+        monkeypatch.setattr(_machine, "available_bytes", lambda: 1)
         cells.get(workload(), PLACE, "float32", 5)
         monkeypatch.undo()
         assert cells.get(workload(), PLACE, "float32", 4) is kept[1]
         assert cells.get(workload(), PLACE, "float32", 3) is not kept[0]
+
+    def test_a_device_that_is_nearly_full_makes_room_too(self, monkeypatch):
+        """The host has memory, and what is let go of is given back to the device before it is asked again."""
+        free, told = [900], []
+
+        def release(place):
+            free[0] = 900
+            told.append("released")
+
+        monkeypatch.setattr(Place, "room", lambda place: [(900, 1000), (free[0], 1000)])
+        monkeypatch.setattr(Place, "release", release)
+        cells = ReadyCells()
+        first, second = (cells.get(workload(), PLACE, "float32", n) for n in (3, 4))
+        assert told == []
+        free[0] = 100
+        cells.get(workload(), PLACE, "float32", 5)
+        assert told == ["released"]
+        assert cells.get(workload(), PLACE, "float32", 4) is second
+        assert cells.get(workload(), PLACE, "float32", 3) is not first
+
+    def test_the_room_of_an_accelerator_is_what_its_library_tells(self, monkeypatch):
+        functions = xo.backend("numpy").functions
+        monkeypatch.setitem(functions, "free_bytes", lambda device: 7)
+        monkeypatch.setitem(functions, "device_attributes", lambda device: {"memory_bytes": 9})
+        on_device = Place("numpy", "cpu", "cuda")
+        assert on_device.room()[1:] == [(7, 9)]
+        assert len(PLACE.room()) == 1
+        monkeypatch.setitem(functions, "free_bytes", lambda device: 1 / 0)
+        assert on_device.room()[1:] == [(None, None)]
 
     @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: 3 bytes")])
     def test_a_full_device_is_emptied_once(self, error):

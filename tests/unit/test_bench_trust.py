@@ -46,7 +46,7 @@ STATUS = {
     "wrong": ("wrong-answer", "error"),
     "unsynchronised": ("not-synchronised", "does not wait"),
     "crash": ("crashed", "SIGSEGV"),
-    "hang": ("timeout", "no answer within 300 s"),
+    "hang": ("timeout", "no answer within"),
     "memory": ("out-of-memory", "Unable to allocate"),
 }
 

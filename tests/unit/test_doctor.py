@@ -71,6 +71,13 @@ def test_settings_are_shown_and_a_slip_in_them_is_told(monkeypatch, capsys):
     assert _doctor.diagnose()["warnings"] == []
 
 
+def test_the_environment_of_every_library_is_shown(broken_libraries):
+    """That of NumPy, the one that is here; a library that cannot be imported knows none."""
+    done = doctor({**broken_libraries, "OPENBLAS_CORETYPE": "HASWELL", "XARRAYOPS_THREADS": "2"}, "--json")
+    settings = json.loads(done.stdout)["settings"]
+    assert (settings["OPENBLAS_CORETYPE"], settings["XARRAYOPS_THREADS"]) == ("HASWELL", "2")
+
+
 def test_diagnosis_leaves_out_what_is_not_known(monkeypatch):
     monkeypatch.setattr(registry, "names", lambda: ["numpy"])
     monkeypatch.setattr(_machine, "cpu_model", lambda: None)

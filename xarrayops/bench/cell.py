@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import statistics
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench import caches, memory
+from xarrayops.bench import caches
 from xarrayops.bench.oracle import WrongAnswer, check
+from xarrayops.bench.place import Place
 from xarrayops.bench.timing import finished, timed, timed_round
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.plugin import Array
 
 TRANSFERS = 5
 """How many conversions of the inputs stand behind a transfer time."""
-
-
-class Place(NamedTuple):
-    """A device of a backend: its name, and its kind ("cpu", "cuda", ...)."""
-
-    backend: str
-    device: str
-    kind: str
 
 
 class Cell:
@@ -77,8 +70,12 @@ class Cell:
             raise WrongAnswer(f"{when}: {error}") from None
 
     def peak_bytes(self) -> int | None:
-        """The host memory that one call adds at its peak; nothing may be timed in this process afterwards."""
-        return memory.peak_bytes(lambda: timed(self.function, self.inputs))
+        """The memory of the device that one call adds at its peak; nothing may be timed in this process afterwards."""
+
+        def call() -> None:
+            timed(self.function, self.inputs)
+
+        return self.place.peak_bytes(call)
 
 
 def transferred(arrays: tuple[Any, ...], backend: str, device: str) -> tuple[float, tuple[Array, ...]]:

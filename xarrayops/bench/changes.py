@@ -30,7 +30,7 @@ _OF_THE_RUN = frozenset(
     )
 )
 """What differs between any two runs."""
-_TOLD = ("xarrayops", "python", "machine.", "versions.", "settings.")
+_TOLD = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.")
 _STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "mended": "green"}
 
 

@@ -6,13 +6,13 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops import _machine
-from xarrayops.bench.cell import Cell, Place
+from xarrayops.bench.cell import Cell
 from xarrayops.bench.failures import is_out_of_memory
+from xarrayops.bench.place import Place
 from xarrayops.bench.workloads._contract import Workload
 
 KEPT_FREE = 1 / 3
-"""The part of the host's memory that is left to the next cell and to other programs."""
+"""The part of the memory, of the host and of the device, that is left to the next cell and to other programs."""
 
 
 class ReadyCells:
@@ -26,19 +26,20 @@ class ReadyCells:
         key = (workload.name, place, dtype, n)
         cell = self._cells.pop(key, None)
         if cell is None:
-            self._make_room()
+            self._make_room(place)
             cell = Cell(workload, place, dtype, n)
         self._cells[key] = cell
         return cell
 
-    def _make_room(self) -> None:
-        """While memory is scarce, and as long as that helps: others may hold it."""
-        free = _machine.available_bytes()
-        while self._cells and free is not None and free < KEPT_FREE * _whole():
+    def _make_room(self, place: Place) -> None:
+        """While memory is scarce, on the host or on the device, and as long as that helps: others may hold it."""
+        room = place.room()
+        while self._cells and any(_is_scarce(*each) for each in room):
             del self._cells[next(iter(self._cells))]
             gc.collect()
-            before, free = free, _machine.available_bytes()
-            if free is not None and free <= before:
+            place.release()
+            before, room = room, place.room()
+            if not any(_has_grown(now, then) for (now, _), (then, _) in zip(room, before, strict=True)):
                 return
 
     def with_room(self, action: Callable[[bool], dict[str, Any]]) -> dict[str, Any]:
@@ -57,5 +58,9 @@ class ReadyCells:
         self._cells = {key: each for key, each in self._cells.items() if each is not cell}
 
 
-def _whole() -> int:
-    return _machine.memory_limit_bytes() or _machine.memory_bytes() or 0
+def _is_scarce(free: int | None, whole: int | None) -> bool:
+    return free is not None and whole is not None and free < KEPT_FREE * whole
+
+
+def _has_grown(now: int | None, before: int | None) -> bool:
+    return now is None or before is None or now > before

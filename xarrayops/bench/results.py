@@ -53,7 +53,7 @@ class Row:
     throughput, throughput_unit : float, str
         The workload's operations or bytes by the median time.
     peak_bytes : int
-        Host memory that one call adds at its peak.
+        Memory that one call adds at its peak: of the host, or of the accelerator that it runs on.
     error, tolerance : float
         The largest error seen, and the largest that passes, as parts of the largest value in the float64 oracle.
     operations, nbytes : float
@@ -148,7 +148,8 @@ class Results:
 
     ``environment`` is plain data: "command", "date" (UTC), "seconds" (how long the run, or its last part if it was
     resumed, took), "machine" (facts by name), "load" (before the run), "others" (the part of the CPUs that other
-    programs had; None where nobody tells), "settings" (environment variables), "pools" (thread pools and BLAS kernels
+    programs had; None where nobody tells), "settings" (environment variables), "switches"
+    (by backend, the global settings that decide on the precision of products), "pools" (thread pools and BLAS kernels
     by backend, as threadpoolctl tells them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
     and who reached them), "launch_s" (the smallest call by place), "resolution" (the spread of the same work measured
     twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed", "code"

@@ -17,8 +17,8 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops import _machine
-from xarrayops.bench.cell import Place
 from xarrayops.bench.oracle import WrongAnswer
+from xarrayops.bench.place import Place
 from xarrayops.bench.timing import calls_per_reading, timed
 from xarrayops.bench.workloads._contract import epsilon, native_dtype
 

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from xarrayops import _machine
+from xarrayops._doctor import own_settings
 from xarrayops.bench.budget import Budget
 from xarrayops.bench.identity import Identity
 from xarrayops.bench.journal import Journal
@@ -19,7 +20,7 @@ from xarrayops.bench.probed import Probed
 from xarrayops.bench.record import Record
 from xarrayops.bench.resolution import resolution
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.side import Side, settings
+from xarrayops.bench.side import Side
 
 Cell = tuple[Side, Record]
 _CALLS_TO_WEIGH = 6
@@ -65,6 +66,8 @@ class Run:
             Side(plan, identity, journal, self.budget, probed, f" with {identity.command[0]}" if i else "")
             for i, (identity, journal) in enumerate(environments)
         ]
+        for side in self.sides:
+            side.sides = self.sides
 
     @property
     def weighing_s(self) -> float:
@@ -131,7 +134,7 @@ class Run:
             self.observe()
 
     def weigh(self) -> None:
-        """The peak of host memory of each cell; last, because it slows the workers down."""
+        """The peak of memory of each cell; last, because it slows the workers down."""
         for side in self.sides:
             for record in side.unweighed():
                 if record.row.backend in side.workers and self.budget.seconds_left > 0:
@@ -192,7 +195,8 @@ class Run:
             "machine": self.machine,
             "load": side.load,
             "others": self.others.part(worker.process.pid for worker in workers if worker.alive),
-            "settings": settings(),
+            "settings": own_settings() | {k: v for each in here.values() for k, v in each.get("settings", {}).items()},
+            "switches": {name: greeting["switches"] for name, greeting in here.items() if greeting.get("switches")},
             "versions": {name: greeting["versions"] for name, greeting in here.items()},
             "devices": {name: greeting["devices"] for name, greeting in here.items()},
             "pools": {name: greeting.get("pools", []) for name, greeting in here.items()},

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
 from xarrayops import _machine
-from xarrayops._doctor import SETTINGS
+from xarrayops._doctor import own_settings
 from xarrayops._process import Worker
 from xarrayops.bench.budget import Budget
 from xarrayops.bench.identity import Identity
@@ -34,7 +33,7 @@ class Side:
     """The libraries of one environment, and a record for each of their cells.
 
     ``greetings`` has what each library's first process said; ``launches`` the seconds of its smallest call, by backend
-    and device. Budget and roofs are shared with the other sides; ``label`` tells this one from them.
+    and device. Budget and roofs are shared with the other ``sides``; ``label`` tells this one from them.
     """
 
     def __init__(
@@ -48,6 +47,7 @@ class Side:
         self.launches: dict[tuple[str, str], float] = {}
         self.workers: dict[str, Worker] = {}
         self.warm: set[Worker] = set()
+        self.sides = [self]
 
     # --- its processes ------------------------------------------------------------------------------------------------
 
@@ -156,7 +156,8 @@ class Side:
         """What must be as it was for a time of a backend to stand: code, versions, machine and settings."""
         greeting = self.greetings[backend]
         code = (greeting.get("code"), greeting.get("versions"), self.identity.xarrayops, self.identity.python)
-        return [backend, *code, self.machine, settings()]
+        set_up = (greeting.get("settings"), greeting.get("switches"))
+        return [backend, *code, self.machine, own_settings(), *set_up]
 
     def pending(self) -> list[Record]:
         """The cells of libraries that are here and have not failed."""
@@ -167,8 +168,8 @@ class Side:
         return [record for record in self.records if record.row.measured]
 
     def unweighed(self) -> list[Record]:
-        """The cells on the host whose memory is not known yet."""
-        return [r for r in self.measured() if r.row.device_kind == "cpu" and r.row.peak_bytes is None]
+        """The cells whose memory is not known yet."""
+        return [record for record in self.measured() if record.row.peak_bytes is None]
 
     def rows(self) -> Iterator[Row]:
         """The cells as they stand."""
@@ -187,12 +188,38 @@ class Side:
         cold = record.rounds(process) < self.plan.cold_rounds
         command = {"do": "measure", "seconds": self.plan.round_s, "cold": cold, **record.address()}
         answer = self.ask(record.row.backend, command)
+        if answer["status"] == "out-of-memory" and self.clear(record):
+            answer = self.ask(record.row.backend, command)
+            if answer["status"] == "ok":
+                answer["first"]["first_call_s"] = None  # part of it may be left from the first attempt
         record.cost_s = monotonic() - start
         if answer["status"] != "over-budget":
             self.note(record, {**answer, "process": process})
 
+    def clear(self, record: Record) -> bool:
+        """End the other processes that hold memory of the cell's accelerator; False where there are none.
+
+        Frozen, they keep what their libraries never give back, as XLA its pool. They are started again when asked.
+        """
+        if record.row.device_kind == "cpu":
+            return False
+        holders = [
+            worker
+            for side in self.sides
+            for name, worker in side.workers.items()
+            if worker.alive and (side is not self or name != record.row.backend) and side.uses(name, record.roof_place)
+        ]
+        for worker in holders:
+            worker.close()
+        return bool(holders)
+
+    def uses(self, backend: str, place: RoofPlace) -> bool:
+        """Whether a library works on that device."""
+        devices = self.greetings[backend].get("devices", ())
+        return any((device["kind"], device["index"]) == place[:2] for device in devices)
+
     def weigh(self, record: Record) -> None:
-        """The peak of host memory of a cell."""
+        """The peak of memory of a cell."""
         answer = self.ask(record.row.backend, {"do": "memory", **record.address()})
         if answer["status"] == "ok":
             self.note(record, answer)
@@ -242,8 +269,3 @@ class Side:
                 command = {"do": "roofs", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
                 for rates in self.probe(backend, command, anew=anew):
                     self.probed.add(place, library, rates)
-
-
-def settings() -> dict[str, str]:
-    """The environment variables that decide on devices, threads and kernels."""
-    return {name: os.environ[name] for name in SETTINGS if name in os.environ}

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from xarrayops._doctor import device_text
-from xarrayops.bench import breakeven, caches, memory
+from xarrayops.bench import breakeven, caches
 from xarrayops.bench.cell import TRANSFERS
+from xarrayops.bench.place import METHOD
 from xarrayops.bench.plan import PROCESSES
 from xarrayops.bench.resolution import QUANTILE
 from xarrayops.bench.results import Results, Row
@@ -47,7 +48,7 @@ NOTES = (
     f"transfer: the conversion of the inputs from NumPy, the median of {TRANSFERS}.",
     "wins after: how many calls it takes to be ahead of NumPy, transfer and first call included; 'up to N calls only' "
     "of what starts sooner but runs slower. Differences below the resolution count here too.",
-    f"peak memory: {memory.METHOD}. Empty on accelerators, and where the budget ended first.",
+    f"peak memory: {METHOD}. Empty where the library does not tell, and where the budget ended first.",
     "error: largest difference from the oracle, as a part of the oracle's largest value.",
 )
 

@@ -21,8 +21,9 @@ from xarrayops._backend import Backend
 from xarrayops._doctor import thread_pools
 from xarrayops._process import die_with_parent, keep_stdout
 from xarrayops.bench import proof, roofs, source
-from xarrayops.bench.cell import Cell, Place, warm_up
+from xarrayops.bench.cell import Cell, warm_up
 from xarrayops.bench.failures import A_BUG, guarded
+from xarrayops.bench.place import Place
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.workloads._contract import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
@@ -30,7 +31,7 @@ from xarrayops.plugin import Device
 
 
 def greeting(backend: str) -> dict[str, Any]:
-    """Whether the backend can be used here, its versions, and the first device of each kind, each warmed up.
+    """Whether the backend can be used here, its versions and settings, and the first device of each kind, warmed up.
 
     ``import_s`` includes the warming up: the library's start belongs to no workload. Where it fails, the cells tell.
     """
@@ -48,6 +49,8 @@ def greeting(backend: str) -> dict[str, Any]:
         for device in first.values():
             with suppress(Exception):
                 warm_up(backend, device.name)
+        found["settings"] = status.backend.environment
+        found["switches"] = status.backend.functions["precision_switches"]()
         pools = thread_pools()
         found["pools"] = [{name: known for name, known in pool.items() if name != "filepath"} for pool in pools]
         took = perf_counter() - start
@@ -72,9 +75,10 @@ def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
 
 
 def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:
-    """The answer to a command. A cell that failed is forgotten; "device_works" says of a failure what it left behind."""
+    """The answer to a command. A cell that failed is forgotten; "device_works" says whether its device survived."""
     place = Place(backend, command["device"], command["kind"])
     found = _obey(command, place, workloads, cells)
+    place.release()  # the parent freezes this process now, with all that it holds
     if found["status"] == "ok" or place.kind == "cpu" or works(place):
         return found
     if found["status"] != "out-of-memory":

@@ -11,6 +11,11 @@ import cupy
 
 from xarrayops.plugin import KnownBad
 from xarrayops.plugin_sparse import SparseSupport
+from xarrayops_backends.cupy._device_memory import (
+    free_bytes as free_bytes,
+    peak_bytes as peak_bytes,
+    release_memory as release_memory,
+)
 from xarrayops_backends.cupy._devices import (
     as_device as as_device,
     compute as compute,
@@ -79,6 +84,10 @@ NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
 SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
+ENVIRONMENT = (
+    *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),
+    *("CUPY_TF32", "CUPY_ACCELERATORS", "CUPY_GPU_MEMORY_LIMIT", "CUPY_CUDA_PER_THREAD_DEFAULT_STREAM"),
+)
 KNOWN_BAD = (
     KnownBad(
         library="cupy",

@@ -93,6 +93,7 @@ from xarrayops_backends.numpy import __array_namespace_info__, as_device, device
 
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
+ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _can_chunk)]
 UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}
 

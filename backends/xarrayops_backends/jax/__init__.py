@@ -32,6 +32,7 @@ from xarrayops_backends.jax._creation import (
     zeros,
     zeros_like,
 )
+from xarrayops_backends.jax._device_memory import free_bytes, peak_bytes, precision_switches
 from xarrayops_backends.jax._devices import (
     __array_namespace_info__,
     as_device,
@@ -94,6 +95,11 @@ IMMUTABLE = True
 WRAPS_INTEGERS = True
 SHARED_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # else the first takes most of the device's memory
 SPARSE = SparseSupport("xarrayops_backends.jax._sparse", "jax.experimental.sparse", extra="jax")
+ENVIRONMENT = (
+    *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),
+    *("JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_NUM_CPU_DEVICES"),
+    *("XLA_FLAGS", "XLA_PYTHON_CLIENT_*", "TF_GPU_ALLOCATOR", "LIBTPU_INIT_ARGS"),
+)
 SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
 
 _SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"

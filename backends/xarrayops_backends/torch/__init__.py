@@ -29,6 +29,12 @@ from xarrayops_backends.torch._creation import (
     tril as tril,
     triu as triu,
 )
+from xarrayops_backends.torch._device_memory import (
+    free_bytes as free_bytes,
+    peak_bytes as peak_bytes,
+    precision_switches as precision_switches,
+    release_memory as release_memory,
+)
 from xarrayops_backends.torch._devices import (
     __array_namespace_info__ as __array_namespace_info__,
     as_device as as_device,
@@ -171,6 +177,11 @@ from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED, refining 
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = (torch.Tensor,)
+ENVIRONMENT = (
+    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"),
+    *("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "TORCH_BLAS_PREFER_*"),
+    *("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING"),
+)
 WRAPS_INTEGERS = True
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 

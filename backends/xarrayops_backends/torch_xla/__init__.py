@@ -38,6 +38,7 @@ from xarrayops_backends.torch_xla._layout import (
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = _torch.ARRAY_TYPES
 KNOWN_BAD = _torch.KNOWN_BAD
+ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """None of the torch backend's: the generic twin serves XLA."""
 

@@ -31,6 +31,7 @@ from cupy._functions import (  # noqa: E402, F401
     tensordot,
     ufunc,
 )
+from cupy._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: F401
 
 __version__ = "14.2.0+standin"
 

@@ -54,3 +54,29 @@ def retarget(capsule, device):
         tensor = _pointer_of(capsule, b"dltensor")
     (ctypes.c_int32 * 2).from_address(tensor + ctypes.sizeof(ctypes.c_void_p))[:] = device
     return capsule
+
+
+class MemoryPool:
+    """A pool that keeps nothing: the memory is NumPy's."""
+
+    def free_bytes(self):
+        return 0
+
+    def free_all_blocks(self, stream=None):
+        pass
+
+
+class PinnedMemoryPool:
+    def free_all_blocks(self):
+        pass
+
+
+_pools = MemoryPool(), PinnedMemoryPool()
+
+
+def get_default_memory_pool():
+    return _pools[0]
+
+
+def get_default_pinned_memory_pool():
+    return _pools[1]
