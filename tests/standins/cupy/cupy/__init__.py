@@ -31,7 +31,7 @@ from cupy._functions import (  # noqa: E402, F401
     tensordot,
     ufunc,
 )
-from cupy._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: F401
+from cupy._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402, F401
 
 __version__ = "14.2.0+standin"
 
