@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from xarrayops.errors import Unsupported
@@ -25,6 +25,18 @@ class Call(NamedTuple):
 
 Can = Callable[[Call], str | None]
 Kernel = tuple[str, Callable[..., Any], Can]
+
+
+class NotServed(Unsupported):
+    """Raised by a kernel which finds, as it runs, that its library has no code for calls of such a form.
+
+    The next candidate serves the call, and from then on all calls of that form. An error that says more than this (no
+    memory, a fault of the device) is never one of these.
+    """
+
+
+_failures: dict[tuple[Callable[..., Any], Hashable], str] = {}
+"""What kernels could not serve when they ran, by kernel and form of the call."""
 
 
 class KnownBad(NamedTuple):
@@ -90,17 +102,44 @@ def _is_here(fault: KnownBad, versions: Callable[[], Mapping[str, str]]) -> Call
     return is_here
 
 
+def refusal(kernel: Kernel, call: Call) -> str | None:
+    """Why a kernel cannot serve a call, or could not when it ran on one of the same form; None if it can."""
+    reason = kernel[2](call)
+    return _failures.get((kernel[1], _form(call))) if reason is None and _failures else reason
+
+
+def remember(kernel: Kernel, call: Call, error: NotServed) -> str:
+    """The reason why a kernel failed, which from now on is its refusal of calls of this form."""
+    reason = f"it failed when it ran: {error}"
+    _failures[kernel[1], _form(call)] = reason
+    return reason
+
+
+def _form(x: Any) -> Hashable:
+    """What decides on the code that serves a value: of an array its class, shape, dtype and device; else the value."""
+    if isinstance(x, (tuple, list)):
+        return tuple(map(_form, x))
+    if isinstance(x, dict):
+        return tuple((name, _form(value)) for name, value in sorted(x.items()))
+    if hasattr(x, "shape"):
+        return type(x), tuple(x.shape), str(x.dtype), str(getattr(x, "device", ""))
+    return x if isinstance(x, Hashable) else repr(x)
+
+
 def first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:
     """A function that hands each call to the first kernel that can serve it."""
 
     def choose(*args: Any, **kwargs: Any) -> Any:
         call = Call(args, kwargs)
         reasons = []
-        for name, function, can in kernels:
-            reason = can(call)
+        for kernel in kernels:
+            reason = refusal(kernel, call)
             if reason is None:
-                return function(*args, **kwargs)
-            reasons.append(f"{name}: {reason}")
+                try:
+                    return kernel[1](*args, **kwargs)
+                except NotServed as error:
+                    reason = remember(kernel, call, error)
+            reasons.append(f"{kernel[0]}: {reason}")
         raise Unsupported(f"no kernel of this library can serve {verb}: {'; '.join(reasons)}")
 
     return choose

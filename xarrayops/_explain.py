@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops import _at, _creation, _default, _dtypes, registry, standard
 from xarrayops._attention._explain import explain_attention
+from xarrayops._candidates import refusal
 from xarrayops._exchange import explain_convert
 from xarrayops._explanation import Candidate, Explanation
 from xarrayops._layout import LAID_OUT, as_strided, explain_layout, pin_memory
@@ -213,7 +214,7 @@ def _kernels(backend: Backend, verb: str, call: Call) -> list[Candidate]:
     inner = HOOK_OF.get(verb, verb)
     kernels = backend.kernels.get(inner)
     if kernels:
-        reasons = [(name, can(call)) for name, _, can in kernels]
+        reasons = [(kernel[0], refusal(kernel, call)) for kernel in kernels]
         return [Candidate(f"{backend.name}:{name}", reason is None, reason or "") for name, reason in reasons]
     gap = gap_of(backend.functions[inner])
     reason = backend.origins[inner] if gap is None else str(gap)

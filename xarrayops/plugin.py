@@ -45,7 +45,9 @@ Functions that it may define:
   standard alone.
 - ``VERB_CANDIDATES = [(name, function, can), ...]`` for any standard function or hook VERB (in capitals): the kernels
   that may serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`. Those
-  of a hook are followed by the generic road, which serves what they cannot.
+  of a hook are followed by the generic road, which serves what they cannot. A function that finds as it runs that the
+  library has no code for such a call raises `NotServed`, and the next kernel serves. It may have an attribute
+  ``copies``: a function of the `Call` that gives lines on what it copies, for ``explain``.
 
 A name may be bound to ``unsupported("why", instead="...")``: then the function raises, the support matrix shows the
 gap, and the tests expect it.
@@ -57,7 +59,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, NoReturn
 
-from xarrayops._candidates import Call as Call, KnownBad as KnownBad
+from xarrayops._candidates import Call as Call, KnownBad as KnownBad, NotServed as NotServed
 from xarrayops._devices import (
     DEVICE_ATTRIBUTES as DEVICE_ATTRIBUTES,
     Device as Device,
@@ -111,6 +113,8 @@ class Attention(NamedTuple):
     """Integers of shape (B,): nobody sees keys from there on; they and their values may hold anything."""
     with_lse: bool = False
     """Whether the logsumexp is asked for; a kernel may give None in its place where it is not."""
+    bottom_right: bool = False
+    """Whether an offset of shape (B,) is, in each row, the number of keys within the length less that of queries."""
 
     @property
     def has_one_offset(self) -> bool:

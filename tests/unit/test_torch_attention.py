@@ -14,7 +14,6 @@ from xarrayops.registry import backend_by_name
 from xarrayops.testing._attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
-cuda = pytest.importorskip("xarrayops_backends.torch._attention_cuda")
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
@@ -167,104 +166,6 @@ def test_choice_on_the_cpu() -> None:
     assert chosen(call(bias=torch.zeros(1, 1, 5, 7, requires_grad=True))) == "blocked"
     with FakeTensorMode():
         assert chosen(call(kv_lengths=torch.tensor([3, 4]))) == "blocked"
-
-
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a GPU says of itself, while tensors are fake."""
-    says: dict[str, Any] = {"major": 9, "cudnn": 92000}
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (says["major"], 0))
-    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: says["cudnn"])
-    return says
-
-
-def choices(**options: Any) -> str:
-    return chosen(call("cuda", torch.float16, **options))
-
-
-def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
-    """cuDNN where it is right and the fastest, then flash, then what takes masks and single precision."""
-    with FakeTensorMode():
-        x = torch.empty(2, 8, 7, 64, dtype=torch.float16, device="cuda")
-        eight = Call((Attention(x, x, x, 0.125),), {})
-        assert chosen(eight) == "sdpa-cudnn"
-        assert "193893" in (KERNELS["sdpa-cudnn"][1](call("cuda", torch.float16)) or "")
-        gpu["cudnn"] = 91500
-        assert chosen(eight) == "sdpa-flash"
-        gpu.update(cudnn=92000, major=8)
-        assert (
-            chosen(eight) == choices(like=(7, 7), right=0) == choices(right=0, offset=2, with_lse=True) == "sdpa-flash"
-        )
-        mask = torch.ones(1, 1, 5, 7, dtype=torch.bool, device="cuda")
-        assert choices(right=0) == choices(mask=mask) == choices(left=2, right=0) == "sdpa-efficient"
-        assert choices(kv_lengths=torch.ones(2, device="cuda", dtype=torch.int64)) == "sdpa-efficient"
-        assert chosen(call("cuda")) == "sdpa-efficient"
-        assert choices(mask=mask, with_lse=True) == choices(softcap=1.0) == choices(sizes=(12, 12)) == "blocked"
-        assert chosen(call("cuda", torch.float64)) == choices(like=(9000, 9000), left=2, right=0) == "blocked"
-        gpu["major"] = 7
-        assert choices() == "blocked"
-
-
-def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
-    """The logsumexp's gradient, scales that are not positive, and a bias that is more exact than the queries."""
-    with FakeTensorMode():
-        gpu["major"] = 8
-        followed = call("cuda", torch.float16, with_lse=True)
-        assert chosen(followed) == "sdpa-flash"
-        followed.args[0].q.requires_grad_()
-        assert "no gradient" in (KERNELS["sdpa-flash"][1](followed) or "")
-        (a,) = call("cuda", torch.float16).args
-        for scale in (0.0, -0.3):
-            assert chosen(Call((a._replace(scale=scale),), {})) == "blocked"
-        for dtype, kernel in (("float16", "efficient"), ("float32", ""), ("float64", ""), ("bfloat16", "")):
-            bias = torch.zeros(1, 1, 5, 7, dtype=getattr(torch, dtype), device="cuda")
-            assert choices(bias=bias) == (f"sdpa-{kernel}" if kernel else "blocked")
-
-
-def test_known_nan_gradients_of_cudnn(gpu: dict[str, Any]) -> None:
-    """The kernel is not chosen for what is known to strike it, and says so."""
-    with FakeTensorMode():
-        q, k, v = (torch.empty(1, 8, 192, 64, dtype=torch.float16, device="cuda") for _ in "qkv")
-        a = Attention(q, k, v, 1.0, mask=torch.ones(1, 1, 192, 192, dtype=torch.bool, device="cuda"))
-        can = KERNELS["sdpa-cudnn"][1]
-        assert can(Call((a,), {})) is None
-        q.requires_grad_()
-        struck = torch.__version__ >= "2.11"
-        assert ("196678" in (can(Call((a,), {})) or "")) == struck
-
-
-@pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 2, "right": 0}], ids=str)
-@pytest.mark.parametrize("kernel", ["sdpa-cudnn", "sdpa-efficient"])
-def test_masks_for_cuda(kernel: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """How a call is made ready for the public function; here that function serves it on the CPU."""
-    from contextlib import nullcontext
-
-    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
-    q, k, v = qkv()
-    for more in (
-        {},
-        {"mask": flags(2, 1, 5, 7)},
-        {"bias": torch.where(flags(1, 4, 5, 1), 0.5, -math.inf)},
-        {"kv_lengths": torch.tensor([0, 4]), "q_lengths": torch.tensor([2, 5])},
-    ):
-        bad_k, bad_v = k.clone(), v.clone()
-        if "kv_lengths" in more:
-            bad_k[1, :, 4:], bad_v[1, :, 4:] = math.nan, math.nan
-        given = Attention(q, bad_k, bad_v, 0.2, **more, **options)
-        out, lse = KERNELS[kernel][0](given)
-        want, _ = KERNELS["generic"][0](given)
-        torch.testing.assert_close(out, want)
-        assert lse is None
-
-
-def test_flash_on_cuda_of_fake_tensors() -> None:
-    """Shapes, dtypes and device of what the kernel itself gives."""
-    with FakeTensorMode():
-        (a,) = call("cuda", torch.float16, right=0, offset=2).args
-        out, lse = cuda.flash(a)
-    assert (tuple(out.shape), out.dtype, out.device.type) == ((2, 4, 5, 64), torch.float16, "cuda")
-    assert (tuple(lse.shape), lse.dtype) == ((2, 4, 5), torch.float32)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

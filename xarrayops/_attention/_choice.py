@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from xarrayops import _engines, registry
-from xarrayops._candidates import Call, Kernel, always, first_able
+from xarrayops._candidates import Call, Kernel, NotServed, always, first_able, refusal, remember
 from xarrayops._exchange import convert
 from xarrayops._exchange_plan import plan_convert
 from xarrayops._explanation import Candidate
@@ -47,15 +47,17 @@ class Road(NamedTuple):
 
     def _refusal(self, a: Attention) -> str | None:
         """Why the kernel itself cannot serve a call of its own library's arrays."""
-        return self.kernel[2](Call((a,), {}))
+        return refusal(self.kernel, Call((a,), {}))
 
     def copies(self, a: Attention) -> tuple[str, ...]:
-        """What is copied on the way in and out."""
+        """What is copied on the way in and out, and by the kernel itself."""
+        inner = getattr(self.kernel[1], "copies", None)
         if not self.is_foreign:
-            return ()
+            return inner(Call((a,), {})) if inner else ()
         plans = {name: _plan(x, self.engine) for name, x in _arrays(a)}
         coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
-        return (*coming, *(("copies the result",) if self.engine.immutable else ()))
+        own = inner(Call((_stand_in(a, self.engine),), {})) if inner else ()
+        return (*coming, *own, *(("copies the result",) if self.engine.immutable else ()))
 
     def take(self, a: Attention) -> Attention | str:
         """The call in arrays of the engine, or why the kernel cannot serve it."""
@@ -94,7 +96,10 @@ def serve_by_first(found: Iterable[Road], a: Attention) -> tuple[Array, Array | 
     for road in found:
         taken = road.take(a)
         if not isinstance(taken, str):
-            return road.serve(taken, road.own.functions["device"](a.q))
+            try:
+                return road.serve(taken, road.own.functions["device"](a.q))
+            except NotServed as error:
+                taken = remember(road.kernel, Call((taken,), {}), error)
         reasons.append(f"{road.name}: {taken}")
     raise Unsupported("; ".join(reasons))
 
@@ -147,10 +152,9 @@ def _plan(x: Array, engine: Backend) -> Any:
 
 def _device(x: Array, engine: Backend) -> Any:
     """The engine's own name for the device that holds x; None if it cannot use that device."""
-    memory = registry.backend_of(x).functions["memory"](x)
-    if memory is None:
-        return None
-    return next((d.native for d in engine.devices() if (d.kind, d.index) == (memory.device, memory.index)), None)
+    held = registry.backend_of(x).device_of(x)
+    found = None if held is None else engine.device_at(held.kind, held.index)
+    return None if found is None else found.native
 
 
 def _obstacle(a: Attention, own: Backend, engine: Backend) -> str | None:

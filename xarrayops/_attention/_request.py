@@ -83,7 +83,8 @@ def request(
     softcap = None if softcap is None else _real("softcap", softcap)
     if softcap is not None and softcap <= 0:
         raise Misfit(f"softcap= is a number above 0, or None for no cap; it was {softcap!r}")
-    return Attention(q, k, v, scale, mask, bias, left, right, offset, softcap, q_lengths, kv_lengths, with_lse)
+    ends = isinstance(anchor, str)
+    return Attention(q, k, v, scale, mask, bias, left, right, offset, softcap, q_lengths, kv_lengths, with_lse, ends)
 
 
 _SHAPES = (

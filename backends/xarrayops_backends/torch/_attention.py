@@ -7,22 +7,32 @@ from __future__ import annotations
 
 from xarrayops.plugin import Array, Attention, Call, KnownBad
 from xarrayops_backends.torch import (
+    _attention_alignment as alignment,
     _attention_blocks as blocks,
     _attention_cpu as cpu,
     _attention_cuda as cuda,
+    _attention_flash as flash,
     _attention_modes as modes,
 )
+from xarrayops_backends.torch._attention_failures import or_next
 
 
 def _flash_refusal(call: Call) -> str | None:
     q = call.args[0].q
     if q.is_cpu:
         return cpu.refusal(call)
-    return cuda.flash_refusal(call) if q.is_cuda else f"it serves the CPU and CUDA, not {q.device.type}"
+    return flash.flash_refusal(call) if q.is_cuda else f"it serves the CPU and CUDA, not {q.device.type}"
 
 
 def _flash(a: Attention, /) -> tuple[Array, Array | None]:
-    return cpu.attention(a) if a.q.is_cpu else cuda.flash(a)
+    return cpu.attention(a) if a.q.is_cpu else flash.flash(a)
+
+
+def _flash_copies(call: Call) -> tuple[str, ...]:
+    return () if call.args[0].q.is_cpu else alignment.copies(call)
+
+
+_flash.copies = _flash_copies  # type: ignore[attr-defined]
 
 
 def _always(call: Call) -> None:
@@ -30,15 +40,17 @@ def _always(call: Call) -> None:
 
 
 ATTENTION_CANDIDATES = [
-    ("sdpa-cudnn", cuda.cudnn, cuda.cudnn_refusal),
-    ("sdpa-flash", _flash, _flash_refusal),
-    ("sdpa-efficient", cuda.efficient, cuda.efficient_refusal),
+    ("sdpa-cudnn", or_next(cuda.cudnn), cuda.cudnn_refusal),
+    ("sdpa-flash", or_next(_flash), _flash_refusal),
+    ("sdpa-efficient", or_next(cuda.efficient), cuda.efficient_refusal),
     ("blocked", blocks.attention, _always),
 ]
 
 
 def _has_few_heads_of_keys(call: Call) -> bool:
-    return bool(call.args[0].k.shape[1] < 8)
+    """On B200 (compute capability 10.0) alone: other GPUs are not known to be wrong."""
+    (a,) = call.args
+    return bool(a.k.shape[1] < 8 and modes.generation(a.q.device) == 10)
 
 
 def _has_half_a_tile_and_a_mask(call: Call) -> bool:

@@ -1,14 +1,13 @@
-"""PyTorch's kernels of attention on CUDA, each chosen by name.
+"""PyTorch's kernels of attention on CUDA that take a mask, each chosen by name: cuDNN's and the memory-efficient one.
 
 PyTorch's public function takes the whole matrix of scores wherever none of them can serve, without a word. What they
-can do stands in sdp_utils.cpp of its sources; where versions or GPUs differ, this is the least of them.
+can do is in sdp_utils.cpp of its sources; where versions or GPUs differ, this is the least of them. No GPU has run this
+file yet.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import torch
 from array_api_compat import torch as xp
@@ -17,26 +16,17 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops._generic_attention import is_full, without_padding
 from xarrayops.plugin import Array, Attention, Call
-from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
+from xarrayops_backends.torch import (
+    _attention_alignment as alignment,
+    _attention_blocks as blocks,
+    _attention_flash as flash,
+    _attention_modes as modes,
+)
 
-HALVES = frozenset((torch.float16, torch.bfloat16))
 MASK = 1 << 24
 """Values of a mask that may be made for the whole call."""
-
-
-def flash_refusal(call: Call) -> str | None:
-    """Why flash attention cannot serve the call."""
-    (a,) = call.args
-    size = a.q.shape[3]
-    if a.mask is not None or a.bias is not None or a.kv_lengths is not None or a.q_lengths is not None:
-        return "it takes neither masks nor lengths"
-    if a.q.dtype not in HALVES:
-        return "it serves float16 and bfloat16"
-    if size != a.v.shape[3] or size % 8 or size > (192 if modes.requires_grad(a) else 256):
-        return "it serves heads of one size, a multiple of 8 and at most 256, or 192 for gradients"
-    if _hides(a) and not _is_causal_from_below(a):
-        return "of bands, it serves causality from the bottom right, where there are as many keys as queries or more"
-    return _refusal(a) or _too_old(a, 8)
+FEW_QUERIES = 16
+"""For fewer, cuDNN takes longer to plan (for each new length of a growing cache anew) than to compute."""
 
 
 def cudnn_refusal(call: Call) -> str | None:
@@ -45,17 +35,21 @@ def cudnn_refusal(call: Call) -> str | None:
     sizes = a.q.shape[3], a.v.shape[3]
     if not a.q.is_cuda:
         return "it serves CUDA"
-    if a.q.dtype not in HALVES:
+    if a.q.dtype not in flash.HALVES:
         return "it serves float16 and bfloat16"
     if any(size % 8 or size > 128 for size in sizes):
         return "it serves heads whose sizes are multiples of 8 and at most 128"
     if a.k.shape[2] == 1 or (a.q.shape[2] == 1 and modes.requires_grad(a)):
         return "it takes no single key, and no gradient of a single query"
+    if a.q.shape[2] < FEW_QUERIES and not modes.requires_grad(a):
+        return f"it plans for each new number of keys anew, which fewer than {FEW_QUERIES} queries do not repay"
+    if a.kv_lengths is not None and flash.flash_refusal(call) is None:
+        return "it would copy keys and values for their lengths, and flash attention does not"
     if torch.are_deterministic_algorithms_enabled():
         return "its gradients are not deterministic"
-    if torch.version.hip or (torch.backends.cudnn.version() or 0) <= 91500:  # type: ignore[no-untyped-call]
+    if torch.version.hip or modes.cudnn_version() <= 91500:
         return "cuDNN up to 9.15.0 is wrong where 128 does not divide the length"
-    return _masked_refusal(a) or _too_old(a, 9, 10)
+    return _masked_refusal(a, "cudnn") or _too_old(a, 9, 10)
 
 
 def efficient_refusal(call: Call) -> str | None:
@@ -63,57 +57,55 @@ def efficient_refusal(call: Call) -> str | None:
     (a,) = call.args
     if not a.q.is_cuda:
         return "it serves CUDA"
-    if a.q.dtype not in HALVES and a.q.dtype is not torch.float32:
+    if a.q.dtype not in flash.HALVES and a.q.dtype is not torch.float32:
         return "it serves float16, bfloat16 and float32"
     aligned = 16 // a.q.itemsize
     if a.q.shape[3] % aligned or a.v.shape[3] % aligned:
         return f"it serves heads whose sizes are multiples of {aligned}"
-    if any(step % aligned for x in (a.q, a.k, a.v) for step in (*x.stride()[:3], x.storage_offset())):
-        return "it takes rows that begin at multiples of 16 bytes"
-    return _masked_refusal(a) or _too_old(a, 8)
+    return _masked_refusal(a, "mem_efficient") or _too_old(a, 8)
 
 
-def flash(a: Attention, /) -> tuple[Array, Array]:
-    """The kernel itself: unlike the public function, it is causal from the bottom right, and gives the logsumexp."""
-    out, lse, *_ = torch._scaled_dot_product_flash_attention(a.q, a.k, a.v, 0.0, _hides(a), scale=a.scale)
-    return out, lse
+def cudnn(a: Attention, /) -> tuple[Array, None]:
+    """cuDNN's attention, which knows heads that share keys."""
+    return masked(SDPBackend.CUDNN_ATTENTION, a, knows_groups=True)
 
 
-def masked(backend: SDPBackend, a: Attention, /) -> tuple[Array, None]:
+def efficient(a: Attention, /) -> tuple[Array, None]:
+    """The memory-efficient kernel, of which not every version knows heads that share keys."""
+    return masked(SDPBackend.EFFICIENT_ATTENTION, a, knows_groups=False)
+
+
+def masked(backend: SDPBackend, a: Attention, *, knows_groups: bool) -> tuple[Array, None]:
     """The public function, held to one kernel, with all that hides keys in one mask."""
-    a = without_padding(xp, a)
+    a = alignment.all_aligned(without_padding(xp, a))
+    (batch, heads, queries, size), shared = a.q.shape, a.k.shape[1]
     causal = _hides(a) and a.mask is None and a.bias is None and a.kv_lengths is None and _is_causal_from_above(a)
-    whole = (0, a.q.shape[2]), (0, a.k.shape[2])
-    added = None if causal else blocks.added_to_scores(a, *whole, a.q.dtype)
+    added = None if causal else blocks.added_to_scores(a, (0, queries), (0, a.k.shape[2]), a.q.dtype)
     empty = None
     if added is not None:
         empty = (added == -math.inf).all(3, keepdim=True)
         added = torch.where(empty, 0.0, added)  # a query without keys sees all, and is lost below: no NaN, no gradient
-    k, v, groups = a.k, a.v, a.q.shape[1] // a.k.shape[1]
-    if groups > 1:  # not every version of every kernel knows heads that share keys
-        k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-    with sdpa_kernel(backend), modes.unrounded(a.q):
-        out = scaled_dot_product_attention(a.q, k, v, added, is_causal=causal, scale=a.scale)
+    q, k, v = a.q, a.k, a.v
+    if heads != shared and not knows_groups:
+        if queries == 1 and not causal and (added is None or added.shape[1] == 1):
+            q = q.reshape(batch, shared, -1, size)  # heads that share keys are as good as queries
+        else:
+            k, v = (x.repeat_interleave(heads // shared, 1) for x in (k, v))
+    with sdpa_kernel(backend), modes.unrounded(q):
+        grouped = q.shape[1] != k.shape[1]
+        out = scaled_dot_product_attention(q, k, v, added, is_causal=causal, scale=a.scale, enable_gqa=grouped)
+    out = out.reshape(batch, heads, queries, -1)
     if a.q_lengths is not None:
-        lost = torch.arange(a.q.shape[2], device=a.q.device).view(-1, 1) >= a.q_lengths.view(-1, 1, 1, 1)
+        lost = torch.arange(queries, device=q.device).view(-1, 1) >= a.q_lengths.view(-1, 1, 1, 1)
         empty = lost if empty is None else empty | lost
     return out if empty is None else torch.where(empty, 0.0, out), None
 
 
-cudnn: Callable[[Attention], tuple[Array, None]] = partial(masked, SDPBackend.CUDNN_ATTENTION)
-efficient: Callable[[Attention], tuple[Array, None]] = partial(masked, SDPBackend.EFFICIENT_ATTENTION)
+for _kernel in (cudnn, efficient):
+    _kernel.copies = alignment.copies  # type: ignore[attr-defined]
 
 
-def _refusal(a: Attention) -> str | None:
-    """What speaks against any of them."""
-    if a.scale <= 0:
-        return "it takes scales above 0: it multiplies the -inf of what is hidden by the scale"
-    if a.q.stride(3) != 1 or a.k.stride(3) != 1 or a.v.stride(3) != 1:
-        return "it takes heads whose values lie next to each other"
-    return modes.refusal(a)
-
-
-def _masked_refusal(a: Attention) -> str | None:
+def _masked_refusal(a: Attention, switch: str) -> str | None:
     """What speaks against those that take a mask."""
     if a.with_lse:
         return "PyTorch gives no logsumexp of it"
@@ -121,7 +113,11 @@ def _masked_refusal(a: Attention) -> str | None:
         return f"it would round the bias, of {a.bias.dtype}, to {a.q.dtype}"
     if _mask_values(a) > MASK:
         return f"its mask would have more than {MASK} values"
-    return _refusal(a)
+    if a.scale <= 0:
+        return "it takes scales above 0: it multiplies the -inf of what is hidden by the scale"
+    if not modes.is_switched_on(switch):
+        return f"torch.backends.cuda.enable_{switch}_sdp has switched it off"
+    return modes.refusal(a)
 
 
 def _mask_values(a: Attention) -> int:
@@ -142,18 +138,9 @@ def _is_causal_from_above(a: Attention) -> bool:
     return a.left is None and a.right == 0 and a.has_one_offset and a.offset == 0
 
 
-def _is_causal_from_below(a: Attention) -> bool:
-    """Rows without keys are left out, to which the kernel gives a logsumexp of +inf; so is AMD's, which is another."""
-    more = a.k.shape[2] - a.q.shape[2]
-    causal = a.left is None and a.right == 0 and a.has_one_offset and a.offset == more
-    return causal and (more == 0 or (more > 0 and not torch.version.hip))
-
-
 def _too_old(a: Attention, *majors: int) -> str | None:
     """Whether the GPU is not of one of these generations, or, of one alone, not of it or a later one."""
-    if not torch.cuda.is_available():
-        return "there is no GPU here"
-    major = torch.cuda.get_device_capability(a.q.device)[0]
+    major = modes.generation(a.q.device)
     if major in majors or (len(majors) == 1 and major > majors[0]):
         return None
     return f"it serves, or is the fastest on, compute capability {' and '.join(map(str, majors))}, not {major}"

@@ -11,6 +11,7 @@ import torch
 from torch.compiler import is_compiling
 from torch.utils.checkpoint import checkpoint
 
+from xarrayops._candidates import constant_while_tracing
 from xarrayops.plugin import Array, Attention
 
 
@@ -93,8 +94,41 @@ def has_lengths(a: Attention) -> bool:
 
 def can_read_lengths(a: Attention) -> bool:
     """Whether the lengths have values, which cost no wait: then nothing is computed for padding."""
-    if is_compiling() or torch._C._get_tracing_state() or torch._C._len_torch_dispatch_stack() or not a.q.shape[0]:
-        return False
     lengths = [x for x in (a.q_lengths, a.kv_lengths) if x is not None]
-    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-    return all(type(x) is torch.Tensor and x.is_cpu and not wrapped(x) for x in lengths)
+    return bool(a.q.shape[0]) and not is_traced() and all(_is_plain(x) and x.is_cpu for x in lengths)
+
+
+def has_address(x: Array) -> bool:
+    """Whether x has an address that may be asked for."""
+    return not is_traced() and _is_plain(x)
+
+
+def is_traced() -> bool:
+    """Whether operations are recorded, so that arrays have no values."""
+    return bool(is_compiling() or torch._C._get_tracing_state() or torch._C._len_torch_dispatch_stack())
+
+
+def _is_plain(x: Array) -> bool:
+    """Whether x is a tensor of memory, and not one that stands for another."""
+    return type(x) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
+
+
+@constant_while_tracing
+def generation(device: torch.device) -> int:
+    """The major compute capability of a GPU; 0 where PyTorch sees no GPU."""
+    return torch.cuda.get_device_capability(device)[0] if torch.cuda.is_available() else 0
+
+
+@constant_while_tracing
+def cudnn_version() -> int:
+    """The version of cuDNN, 0 without one; PyTorch's compiler refuses functions of its own that give numbers."""
+    return torch.backends.cudnn.version() or 0  # type: ignore[no-untyped-call]
+
+
+@constant_while_tracing
+def is_switched_on(kernel: str) -> bool:
+    """Whether the user lets PyTorch take that kernel: ``torch.backends.cuda.enable_*_sdp`` and ``sdpa_kernel``."""
+    return bool(getattr(torch.backends.cuda, f"{kernel}_sdp_enabled")())

@@ -1,0 +1,187 @@
+"""FlashAttention-2 in PyTorch's own build on CUDA, by the operations below the public function.
+
+These take what the public function does not: windows, causality from the bottom right, lengths of keys; and they give
+the logsumexp. What they can do is in flash_api.cpp of PyTorch's sources. No GPU has run this file yet.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from xarrayops._generic_attention import Span, is_full
+from xarrayops.plugin import Array, Attention, Call
+from xarrayops_backends.torch import (
+    _attention_alignment as alignment,
+    _attention_blocks as blocks,
+    _attention_modes as modes,
+)
+
+HALVES = frozenset((torch.float16, torch.bfloat16))
+_FORWARD = torch.ops.aten._flash_attention_forward.default._schema
+LENGTHS = any(argument.name == "seqused_k" for argument in _FORWARD.arguments)
+"""Whether this version of PyTorch takes how many keys of each row are real."""
+MANY = 1 << 31
+"""Rows of keys that the kernel cannot count."""
+
+
+class Band(NamedTuple):
+    """A band in the terms of the kernel, which aligns the last query with the last key."""
+
+    keys: Span
+    """The keys that any query may see."""
+    left: int
+    right: int
+    """How far a query sees; -1 for no limit."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether there is any limit."""
+        return self.left >= 0 or self.right >= 0
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether it is what the kernel calls causal."""
+        return self.left < 0 and self.right == 0
+
+    @property
+    def windows(self) -> dict[str, int]:
+        """The arguments of the kernel beside ``is_causal``."""
+        return {"window_size_left": self.left, "window_size_right": -1 if self.is_causal else self.right}
+
+
+def flash_refusal(call: Call) -> str | None:
+    """Why flash attention on CUDA cannot serve the call."""
+    (a,) = call.args
+    return (
+        halves_refusal(a, 192 if modes.requires_grad(a) else 256)
+        or _band_refusal(a)
+        or (lengths_refusal(a) if modes.has_lengths(a) else None)
+        or (None if modes.is_switched_on("flash") else "torch.backends.cuda.enable_flash_sdp has switched it off")
+        or modes.refusal(a)
+        or ("it serves compute capability 8.0 and later" if modes.generation(a.q.device) < 8 else None)
+    )
+
+
+def halves_refusal(a: Attention, largest: int) -> str | None:
+    """What speaks against any flash attention: masks, other dtypes and other heads."""
+    size = a.q.shape[3]
+    if a.mask is not None or a.bias is not None:
+        return "it takes no masks"
+    if a.q.dtype not in HALVES:
+        return "it serves float16 and bfloat16"
+    if size != a.v.shape[3] or size % 8 or size > largest:
+        return f"it serves heads of one size, a multiple of 8 and at most {largest}"
+    if a.scale <= 0:
+        return "it takes scales above 0: it multiplies the -inf of what is hidden by the scale"
+    return None
+
+
+def _band_refusal(a: Attention) -> str | None:
+    found = band(a)
+    if isinstance(found, str):
+        return found
+    if torch.version.hip and found.hides and not (found.is_causal and a.q.shape[2] == a.k.shape[2]):
+        return "of bands, it serves causality of as many keys as queries on AMD's GPUs"
+    return None
+
+
+def lengths_refusal(a: Attention) -> str | None:
+    """Why the kernel cannot take the lengths as they are."""
+    if a.q_lengths is not None:
+        return "it takes no lengths of queries"
+    if not LENGTHS or torch.version.hip:
+        return "this build of PyTorch takes no lengths"
+    if modes.requires_grad(a):
+        return "it has no gradient where there are lengths"
+    if sequences(a) is None:
+        return "the keys and values of its rows are not equally far apart"
+    return None
+
+
+def flash(a: Attention, /) -> tuple[Array, Array]:
+    """Serve what `flash_refusal` lets pass."""
+    a = alignment.all_aligned(a)
+    limits = band(a)
+    assert isinstance(limits, Band)  # the refusal has looked
+    if a.kv_lengths is not None:
+        out, lse = _by_lengths(a, limits)
+        return out, without_keys(lse)
+    (begin, end), queries = limits.keys, a.q.shape[2]
+    k, v = a.k.narrow(2, begin, end - begin), a.v.narrow(2, begin, end - begin)
+    out, lse, *_ = torch.ops.aten._flash_attention_forward(
+        *(*(x.transpose(1, 2) for x in (a.q, k, v)), None, None),
+        *(queries, end - begin, 0.0, limits.is_causal, False),
+        scale=a.scale,
+        **limits.windows,
+    )
+    out = out.transpose(1, 2)
+    return out, without_keys(lse) if limits.right >= 0 and queries > end - begin + limits.right else lse
+
+
+def without_keys(lse: Array) -> Array:
+    """A logsumexp of -inf for queries without keys, of which the kernel says +inf."""
+    return torch.where(lse == math.inf, -math.inf, lse)
+
+
+def _by_lengths(a: Attention, limits: Band) -> tuple[Array, Array]:
+    """Rows of keys that end early, where they are: sequences of one long list of keys, of which some are not used."""
+    (batch, heads, queries, size), (shared, keys) = a.q.shape, a.k.shape[1:3]
+    step = sequences(a)
+    assert step is not None  # the refusal has looked
+    device, rows = a.q.device, (batch - 1) * step + keys
+    k, v = (x.as_strided((rows, shared, size), (x.stride(2), x.stride(1), 1)) for x in (a.k, a.v))
+    begins = torch.arange(batch + 1, dtype=torch.int32, device=device)
+    out, lse, *_ = torch.ops.aten._flash_attention_forward(
+        *(a.q.transpose(1, 2).reshape(batch * queries, heads, size), k, v, begins * queries, begins * step),
+        *(queries, keys, 0.0, limits.is_causal, False),
+        scale=a.scale,
+        **limits.windows,
+        seqused_k=a.kv_lengths.to(device, torch.int32).clamp(0, keys),
+    )
+    return out.view(batch, queries, heads, size).transpose(1, 2), lse.view(heads, batch, queries).transpose(0, 1)
+
+
+def sequences(a: Attention) -> int | None:
+    """How many rows of keys lie between the first keys of one row of the batch and of the next; None if no number.
+
+    The kernel finds keys by their place in a list of all keys, (B * L, H, D). With this number of places from row to
+    row, views are such lists, in either layout, and also where a cache is longer than what is used of it.
+    """
+    found = set()
+    for x in (a.k, a.v):
+        batch, of_row, of_key = x.shape[0], x.stride(0), x.stride(2)
+        if batch == 1:
+            of_row, of_key = x.shape[2], 1
+        if of_key <= 0 or of_row < 0 or of_row % of_key:
+            return None
+        found.add(of_row // of_key)
+    step = found.pop()
+    return None if found or step * a.k.shape[0] + a.k.shape[2] >= MANY else step
+
+
+def band(a: Attention) -> Band | str:
+    """The band in the terms of the kernel, or why it cannot be said in them."""
+    queries, keys = a.q.shape[2], (0, a.k.shape[2])
+    if not a.has_band or is_full(a, (0, queries), keys):
+        return Band(keys, -1, -1)
+    if a.has_one_offset:
+        if modes.has_lengths(a):
+            return "with lengths it serves bands from the bottom right"
+        keys = blocks.seen_by(a, (0, queries))
+        shift = a.offset - keys[1] + queries  # from where the kernel puts query 0
+    elif a.bottom_right and a.q_lengths is None:
+        shift = 0
+    else:
+        return "of bands with a place for each row, it serves those from the bottom right"
+    seen = keys[1] - keys[0]
+    left, right = (None if a.left is None else a.left - shift), (None if a.right is None else a.right + shift)
+    if seen == 0 or (left is not None and left < 0) or (right is not None and right < 0):
+        return "it serves no band that begins or ends beyond the last query"
+    left = -1 if left is None or left >= seen - 1 else left
+    right = -1 if right is None or right >= queries - 1 else right
+    if right >= seen or (left >= 0 and right < 0 and queries > seen + 1):
+        return "it takes limits as far as the number of keys for no limits, which is wrong for so many queries"
+    return Band(keys, left, right)

@@ -1,0 +1,524 @@
+"""PyTorch's kernels of attention on CUDA: which one is chosen, and that each is given what its sources say it needs.
+
+Where there is no GPU, tensors are fake, and in place of the kernels stand their definitions in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops import _candidates
+from xarrayops._candidates import constant_while_tracing
+from xarrayops.plugin import Attention, Call
+from xarrayops.registry import backend_by_name
+from xarrayops.testing._attention_oracle import attention_oracle
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from xarrayops_backends.torch import (  # noqa: E402
+    _attention_alignment as alignment,
+    _attention_cuda as cuda,
+    _attention_flash as flash,
+)
+from xarrayops_backends.torch._attention_failures import or_next, says_no_code  # noqa: E402
+
+KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
+HALF = torch.float16
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a GPU says of itself, while tensors are fake."""
+    says: dict[str, Any] = {"major": 9, "cudnn": 92000}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (says["major"], 0))
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: says["cudnn"])
+    return says
+
+
+@pytest.fixture(autouse=True)
+def no_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed in one test is not remembered in the next."""
+    monkeypatch.setattr(_candidates, "_failures", {})
+
+
+def call(lq: int = 64, lk: int = 64, *, heads: tuple[int, int] = (8, 8), size: int = 64, **options: Any) -> Call:
+    """A call of fake tensors in half precision on a GPU, unless the options say otherwise."""
+    dtype, device = options.pop("dtype", HALF), options.pop("device", "cuda")
+    value_size = options.pop("value_size", size)
+    shapes = (2, heads[0], lq, size), (2, heads[1], lk, size), (2, heads[1], lk, value_size)
+    q, k, v = (torch.empty(shape, dtype=dtype, device=device) for shape in shapes)
+    return Call((Attention(q, k, v, 0.125)._replace(**options),), {})
+
+
+def chosen(asked: Call) -> str:
+    return next(name for name, (_, can) in KERNELS.items() if can(asked) is None)
+
+
+def refusal(kernel: str, asked: Call) -> str:
+    return KERNELS[f"sdpa-{kernel}"][1](asked) or ""
+
+
+def of_gpu(*shape: int, dtype: Any = torch.bool) -> Any:
+    return torch.empty(shape, dtype=dtype, device="cuda")
+
+
+def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
+    """cuDNN where it is right and the fastest, then flash, then what takes masks and single precision."""
+    with FakeTensorMode():
+        lengths = of_gpu(2, dtype=torch.int32)
+        from_below = {"offset": of_gpu(2, dtype=torch.int32), "right": 0, "bottom_right": True, "kv_lengths": lengths}
+        mask = of_gpu(1, 1, 64, 64)
+        for major, best in ((9, "sdpa-cudnn"), (10, "sdpa-cudnn"), (8, "sdpa-flash"), (12, "sdpa-flash")):
+            gpu["major"] = major
+            assert chosen(call()) == chosen(call(right=0)) == chosen(call(right=0, left=5)) == best
+            assert chosen(call(mask=mask)) == ("sdpa-efficient" if best == "sdpa-flash" else best)
+            assert chosen(call(with_lse=True, left=7, right=0)) == "sdpa-flash"
+            assert chosen(call(kv_lengths=lengths)) == chosen(call(**from_below)) == "sdpa-flash"
+            assert chosen(call(**from_below, left=9)) == chosen(call(1, **from_below)) == "sdpa-flash"
+            assert chosen(call(dtype=torch.float32)) == chosen(call(dtype=torch.float32, right=0)) == "sdpa-efficient"
+            assert chosen(call(mask=mask, with_lse=True)) == chosen(call(size=12, value_size=12)) == "blocked"
+            assert chosen(call(dtype=torch.float64)) == chosen(call(softcap=1.0)) == "blocked"
+        gpu["major"] = 9
+        assert chosen(call(1, right=0, offset=63)) == chosen(call(15)) == "sdpa-flash", "decoding"
+        assert chosen(call(16)) == "sdpa-cudnn"
+        gpu["cudnn"] = 91500
+        assert chosen(call()) == "sdpa-flash"
+        gpu.update(cudnn=92000, major=7)
+        assert chosen(call()) == chosen(call(mask=mask)) == "blocked"
+
+
+def test_no_large_masks(gpu: dict[str, Any]) -> None:
+    """A band that only a mask could say is cut into blocks where the mask would be large."""
+    with FakeTensorMode():
+        wide: dict[str, Any] = {"left": 2, "right": 0, "dtype": torch.float32}
+        assert chosen(call(**wide)) == "sdpa-efficient"
+        assert chosen(call(9000, 9000, **wide)) == "blocked"
+        assert chosen(call(9000, 9000, left=2, right=0)) == "sdpa-flash"
+
+
+def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
+    """The logsumexp's gradient, scales that are not positive, and a bias that is more exact than the queries."""
+    with FakeTensorMode():
+        gpu["major"] = 8
+        followed = call(with_lse=True)
+        followed.args[0].q.requires_grad_()
+        assert "no gradient" in refusal("flash", followed)
+        ragged = call(kv_lengths=of_gpu(2, dtype=torch.int32))
+        assert refusal("flash", ragged) == ""
+        ragged.args[0].v.requires_grad_()
+        assert "no gradient where there are lengths" in refusal("flash", ragged)
+        for scale in (0.0, -0.3):
+            assert chosen(call(scale=scale)) == "blocked"
+        for dtype, kernel in (("float16", "efficient"), ("float32", ""), ("float64", ""), ("bfloat16", "")):
+            bias = of_gpu(1, 1, 64, 64, dtype=getattr(torch, dtype))
+            assert chosen(call(bias=bias)) == (f"sdpa-{kernel}" if kernel else "blocked")
+
+
+def test_switches_of_the_user_are_kept(gpu: dict[str, Any]) -> None:
+    """torch.backends.cuda.enable_*_sdp and sdpa_kernel say which kernels may serve."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with FakeTensorMode():
+        for backend, kernel in ((SDPBackend.FLASH_ATTENTION, "flash"), (SDPBackend.EFFICIENT_ATTENTION, "efficient")):
+            with sdpa_kernel(backend):
+                assert chosen(call()) == f"sdpa-{kernel}"
+        with sdpa_kernel(SDPBackend.MATH):
+            assert chosen(call()) == "blocked"
+            assert "enable_cudnn_sdp" in refusal("cudnn", call())
+            assert "enable_flash_sdp" in refusal("flash", call())
+            assert "enable_mem_efficient_sdp" in refusal("efficient", call())
+        assert chosen(call()) == "sdpa-cudnn"
+
+
+def test_known_faults_of_cudnn(gpu: dict[str, Any]) -> None:
+    """The kernel is not chosen for what is known to strike it on this GPU, and says so."""
+    with FakeTensorMode():
+        few = call(heads=(8, 2))
+        assert chosen(few) == "sdpa-cudnn", "H100 and H200 are not known to be wrong"
+        gpu["major"] = 10
+        assert "193893" in refusal("cudnn", few)
+        gpu["major"] = 9
+        odd = call(192, 192, mask=of_gpu(1, 1, 192, 192))
+        assert refusal("cudnn", odd) == ""
+        odd.args[0].q.requires_grad_()
+        assert ("196678" in refusal("cudnn", odd)) == (torch.__version__ >= "2.11")
+
+
+def test_reasons_of_a_machine_without_a_gpu() -> None:
+    """Where PyTorch sees no GPU, arrays of one (in a compiler's hands) are not judged by it."""
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with FakeTensorMode():
+        assert "compute capability" in refusal("flash", call())
+        assert chosen(call()) == "blocked"
+
+
+def odd(shape: tuple[int, ...], *, offset: int = 0, row: int | None = None) -> Any:
+    """A tensor whose first value is so many items from a multiple of 16 bytes, in rows of so many items."""
+    *outer, size = shape
+    row = size if row is None else row
+    items = math.prod(outer) * row + 64
+    whole = torch.zeros(items, dtype=HALF)
+    start = -whole.data_ptr() % 16 // 2 + offset
+    strides = [row * math.prod(outer[axis + 1 :]) for axis in range(len(outer))]
+    return whole[start:].as_strided(shape, (*strides, 1))
+
+
+ALIGNMENTS = {
+    "as it is made": ({}, True),
+    "8 items on": ({"offset": 8}, True),
+    "1 item on": ({"offset": 1}, False),
+    "4 items on": ({"offset": 4}, False),
+    "rows of 72": ({"row": 72}, True),
+    "rows of 65": ({"row": 65}, False),
+    "rows of 66": ({"row": 66}, False),
+}
+
+
+@pytest.mark.parametrize("name", ALIGNMENTS)
+def test_alignment_of_addresses_and_rows(name: str) -> None:
+    """Judged by the address of the values, and not by their place in a storage that may be another library's view."""
+    options, expected = ALIGNMENTS[name]
+    x = odd((1, 2, 5, 64), **options)
+    assert alignment.is_aligned(x) is expected
+    lent = torch.from_dlpack(x.numpy())
+    assert (lent.storage_offset(), alignment.is_aligned(lent)) == (0, expected)
+    made = alignment.aligned(lent)
+    assert (made is lent) is expected
+    assert made.data_ptr() % 16 == 0
+    assert alignment.is_aligned(made)
+
+
+def test_alignment_of_other_axes() -> None:
+    """Values next to each other; axes of one item may have any step."""
+    x = torch.zeros(2, 64, 5, 64, dtype=HALF)
+    assert not alignment.is_aligned(x.mT[..., :8])
+    assert alignment.is_aligned(x.transpose(1, 2))
+    assert alignment.is_aligned(odd((1, 1, 1, 64), row=65)), "one row has no next one"
+    with FakeTensorMode() as mode:
+        fake = mode.from_tensor(torch.zeros(2, 8, 5, 72, dtype=HALF))
+        assert alignment.is_aligned(fake[..., 8:])
+        assert not alignment.is_aligned(fake[..., 1:65])
+
+
+@pytest.mark.parametrize("kernel", ["cudnn", "flash", "efficient"])
+def test_misaligned_views_are_copied_once(kernel: str, gpu: dict[str, Any]) -> None:
+    """A part of each head, whose rows begin anywhere, is copied, and explain says so."""
+    with FakeTensorMode():
+        asked = call(size=66)
+        a = asked.args[0]
+        view = a._replace(**{name: getattr(a, name).narrow(3, 1, 64) for name in "qkv"})
+        assert refusal(kernel, Call((view,), {})) == ""
+        lines = KERNELS[f"sdpa-{kernel}"][0].copies(Call((view._replace(v=of_gpu(2, 8, 64, 64, dtype=HALF)),), {}))
+        assert [line.split(":")[0] for line in lines] == ["copies q, 131072 bytes", "copies k, 131072 bytes"]
+        assert all(alignment.is_aligned(x) for x in alignment.all_aligned(view)[:3])
+        explained = xo.explain("attention", *view[:3])
+        copied = next(c for c in explained.candidates if c.name == f"torch:sdpa-{kernel}").copies
+        assert [line.split(",")[0] for line in copied] == ["copies q", "copies k", "copies v"]
+
+
+class Model(torch.nn.Module):  # type: ignore[misc]
+    """Attention with options, to be traced."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        super().__init__()
+        self.options = options
+
+    def forward(self, q: Any, k: Any, v: Any) -> Any:
+        return xo.attention(q, k, v, **self.options)
+
+
+TRACED: dict[str, tuple[int, dict[str, Any], str]] = {
+    "cuDNN": (64, {"causal": True}, "_scaled_dot_product_cudnn_attention|scaled_dot_product_attention"),
+    "flash": (1, {"causal": "bottom_right"}, "_flash_attention_forward"),
+    "window": (2, {"window": (3, 0, "bottom_right")}, "_flash_attention_forward"),
+    "lengths": (1, {"causal": "bottom_right", "kv_lengths": [3, 4]}, "_flash_attention_forward"),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_traces_as_one_graph(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Dynamo refuses, as a version that is a number, is not asked for; the graph holds the kernel."""
+    queries, options, operations = TRACED[name]
+    monkeypatch.setattr(cuda.modes, "generation", constant_while_tracing(lambda device: 9))
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 92000)
+    with FakeTensorMode():
+        q = of_gpu(2, 8, queries, 64, dtype=HALF)
+        k, v = (of_gpu(2, 8, 64, 64, dtype=HALF) for _ in "kv")
+        graph = torch.export.export(Model(options), (q, k, v), strict=True).graph
+    assert re.search(operations, str(graph)), graph
+    assert "bmm" not in str(graph), "blocks"
+
+
+def definition(a: Attention, visible: Any) -> tuple[Any, Any]:
+    """Attention of (B, L, H, D) arrays in double precision; visible (B, Lq, Lk). Empty rows as flash has them."""
+    groups = a.q.shape[2] // a.k.shape[2]
+    k, v = (x.repeat_interleave(groups, 2) for x in (a.k, a.v))
+    scores = torch.einsum("bqhd,bkhd->bhqk", a.q, k) * a.scale
+    scores = torch.where(visible[:, None], scores, -math.inf)
+    lse = torch.logsumexp(scores, 3)
+    weights = torch.exp(scores - torch.where(lse == -math.inf, 0.0, lse)[..., None])
+    out = torch.einsum("bhqk,bkhd->bqhd", weights, torch.where(visible.any(1)[:, :, None, None], v, 0.0))
+    return out, torch.where(lse == -math.inf, math.inf, lse)
+
+
+def as_flash(
+    q: Any, k: Any, v: Any, begins_q: Any, begins_k: Any, max_q: int, max_k: int, dropout: float, causal: bool,
+    debug: bool, *, scale: float, window_size_left: int = -1, window_size_right: int = -1, seqused_k: Any = None,
+) -> tuple[Any, ...]:  # fmt: skip
+    """What flash_api.cpp does with its arguments: how it treats limits, places and lengths."""
+    left = -1 if window_size_left >= max_k else window_size_left
+    right = -1 if window_size_right >= max_k else window_size_right
+    right = 0 if causal and max_q > 1 else right
+    if left < 0 <= right:
+        left = max_k
+    elif right < 0 <= left:
+        right = max_k
+    if begins_q is None:
+        assert seqused_k is None, "the dense kernel drops it"
+        lengths = torch.full((q.shape[0],), max_k)
+    else:
+        assert begins_q.dtype == begins_k.dtype == seqused_k.dtype == torch.int32
+        assert k.shape[0] == v.shape[0]
+        spans = [(int(b), int(b) + max_k) for b in begins_k[:-1]]
+        k, v = (torch.stack([x[begin : begin + max_k] for begin, _ in spans]) for x in (k, v))
+        q, lengths = q.view(-1, max_q, *q.shape[1:]), seqused_k
+    i, j = torch.arange(max_q)[:, None], torch.arange(max_k)
+    place = i + lengths[:, None, None] - max_q
+    visible = (j < lengths[:, None, None]) & (i >= 0)
+    if left >= 0:
+        visible = visible & (j >= place - left) & (j <= place + right)
+    out, lse = definition(Attention(q, torch.nan_to_num(k), v, scale), visible)
+    if begins_q is not None:
+        out, lse = out.flatten(0, 1), lse.transpose(0, 1).flatten(1)
+    return out, lse, None, None, None
+
+
+@pytest.fixture
+def defined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's definition in its place."""
+    monkeypatch.setattr(torch.ops.aten, "_flash_attention_forward", as_flash)
+
+
+def random_arrays(seed: int, lq: int, lk: int, heads: tuple[int, int] = (4, 2)) -> list[Any]:
+    draw = torch.Generator().manual_seed(seed)
+    shapes = (2, heads[0], lq, 8), (2, heads[1], lk, 8), (2, heads[1], lk, 8)
+    return [torch.randn(shape, generator=draw, dtype=torch.float64) for shape in shapes]
+
+
+def bands() -> Iterator[tuple[int, int, dict[str, Any]]]:
+    random = np.random.default_rng(7)
+    for _ in range(300):
+        lq, lk = (int(n) for n in random.integers(1, 9, 2))
+        left, right = (None if random.random() < 0.3 else int(random.integers(0, 10)) for _ in range(2))
+        yield lq, lk, {"causal": int(random.integers(-9, 10)), "window": (left, right)}
+        yield lq, lk, {"window": (left, right, int(random.integers(-9, 10)))}
+        yield lq, lk, {"causal": "bottom_right", "window": (left, None)}
+        yield lq, lk, {"causal": "top_left"}
+        yield lq, lk, {"window": (left, right, "bottom_right"), "kv_lengths": random.integers(0, lk + 1, 2).tolist()}
+        yield lq, lk, {"causal": "bottom_right", "kv_lengths": random.integers(0, lk + 1, 2).tolist()}
+
+
+def form(monkeypatch: pytest.MonkeyPatch, q: Any, k: Any, v: Any, **options: Any) -> Attention:
+    """The call as kernels are given it."""
+    from xarrayops._attention._request import request
+
+    names = ("mask", "bias", "causal", "window", "scale", "softcap", "q_lengths", "kv_lengths")
+    given = {"causal": False, **options}
+    return request(q, k, v, "BHSD", *(given.get(name) for name in names), True)
+
+
+def test_bands_and_lengths_reach_flash_in_its_own_terms(defined: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offsets, windows and lengths; what the kernel cannot say is refused, and most of it can be said."""
+    served, kinds = 0, set()
+    for n, (lq, lk, options) in enumerate(bands()):
+        q, k, v = random_arrays(n, lq, lk)
+        a = form(monkeypatch, q, k, v, **options)
+        limits = flash.band(a)
+        if isinstance(limits, str):
+            kinds.add(limits)
+            continue
+        served += 1
+        out, lse = flash.flash(a)
+        want, want_lse = attention_oracle(*(x.numpy() for x in (q, k, v)), **options)
+        np.testing.assert_allclose(out, want, atol=1e-12, err_msg=f"{lq} {lk} {options}")
+        np.testing.assert_allclose(lse, want_lse, atol=1e-12, err_msg=f"{lq} {lk} {options}")
+    assert served > 1200
+    assert len(kinds) == 2, kinds
+
+
+LAYOUTS = {
+    "BHSD": lambda x: x.contiguous(),
+    "BSHD": lambda x: x.transpose(1, 2).contiguous().transpose(1, 2),
+    "a part of a longer cache": lambda x: torch.cat([x, torch.full_like(x, math.nan)], 2)[:, :, : x.shape[2]],
+    "a part of a longer cache, BSHD": lambda x: (
+        torch.cat([x, torch.full_like(x, math.nan)], 2).transpose(1, 2).contiguous().transpose(1, 2)[:, :, : x.shape[2]]
+    ),
+}
+
+
+@pytest.mark.parametrize("queries", [1, 3])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_decoding_copies_no_keys(layout: str, queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys and values go to the kernel where they are, not repeated, whatever lies beyond their lengths."""
+    q, k, v = random_arrays(3, queries, 40, (8, 2))
+    for x in (k, v):
+        x[0, :, 17:] = math.nan
+    k, v = LAYOUTS[layout](k), LAYOUTS[layout](v)
+    seen = []
+
+    def look(*args: Any, **options: Any) -> Any:
+        seen.extend(args[1:3])
+        return as_flash(*args, **options)
+
+    monkeypatch.setattr(torch.ops.aten, "_flash_attention_forward", look)
+    options: dict[str, Any] = {"kv_lengths": [17, 40], "causal": "bottom_right"}
+    out, lse = flash.flash(form(monkeypatch, q, k, v, **options))
+    assert [x.data_ptr() for x in seen] == [k.data_ptr(), v.data_ptr()]
+    assert [x.shape[1] for x in seen] == [2, 2]
+    want, want_lse = attention_oracle(*(np.nan_to_num(x.numpy()) for x in (q, k, v)), **options)
+    np.testing.assert_allclose(out, want, atol=1e-12)
+    np.testing.assert_allclose(lse, want_lse, atol=1e-12)
+
+
+def test_sequences_that_are_not_equally_far_apart() -> None:
+    """Keys of one layout beside values of another are not one list of places."""
+    _, k, v = random_arrays(3, 1, 40)
+    q = k[:, :, :1]
+    assert flash.sequences(Attention(q, k, v, 1.0)) == 80
+    assert flash.sequences(Attention(q, k, LAYOUTS["BSHD"](v), 1.0)) is None
+    assert flash.sequences(Attention(q, k, v.flip(2).expand(2, 2, 40, 8), 1.0)) == 80
+    assert flash.sequences(Attention(q, k[:1], v[:1], 1.0)) == 40
+    assert flash.sequences(Attention(q, k[:, :, :1].expand(2, 2, 40, 8), v, 1.0)) is None
+
+
+@pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 2, "right": 0}], ids=str)
+@pytest.mark.parametrize("kernel", ["sdpa-cudnn", "sdpa-efficient"])
+@pytest.mark.parametrize("queries", [1, 5])
+def test_masks_for_cuda(kernel: str, options: dict[str, Any], queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How a call is made ready for the public function; here that function serves it on the CPU."""
+    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
+    q, k, v = random_arrays(5, queries, 7)
+    draw = torch.Generator().manual_seed(3)
+    for more in (
+        {},
+        {"mask": torch.rand((2, 1, queries, 7), generator=draw) > 0.4},
+        {"bias": torch.where(torch.rand((1, 4, queries, 1), generator=draw) > 0.4, 0.5, -math.inf)},
+        {"kv_lengths": torch.tensor([0, 4]), "q_lengths": torch.tensor([1, queries])},
+        {"kv_lengths": torch.tensor([3, 6]), "offset": torch.tensor([2, 5])},
+    ):
+        bad_k, bad_v = k.clone(), v.clone()
+        if "kv_lengths" in more:
+            bad_k[1, :, 6:], bad_v[1, :, 6:] = math.nan, math.nan
+        given = Attention(q, bad_k, bad_v, 0.2, **more, **options)
+        out, lse = KERNELS[kernel][0](given)
+        want, _ = KERNELS["generic"][0](given)
+        torch.testing.assert_close(out, want)
+        assert lse is None
+
+
+def test_grouped_heads_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN knows them, and one query of several heads is as good as several queries of one."""
+    seen = []
+
+    def look(q: Any, k: Any, v: Any, *args: Any, **options: Any) -> Any:
+        seen.append((tuple(q.shape), tuple(k.shape), options["enable_gqa"]))
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, *args, **options)
+
+    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
+    monkeypatch.setattr(cuda, "scaled_dot_product_attention", look)
+    for queries in (1, 5):
+        cuda.cudnn(Attention(*random_arrays(1, queries, 7), 0.3))
+        cuda.efficient(Attention(*random_arrays(1, queries, 7), 0.3))
+    keys, repeated = (2, 2, 7, 8), (2, 4, 7, 8)
+    assert seen == [
+        ((2, 4, 1, 8), keys, True),
+        ((2, 2, 2, 8), keys, False),
+        ((2, 4, 5, 8), keys, True),
+        ((2, 4, 5, 8), repeated, False),
+    ]
+
+
+@pytest.mark.parametrize("options", [{"right": 0, "offset": 2}, {"left": 3, "right": 1}, {"kv": 2}], ids=str)
+def test_flash_on_cuda_of_fake_tensors(options: dict[str, Any]) -> None:
+    """Shapes, dtypes and device of what the operations of this version of PyTorch give."""
+    with FakeTensorMode():
+        lengths = {"kv_lengths": of_gpu(2, dtype=torch.int32)} if options.pop("kv", None) else {}
+        (a,) = call(5, 7, heads=(4, 2), **options, **lengths).args
+        out, lse = flash.flash(a)
+    assert (tuple(out.shape), out.dtype, out.device.type) == ((2, 4, 5, 64), HALF, "cuda")
+    assert (tuple(lse.shape), lse.dtype) == ((2, 4, 5), torch.float32)
+
+
+PLANLESS = RuntimeError("cuDNN Frontend error: [cudnn_frontend] Error: No execution plans support the graph.")
+
+
+def test_a_kernel_without_a_plan_is_not_asked_again(gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one serves, at once and for each later call of the form; explain says why."""
+    tried: list[str] = []
+
+    def planless(a: Attention, /) -> Any:
+        tried.append("cudnn")
+        raise PLANLESS
+
+    def fine(a: Attention, /) -> Any:
+        tried.append("blocked")
+        return a.q, None
+
+    torch_ = backend_by_name("torch")
+    kernels = [("sdpa-cudnn", or_next(planless), _candidates.always), ("blocked", fine, _candidates.always)]
+    monkeypatch.setitem(torch_.kernels, "attention", kernels)
+    serve = _candidates.first_able("attention", kernels)
+    q, k, v = random_arrays(0, 5, 7)
+    for _ in range(3):
+        serve(Attention(q, k, v, 0.5))
+    assert tried == ["cudnn", "blocked", "blocked", "blocked"]
+    serve(Attention(q[:, :, :3], k, v, 0.5))
+    assert tried[4:] == ["cudnn", "blocked"], "another form may have a plan"
+    first, second = xo.explain("attention", q, k, v, scale=0.5).candidates
+    assert not xo.explain("attention", q, k, v, scale=0.75).candidates[0].reason
+    serve(form(monkeypatch, q, k, v, scale=0.5)._replace(with_lse=False))
+    first = xo.explain("attention", q, k, v, scale=0.5).candidates[0]
+    assert (first.ok, second.ok) == (False, True)
+    assert "failed when it ran: cuDNN Frontend error" in first.reason
+
+
+@pytest.mark.parametrize(
+    ("error", "goes_on"),
+    [
+        (PLANLESS, True),
+        (RuntimeError("No available kernel. Aborting execution."), True),
+        (RuntimeError("FA4 flash_attention forward unsupported: FA4 requires compute capability 9.0 or 10.0"), True),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"), False),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
+        (RuntimeError("cuDNN Frontend error: CUDNN_STATUS_EXECUTION_FAILED"), False),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), False),
+        (RuntimeError("something else"), False),
+    ],
+    ids=str,
+)
+def test_only_a_lack_of_code_is_passed_over(error: RuntimeError, goes_on: bool) -> None:
+    """A device that is short of memory or broken is never hidden by another kernel."""
+    assert says_no_code(error) is goes_on
+
+    def fail(a: Attention, /) -> Any:
+        raise error
+
+    kernels = [("fails", or_next(fail), _candidates.always), ("serves", lambda a: "served", _candidates.always)]
+    serve = _candidates.first_able("attention", kernels)
+    asked = Attention(*random_arrays(0, 2, 2), 1.0)
+    if goes_on:
+        assert serve(asked) == "served"
+    else:
+        with pytest.raises(type(error)) as caught:
+            serve(asked)
+        assert caught.value is error
