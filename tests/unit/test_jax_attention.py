@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.plugin import Attention, Call
+from xarrayops.plugin import Attention
 from xarrayops.testing._attention_oracle import attention_oracle
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
-from xarrayops_backends.jax import _attention as kernel  # noqa: E402
+from xarrayops_backends.jax import _attention_blocks as kernel  # noqa: E402
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -195,45 +195,3 @@ def test_calls_of_equal_shapes_are_compiled_once() -> None:
     for step in range(4):
         xo.attention(*given, kv_lengths=jnp.asarray([step, 50 - step]))
     assert kernel._attended._cache_size() == 2
-
-
-def plain(**changes: Any) -> Call:
-    """A call that cuDNN serves, but for the changes."""
-    x = jnp.zeros((1, 2, 8, 64), "bfloat16")
-    return Call((Attention(x, x, x, 0.125)._replace(**changes),), {})
-
-
-@as_it_is
-def test_cudnn_stays_away_from_other_devices() -> None:
-    assert "not cpu" in str(kernel.cudnn_refusal(plain()))
-
-
-@as_it_is
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({}, None),
-        ({"right": 0}, None),
-        ({"left": 3, "right": 0}, None),
-        ({"right": 1}, "causal"),
-        ({"left": 3}, "causal"),
-        ({"right": 0, "offset": 1}, "top left"),
-        ({"right": 0, "offset": jnp.zeros(1, "int32")}, "top left"),
-        ({"left": 3, "right": 0, "q": jnp.zeros((1, 2, 12, 64), "bfloat16")}, "without keys"),
-        ({"q": jnp.zeros((1, 2, 8, 64), "float32")}, "float32"),
-        ({"q": jnp.zeros((1, 2, 0, 64), "bfloat16")}, "empty"),
-        ({"q": jnp.zeros((1, 2, 8, 20), "bfloat16")}, "multiple of 8"),
-        ({"v": jnp.zeros((1, 2, 8, 32), "bfloat16")}, "one size"),
-        ({"softcap": 1.0}, "softcap"),
-        ({"mask": jnp.ones((1, 1, 8, 8), bool)}, "mask"),
-        ({"bias": jnp.ones((1, 1, 8, 8))}, "bias"),
-        ({"kv_lengths": jnp.ones(1, "int32")}, "kv_lengths"),
-        ({"with_lse": True}, "logsumexp"),
-    ],
-)
-def test_cudnn_serves_only_what_it_gives_rightly(
-    changes: dict[str, Any], reason: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel, "_places", lambda a: ({"cuda"}, 9.0))
-    refusal = kernel.cudnn_refusal(plain(**changes))
-    assert refusal is None if reason is None else reason in str(refusal)
