@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,3 +221,34 @@ def test_numpy_serves_tensors_without_a_copy():
     assert explained.candidates[0].copies == ()
     assert isinstance(got, torch.Tensor)
     assert close(got.numpy())
+
+
+def test_explain_names_engines_for_arrays_without_kernels():
+    """Where only the generic twin serves, a library that is here and could serve the same memory is named."""
+    strict = pytest.importorskip("array_api_strict")
+    pytest.importorskip("torch")
+    arrays = [strict.asarray(x) for x in (Q, K, V)]
+    xo.backend("torch")
+    found = xo.explain("attention", *arrays)
+    assert found.chosen == "array_api_strict:generic"
+    assert 'torch:sdpa-flash can, without a copy, and is most likely quicker: with xo.engines("torch")' in found.summary
+    with xo.engines("torch"):
+        inside = xo.explain("attention", *arrays)
+        assert close(xo.attention(*arrays))
+    assert inside.chosen == "torch:sdpa-flash"
+    assert "engines" not in inside.summary + xo.explain("attention", Q, K, V).summary
+
+
+def test_explain_of_cupy_names_engines_that_are_installed():
+    """In a process of its own, where nothing else is imported: what is installed is named, and not imported."""
+    pytest.importorskip("torch")
+    standin = str(Path(__file__).parents[1] / "standins" / "cupy")
+    code = (
+        "import sys, cupy, xarrayops as xo; x = cupy.ones((1, 2, 16, 8), dtype='float16'); "
+        "found = xo.explain('attention', x, x, x); print(found.chosen, found.summary, 'torch' in sys.modules)"
+    )
+    path = os.pathsep.join(filter(None, (standin, os.environ.get("PYTHONPATH"))))
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert re.fullmatch(r"cupy:generic .*xo\.engines\(name\).*torch.* False\n", run.stdout), run.stdout + run.stderr

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from xarrayops import _engines, registry
 from xarrayops._candidates import Call, Kernel, NotServed, always, first_able, refusal, remember
+from xarrayops._entry_points import names
 from xarrayops._exchange import convert
 from xarrayops._exchange_plan import plan_convert
 from xarrayops._explanation import Candidate
@@ -75,7 +76,8 @@ class Road(NamedTuple):
         if not self.is_foreign:
             return out, lse
         back = {"device": device, "copy": True if self.engine.immutable else None}  # results are the caller's to write
-        return convert(out, self.own.name, **back), None if lse is None else convert(lse, self.own.name, **back)
+        home = self.own.name if self.own.has_entry_point else self.own.namespace
+        return convert(out, home, **back), None if lse is None else convert(lse, home, **back)
 
 
 def roads(own: Backend, engines: Iterable[str]) -> list[Road]:
@@ -139,6 +141,26 @@ def candidates(a: Attention, found: Iterable[Road]) -> Iterator[Candidate]:
         )
 
 
+def idle_engines(a: Attention, own: Backend) -> str:
+    """What engines that are not active could do for arrays whose own library has no kernel, in a clause for `explain`.
+
+    Libraries that are not imported are named and not asked: to import one may take seconds and memory of the device.
+    """
+    from importlib.util import find_spec
+
+    loaded = {backend.name: backend for backend in registry.by_module.values() if backend is not own}
+    clauses = []
+    for engine in loaded.values():
+        able = (road for road in roads(own, [engine.name]) if road.is_foreign and road.refusal(a) is None)
+        first = next((road.name for road in able if not road.copies(a)), None)
+        if first is not None:
+            clauses.append(f'{first} can, without a copy, and is most likely quicker: with xo.engines("{engine.name}")')
+    others = [name for name in names() if name not in loaded and name != own.name and find_spec(name)]
+    if not clauses and others:
+        clauses.append(f"xo.engines(name) lets kernels of a library serve that is installed: {', '.join(others)}")
+    return "; ".join(clauses)
+
+
 def _arrays(a: Attention) -> Iterator[tuple[str, Array]]:
     for name in FIELDS:
         value = getattr(a, name)
@@ -152,8 +174,14 @@ def _plan(x: Array, engine: Backend) -> Any:
 
 def _device(x: Array, engine: Backend) -> Any:
     """The engine's own name for the device that holds x; None if it cannot use that device."""
-    held = registry.backend_of(x).device_of(x)
-    found = None if held is None else engine.device_at(held.kind, held.index)
+    own = registry.backend_of(x)
+    held = own.device_of(x)
+    if held is None:
+        return None
+    found = engine.device_at(held.kind, held.index)
+    if found is None:  # a library without a backend file has kinds of devices of its own
+        memory = own.functions["memory"](x)
+        found = None if memory is None else engine.device_at(memory.device, memory.index)
     return None if found is None else found.native
 
 

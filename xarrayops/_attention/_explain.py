@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import _engines, registry
-from xarrayops._attention._choice import candidates, named, roads
+from xarrayops._attention._choice import candidates, idle_engines, named, roads
 from xarrayops._attention._verb import attention, checked, require_one_library
 from xarrayops._explanation import Explanation
 
@@ -25,4 +25,7 @@ def explain_attention(*args: Any, **kwargs: Any) -> Explanation:
     listed = tuple(candidates(a, found))
     first = next((candidate.name for candidate in listed if candidate.ok), None)
     summary = f"{first} serves this call" if first else "nothing that was allowed can serve this call"
+    if first == f"{own.name}:generic" and implementation is None:
+        idle = idle_engines(a, own)
+        summary = f"{summary}; {idle}" if idle else summary
     return Explanation("attention", summary, listed, first)
