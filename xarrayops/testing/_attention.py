@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._attention_cases import LONG, ROWS, attend, expected, flags, qkv, shift
+from xarrayops.testing._attention_cases import FUSED, LONG, ROWS, VIEW, attend, expected, flags, qkv, shift
 from xarrayops.testing._compare import check_array, check_values
 from xarrayops.testing._foreign import foreigners
 from xarrayops.testing._samples import sample
@@ -19,6 +19,8 @@ from xarrayops.testing._variant import Variant
 
 HALVES = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 """The narrow dtypes that a library may have beyond the standard's, with their epsilon."""
+ACCELERATORS = ("cuda", "rocm", "tpu")
+"""The kinds of device on which all calls of fused kernels are made."""
 EAGER = ("numpy", "torch")
 """The libraries that have computed all values, where these lie in the host's memory."""
 VIEWS: dict[str, tuple[tuple[int, ...], str, Callable[[Any], tuple[Any, Any, Any]]]] = {
@@ -117,6 +119,36 @@ class AttentionSuite:
         ulps = 4 * HALVES[dtype] / float(np.finfo("float32").eps)
         check_values(variant.values(xo.astype(out, "float32")), want, ulps=ulps, normwise=True)
         check_array(variant, lse, want_lse, dtype="float32", ulps=64, normwise=True)
+
+    @exercises("attention")
+    @pytest.mark.parametrize("dtype", HALVES)
+    def test_attention_of_fused_sizes(self, variant: Variant, dtype: str) -> None:
+        """Calls that fused kernels of accelerators take, whichever serves; on a CPU, the quick ones of them."""
+        if variant.traced and xo.is_lazy(variant.array(Q)):
+            pytest.skip(f"{variant} plans a task for every few items")
+        held = variant.backend.device_of(variant.array(Q))
+        everything = held is not None and held.kind in ACCELERATORS
+        for name, case in FUSED.items():
+            if not (everything or case.toy):
+                continue
+            try:
+                whole = [xo.astype(variant.array(x), dtype) for x in case.arrays()]
+            except xo.Unsupported:
+                pytest.skip(f"{variant} has no {dtype} by its own account")
+            arrays = [VIEW[case.view](x) for x in whole]
+            given = {n: variant.array(x) if isinstance(x, np.ndarray) else x for n, x in case.options.items()}
+            out, lse = called(variant, "attention", _attention, *arrays, {**given, "return_lse": True})
+            alone = called(variant, "attention", _attention, *arrays, given)
+            rounded = [widen(variant.values(xo.astype(x, "float32"))) for x in arrays]
+            want, want_lse = expected(*rounded, **case.options, return_lse=True)
+            ulps = 8 * HALVES[dtype] / float(np.finfo("float32").eps)
+            try:
+                for got in (out, alone):
+                    assert got.dtype == arrays[0].dtype
+                    check_values(variant.values(xo.astype(got, "float32")), want, ulps=ulps, normwise=True)
+                check_array(variant, lse, want_lse, dtype="float32", ulps=256, normwise=True)
+            except AssertionError as error:
+                raise AssertionError(f"{name}: {error}") from error
 
     @exercises("attention")
     @pytest.mark.parametrize("view", VIEWS)

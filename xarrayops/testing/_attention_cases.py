@@ -5,9 +5,9 @@ The most telling calls of a row stand first, for variants that make only some; s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -204,6 +204,60 @@ def _blocks() -> Iterator[Call]:
     yield attend((q, k * slope[::-1], v), mask=flags(5, 1031))
     yield attend((q, k, v), mask=np.arange(1031) < 3)
 
+
+class Fused(NamedTuple):
+    """A call of sizes that the fused kernels of accelerators take, which serve no other."""
+
+    queries: int
+    keys: int
+    heads: tuple[int, int] = (4, 4)
+    size: int = 64
+    options: dict[str, Any] = {}  # noqa: RUF012 - nobody writes to it
+    view: str = "as it is made"
+    toy: bool = False
+    """Whether it is quick on a CPU as well."""
+
+    def arrays(self) -> tuple[Host, Host, Host]:
+        """What the queries, keys and values of one row of the batch, (H, L, D) each, are taken from by `VIEW`."""
+        wide = self.size + (2 if self.view == "a part of each head" else 0)
+        step = 2 if self.view == "every other place" else 1
+        (hq, hkv), lq, lk = self.heads, self.queries * step, self.keys * step
+        shapes = (hq, lq, wide), (hkv, lk, wide), (hkv, lk, wide)
+        q, k, v = (sample("float32", shape, low=-1, high=1, seed=seed)[np.newaxis] for seed, shape in enumerate(shapes))
+        return (q.swapaxes(1, 2), k.swapaxes(1, 2), v.swapaxes(1, 2)) if self.view == "BSHD" else (q, k, v)
+
+
+VIEW: dict[str, Callable[[Any], Any]] = {
+    "as it is made": lambda x: x,
+    "BSHD": lambda x: x,
+    "a part of each head": lambda x: x[:, :, :, 1:-1],
+    "every other place": lambda x: x[:, :, ::2, :],
+}
+"""How queries, keys and values are taken from an array: of rows that begin anywhere, or that have others between."""
+LENGTHS = (1, 127, 128, 384)
+FUSED: dict[str, Fused] = {
+    **{f"{n} places": Fused(n, n, options={"causal": True}, toy=n == 1) for n in LENGTHS},
+    **{f"{n} places, 128 items": Fused(n, n, size=128) for n in LENGTHS},
+    "grouped": Fused(128, 128, (8, 2), options={"causal": True}),
+    "more keys": Fused(127, 384, (8, 2), options={"causal": "bottom_right"}),
+    "more keys, from the top left": Fused(128, 384, options={"causal": "top_left"}),
+    "fewer keys": Fused(384, 127, options={"causal": "bottom_right"}),
+    "window": Fused(384, 384, options={"window": (64, 0)}),
+    "window of both sides": Fused(127, 384, (8, 2), 128, {"window": (31, 7, "bottom_right")}),
+    "window and softcap": Fused(128, 128, options={"window": (64, 0), "softcap": 5.0}),
+    "decoding": Fused(1, 384, (8, 2), 128, {"causal": "bottom_right"}),
+    "decoding, lengths": Fused(1, 384, (8, 2), 128, {"causal": "bottom_right", "kv_lengths": [127]}, toy=True),
+    "several steps, lengths": Fused(4, 128, (8, 2), options={"causal": "bottom_right", "kv_lengths": [77]}),
+    "no keys": Fused(1, 128, options={"kv_lengths": [0]}),
+    "mask": Fused(127, 128, (8, 2), options={"mask": flags(1, 1, 127, 128)}),
+    "mask of heads": Fused(128, 128, options={"mask": flags(1, 4, 128, 128), "causal": True}),
+    "bias": Fused(64, 192, options={"bias": shift(4, 64, 192)}),
+    "BSHD": Fused(128, 128, (8, 2), options={"causal": True, "layout": "BSHD"}, view="BSHD"),
+    "misaligned": Fused(127, 128, options={"causal": "bottom_right"}, view="a part of each head", toy=True),
+    "misaligned decoding": Fused(1, 128, (8, 2), options={"kv_lengths": [77]}, view="a part of each head"),
+    "strided": Fused(64, 128, options={"causal": "bottom_right"}, view="every other place"),
+}
+"""Calls in half precision, by what is special about them."""
 
 OPTIONS: dict[str, Any] = {
     "mask": flags(2, 4, 4, 4),
