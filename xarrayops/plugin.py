@@ -68,7 +68,6 @@ from xarrayops._devices import (
     compact_strides as compact_strides,
 )
 from xarrayops.errors import Unsupported
-from xarrayops.plugin_device import DeviceHooks
 
 Array = Any
 """An array of any library. Arrays stay native, so no class describes them all."""
@@ -159,7 +158,7 @@ def gap_of(function: Any) -> Gap | None:
     return getattr(function, "gap", None)
 
 
-class Hooks(DeviceHooks):
+class Hooks:
     """The hooks: names, signatures and laws. A namespace to read, never instantiated."""
 
     @staticmethod
@@ -175,6 +174,29 @@ class Hooks(DeviceHooks):
     @staticmethod
     def device_attributes(device: Any, /) -> dict[str, int | str]:
         """What the library says of a native device: any of `DEVICE_ATTRIBUTES`; what is not known is left out."""
+        raise NotImplementedError
+
+    @staticmethod
+    def free_bytes(device: Any, /) -> int | None:
+        """The memory of a native device that the library could still get; None where it does not tell."""
+        raise NotImplementedError
+
+    @staticmethod
+    def release_memory(device: Any, /) -> None:
+        """Give the memory of a native device back that the library holds for reuse, as far as it can."""
+        raise NotImplementedError
+
+    @staticmethod
+    def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
+        """The memory of a native device that a call takes at its peak, beyond what was held before; None if unknown.
+
+        ``call`` waits for its results.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def precision_switches() -> dict[str, str]:
+        """The library's global settings, as they are now, that decide on the precision of products."""
         raise NotImplementedError
 
     @staticmethod
@@ -352,9 +374,6 @@ class Hooks(DeviceHooks):
 
 
 HOOKS: dict[str, Callable[..., Any]] = {
-    name: member.__func__
-    for hooks in (Hooks, DeviceHooks)
-    for name, member in vars(hooks).items()
-    if isinstance(member, staticmethod)
+    name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
 }
 """Every hook by name."""

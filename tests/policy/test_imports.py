@@ -26,7 +26,7 @@ SPARSE_SIDE = {"scipy"}
 
 LAYERS = (
     ("errors", "_surface", "_machine"),
-    ("plugin", "plugin_device", "plugin_sparse", "_devices", "_sparse_library", "_candidates", "kernels"),
+    ("plugin", "plugin_sparse", "_devices", "_sparse_library", "_candidates", "kernels"),
     (
         "_generic",
         "_generic_attention",

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 import xarrayops as xo
-
-STANDIN = Path(__file__).parents[1] / "standins" / "cupy"
 
 
 class Allocator:
@@ -161,9 +156,8 @@ print("done")
 """
 
 
-def test_cupy_counts_the_blocks_of_its_pool(run):
-    path = os.pathsep.join(filter(None, (str(STANDIN), os.environ.get("PYTHONPATH"))))
-    assert run(CUPY, PYTHONPATH=path) == "done"
+def test_cupy_counts_the_blocks_of_its_pool(run, standin_environment):
+    assert run(CUPY, **standin_environment) == "done"
 
 
 @pytest.mark.parametrize(
