@@ -42,19 +42,31 @@ def seen(s: Container, /) -> Parts:
 
 def _stacked(coords: tuple[Any, ...]) -> Any:
     """The arrays as rows of one: a view where they are equally spaced rows of the memory of one array, else a copy."""
-    owners = {id(owner): owner for owner in (getattr(x, "base", None) for x in coords)}
-    outlines = {(x.dtype, x.shape, x.strides) for x in coords if isinstance(x, np.ndarray)}
-    owner = next(iter(owners.values()), None)
-    if len(owners) != 1 or len(outlines) != 1 or not isinstance(owner, np.ndarray) or not coords[0].size:
-        return np.array(coords)
+    alike = {(x.dtype, x.shape) for x in coords if isinstance(x, np.ndarray)}
+    if len(alike) != 1 or not all(isinstance(x, np.ndarray) for x in coords):
+        return np.array(coords)  # whatever somebody has put there
+    view = _rows_of_one(coords)
+    if view is not None:
+        return view
+    ((dtype, shape),) = alike
+    copy = views.aligned((len(coords), *shape), dtype)
+    for axis, x in enumerate(coords):
+        copy[axis] = x
+    return copy
+
+
+def _rows_of_one(coords: tuple[Any, ...]) -> Any:
+    """A view of arrays of one shape and dtype as rows of one array, all of it inside the memory of one; else None."""
+    owners = {id(x.base): x.base for x in coords}
+    (owner, *others), strides = owners.values(), {x.strides for x in coords}
+    if others or not isinstance(owner, np.ndarray) or len(strides) != 1 or not coords[0].size:
+        return None
     first, last = byte_bounds(owner)
-    inside = all(first <= low and high <= last for low, high in map(byte_bounds, coords))
     places = [x.ctypes.data for x in coords]
     steps = {after - before for before, after in pairwise(places)} or {0}
-    if not inside or len(steps) != 1:
-        return np.array(coords)
-    dtype, shape, strides = outlines.pop()
-    view = (len(coords), *shape), (steps.pop(), *strides), dtype.str
+    if len(steps) != 1 or not all(first <= low and high <= last for low, high in map(byte_bounds, coords)):
+        return None
+    view = (len(coords), *coords[0].shape), (*steps, *coords[0].strides), coords[0].dtype.str
     return views.over(places[0], *view, readonly=not all(x.flags.writeable for x in coords), owner=owner)
 
 

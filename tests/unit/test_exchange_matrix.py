@@ -11,8 +11,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.errors import ExchangeError
-from xarrayops.exchange import __main__ as command, report, runner
-from xarrayops.exchange.cells import Cell, Pair, Result, cells, pairs
+from xarrayops.exchange import __main__ as command, containers, report, runner
+from xarrayops.exchange.cells import ALL_KINDS, Cell, Pair, Result, cells, pairs
 from xarrayops.exchange.check import examine
 from xarrayops.exchange.kinds import KINDS, LARGE, CannotBeMade, make, plain
 from xarrayops.exchange.runner import Matrix, run
@@ -56,6 +56,42 @@ class TestKinds:
         ):
             with pytest.raises(CannotBeMade, match=why):
                 make(library, dtype, kind)
+
+
+class TestContainers:
+    @pytest.mark.parametrize("kind", containers.CONTAINERS)
+    @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+    def test_they_hold_what_they_stand_for(self, library, kind):
+        pytest.importorskip(library)
+        s, want = containers.make(xo.backend(library), "float32", kind)
+        assert containers.values(s).tobytes() == want.tobytes()
+        assert np.isnan(want).any()
+
+    def test_each_axis_is_in_memory_of_its_own(self):
+        s, _ = containers.make(NUMPY, "float32", "coo of several heaps")
+        row, column = s.coords
+        assert row.base is None
+        assert column.base is None
+
+    def test_what_is_wrong_is_seen(self, monkeypatch):
+        pytest.importorskip("torch")
+        torch, kind = xo.backend("torch"), "coo of several heaps"
+        assert examine(NUMPY, torch, "float32", kind, None)["outcome"] == "zero-copy"
+        wrap = torch.sparse.wrap
+        monkeypatch.setattr(torch.sparse, "wrap", lambda p: wrap(p._replace(data=p.data.flip(0))))
+        found = examine(NUMPY, torch, "float32", kind, None)
+        assert found["outcome"] == "fault"
+        assert "the values differ" in found["reason"]
+        monkeypatch.setattr(torch.sparse, "wrap", lambda p: wrap(p._replace(data=p.data.double())))
+        assert "the dtype became" in examine(NUMPY, torch, "float32", kind, None)["reason"]
+
+    def test_what_cannot_be_made(self):
+        for library, dtype, why in (
+            (STRICT, "float32", "sparse"),
+            (NUMPY, "float16", "hold no float16"),
+        ):
+            with pytest.raises(CannotBeMade, match=why):
+                containers.make(library, dtype, "csr of several heaps")
 
 
 def unsigned_zeros(a, device):
@@ -164,7 +200,7 @@ class TestRun:
             module="dying_worker",
         )
         found = {(result.cell.kind, result.cell.copy): result for result in matrix.results}
-        assert len(found) == len(heard) == 3 * len(KINDS)
+        assert len(found) == len(heard) == 3 * len(ALL_KINDS)
         assert found["F", None].outcome == "crashed"
         assert "SIGABRT" in found["F", None].reason
         assert found["empty", None].outcome == "timeout"

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from xarrayops._command import INTERRUPTED, console, names, seconds, select
 from xarrayops.exchange import cells, report
-from xarrayops.exchange.kinds import KINDS
 from xarrayops.exchange.runner import TIMEOUT_S, run
 
 
@@ -29,7 +28,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--producer", type=names, default=(), metavar="A,B", help="only from these libraries")
     parser.add_argument("--consumer", type=names, default=(), metavar="A,B", help="only to these libraries")
     parser.add_argument("--dtype", type=names, default=(), metavar="D,E", help=", ".join(cells.DTYPES))
-    parser.add_argument("--kind", type=names, default=(), metavar="K,L", help=f"of memory: {', '.join(KINDS)}")
+    parser.add_argument(
+        "--kind", type=names, default=(), metavar="K,L", help=f"of memory: {', '.join(cells.ALL_KINDS)}"
+    )
     parser.add_argument("--large", action="store_true", help="also an array of more than 2 GiB for each pair")
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         producers = select(known, options.producer, "library")
         consumers = select(known, options.consumer, "library")
         dtypes = select(cells.DTYPES, options.dtype, "dtype")
-        kinds = select(KINDS, options.kind, "kind of memory")
+        kinds = select(cells.ALL_KINDS, options.kind, "kind of memory")
         if options.out is not None:
             options.out.mkdir(parents=True, exist_ok=True)
     except ValueError as error:

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from xarrayops import registry
 from xarrayops._namespace import DTYPE_NAMES
+from xarrayops.exchange.containers import CONTAINERS
 from xarrayops.exchange.kinds import KINDS, LARGE
 from xarrayops.registry import Backend
 
 DTYPES: tuple[str, ...] = tuple(DTYPE_NAMES)
+ALL_KINDS = (*KINDS, *CONTAINERS)
 COPIES: dict[str, bool | None] = {"None": None, "False": False, "True": True}
 OUTCOMES = ("zero-copy", "copy", "refused", "not made", "skipped", "crashed", "timeout", "fault")
 """Converted without a byte moved, with, not at all; the producer cannot make such memory; too large for this machine;
@@ -101,7 +103,7 @@ def _devices(producer: Backend | None) -> list[str]:
 def cells(dtypes: Sequence[str] = (), kinds: Sequence[str] = (), *, large: bool = False) -> Iterator[Cell]:
     """The cells of a pair; those of very large memory only if asked for, and of one dtype."""
     for dtype in dtypes or DTYPES:
-        for kind in kinds or KINDS:
+        for kind in kinds or ALL_KINDS:
             for copy in COPIES.values():
                 yield Cell(dtype, kind, copy)
     if large:

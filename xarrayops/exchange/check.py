@@ -10,6 +10,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops import registry
 from xarrayops.errors import ExchangeError, Unsupported
+from xarrayops.exchange import containers
 from xarrayops.exchange.kinds import CannotBeMade, Host, make
 from xarrayops.kernels import views
 from xarrayops.plugin import Array, Memory
@@ -23,6 +24,8 @@ def examine(
     producer: Backend, consumer: Backend, dtype: str, kind: str, copy: bool | None, *, device: Any = None
 ) -> dict[str, Any]:
     """What came of a cell: "outcome", "reason", "action" and "nbytes"; ``device`` is the producer's, native."""
+    if kind in containers.CONTAINERS:
+        return containers.examine(producer, consumer, dtype, kind, copy, device=device)
     try:
         x, want = make(producer, dtype, kind, device)
     except CannotBeMade as reason:

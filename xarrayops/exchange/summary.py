@@ -8,8 +8,8 @@ from collections.abc import Iterable, Set
 from itertools import groupby
 from typing import Any
 
-from xarrayops.exchange.cells import DTYPES, OUTCOMES, Result
-from xarrayops.exchange.kinds import KINDS, LARGE
+from xarrayops.exchange.cells import ALL_KINDS, DTYPES, OUTCOMES, Result
+from xarrayops.exchange.kinds import LARGE
 from xarrayops.exchange.runner import Matrix
 
 Places = set[tuple[str, str]]
@@ -19,7 +19,7 @@ _FAMILIES = {
     "float8": tuple(name for name in DTYPES if name.startswith("float8")),
     "complex": tuple(name for name in DTYPES if name.startswith("complex")),
 }
-_KINDS = (*KINDS, LARGE)
+_KINDS = (*ALL_KINDS, LARGE)
 
 
 def summary(matrix: Matrix) -> dict[str, Any]:
