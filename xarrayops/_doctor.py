@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from xarrayops import __version__, _machine, registry
+from xarrayops import __version__, _gpus, _machine, registry
 from xarrayops._candidates import affected
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import Device, KnownBad
@@ -36,6 +36,7 @@ def diagnose() -> dict[str, Any]:
         "python": platform.python_version(),
         "executable": sys.executable,
         "machine": _machine.facts(),
+        "gpus": _gpus.facts(),
         "settings": own_settings(),
     }
     warnings: list[str] = []
@@ -161,6 +162,7 @@ def _heading(known: dict[str, Any]) -> list[str]:
         f"{machine['os']}",
     ]
     settings = [f"{name}={value}" for name, value in known["settings"].items()]
+    lines += [f"GPU {', '.join(f'{name} {value}' for name, value in gpu.items())}" for gpu in known["gpus"]]
     return [*lines, *([f"Environment: {', '.join(settings)}"] if settings else [])]
 
 

@@ -25,7 +25,7 @@ SPARSE_SIDE = {"scipy"}
 """What the host kernels of sparse matrices may import inside a function, too."""
 
 LAYERS = (
-    ("errors", "_surface", "_machine"),
+    ("errors", "_surface", "_machine", "_gpus"),
     ("plugin", "plugin_sparse", "_devices", "_sparse_library", "_candidates", "kernels"),
     (
         "_generic",

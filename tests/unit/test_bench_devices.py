@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.bench import proof, side, worker
+from xarrayops.bench import __main__ as command_line, side, worker
 from xarrayops.bench.changes import environment_difference
 from xarrayops.bench.failures import guarded
 from xarrayops.bench.journal import Journal
 from xarrayops.bench.place import Place
-from xarrayops.bench.plan import Plan
+from xarrayops.bench.plan import AUTO, Plan
 from xarrayops.bench.ready import ReadyCells
 from xarrayops.bench.runner import run
 from xarrayops.bench.workloads import Workload
@@ -103,8 +103,8 @@ def measured(monkeypatch, tmp_path):
 
     def measured(library, backends=("gpu",), **options):
         monkeypatch.setattr(side, "Worker", library.start)
-        settings = {"rounds": 2, "processes": 1, "budget_s": 900.0, "timeout_s": 30.0}
-        found = run(Plan(backends, WORKLOADS, **{**settings, **options}), Silent(), Journal(tmp_path))
+        settings = {"workloads": WORKLOADS, "rounds": 2, "processes": 1, "budget_s": 900.0, "timeout_s": 30.0}
+        found = run(Plan(backends, **{**settings, **options}), Silent(), Journal(tmp_path))
         return {(row.backend, row.workload): row for row in found.rows}
 
     return measured
@@ -260,6 +260,73 @@ def test_switches_and_environment_are_in_the_results_and_decide_what_is_measured
         assert [name for name, *_ in environment_difference(found, other)]
 
 
+LADDER = Workload(
+    *("ladder", xo.negative, lambda random, n: (random.standard_normal(n),), np.negative),
+    sizes={"toy": (1,), "default": (2,), "large": (3,)},
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "devices", "size"),
+    [
+        *(
+            ("cuda", AUTO, (), 3),
+            ("rocm", AUTO, (), 3),
+            ("tpu", AUTO, (), 3),
+            ("cpu", AUTO, (), 2),
+            ("xla", AUTO, (), 2),
+        ),
+        *(("cuda", "default", (), 2), ("cuda", "toy", (), 1), ("cpu", "large", (), 3), ("cuda", AUTO, ("cuda",), 3)),
+    ],
+)
+def test_sizes_are_not_those_of_launches_where_there_is_an_accelerator(
+    measured, monkeypatch, tmp_path, kind, asked, devices, size
+):
+    rows = measured(Library(DEVICE | {"kind": kind}), workloads=(LADDER,), size=asked, devices=devices)
+    assert [(row.size, row.status) for row in rows.values()] == [(size, "ok")]
+
+
+def test_the_command_line_leaves_the_size_to_the_machine(monkeypatch):
+    plans = []
+    monkeypatch.setattr(command_line, "measure", lambda plan, *arguments, **options: plans.append(plan) or 0)
+    for arguments in ([], ["--size", "default"], ["--devices", "cuda,rocm"]):
+        command_line.main(["--all", *arguments])
+    assert [plan.size for plan in plans] == [AUTO, "default", AUTO]
+    assert plans[-1].devices == ("cuda", "rocm")
+
+
+def test_a_kind_of_devices_can_be_left_out(measured):
+    library = Library()
+    library.greeting["devices"] = [{**DEVICE, "name": "cpu", "kind": "cpu"}, DEVICE]
+    rows = measured(library, devices=("cuda",))
+    assert {(row.device, row.status) for row in rows.values()} == {("cuda:0", "ok")}
+    rows = measured(library, devices=("tpu",))
+    assert {(row.device, row.status, row.reason) for row in rows.values()} == {
+        ("", "no-device", "no device of the kind tpu")
+    }
+
+
+def test_gpus_that_cannot_be_shared_are_not_measured_on(measured, monkeypatch):
+    monkeypatch.setattr(side._gpus, "facts", lambda: [{"index": 0, "compute_mode": "Exclusive_Process"}])
+    rows = measured(Library(), ("one", "two"))
+    assert {row.status for row in rows.values()} == {"no-device"}
+    assert all("admits one process" in row.reason and "--backends" in row.fix for row in rows.values())
+    assert {row.status for row in measured(Library(), ("one",)).values()} == {"ok"}
+    assert {row.status for row in measured(Library({**DEVICE, "kind": "cpu"}), ("one", "two")).values()} == {"ok"}
+
+
+def test_clocks_and_temperatures_are_looked_at_before_and_during_the_run(monkeypatch, tmp_path):
+    temperatures = iter((31, 55, 61))
+    monkeypatch.setattr(side._gpus, "facts", lambda: [{"index": 0, "name": "H200"}])
+    monkeypatch.setattr(side._gpus, "state", lambda: [{"index": 0, "temperature_c": next(temperatures)}])
+    monkeypatch.setattr(side, "Worker", Library().start)
+    known = run(Plan(("gpu",), WORKLOADS[:1], rounds=2), Silent(), Journal(tmp_path)).environment
+    assert known["gpus"] == [{"index": 0, "name": "H200"}]
+    assert [(each["when"], each["temperature_c"]) for each in known["gpu_states"]] == [
+        *(("before the run", 31), ("after process 1 of 2", 55), ("after process 2 of 2", 61)),
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -276,78 +343,6 @@ def test_a_full_device_is_told_from_a_fault(text):
         raise RuntimeError(text)
 
     assert guarded(fails)["status"] == "out-of-memory"
-
-
-class Simulated:
-    """A device with its own clock: so many operations a second, so long to launch, to wait and to read an element."""
-
-    def __init__(self, monkeypatch, rate, *, waits=True, launch_s=1e-5, read_s=2e-4):
-        self.now, self.pending, self.longest = 0.0, 0.0, 0.0
-        self.rate, self.waits, self.launch_s, self.read_s = rate, waits, launch_s, read_s
-        monkeypatch.setattr(proof, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(proof, "timed", self.timed)
-        monkeypatch.setattr(proof, "smallest_call", lambda *place: launch_s)
-        monkeypatch.setattr(xo, "ones", lambda shape, **options: SimpleNamespace(shape=shape))
-        monkeypatch.setattr(xo, "convert", self.convert)
-
-    def convert(self, x, to, device=None):
-        if x is self:
-            self.now += self.pending + self.read_s
-            self.pending = 0.0
-        return x
-
-    def __getitem__(self, index):
-        return self
-
-    def timed(self, function, arrays):
-        (rows, order), (_, columns) = (x.shape for x in arrays)
-        start, work_s = self.now, 2.0 * rows * order * columns / self.rate
-        self.now += self.launch_s
-        self.pending += work_s
-        self.longest = max(self.longest, work_s)
-        if self.waits:
-            self.now += self.pending + 2e-5
-            self.pending = 0.0
-        return self.now - start, (self,)
-
-
-@pytest.mark.parametrize("rate", [1e9, 5e10, 1e12, 1e13, 5e13, 2e14, 1e15])
-class TestProof:
-    def test_a_library_that_is_waited_for_is_proven_at_any_speed(self, monkeypatch, rate):
-        device = Simulated(monkeypatch, rate)
-        found = proof.prove("gpu", "cuda:0")
-        assert found["scaling_s"][2] >= 3.5 * found["scaling_s"][0], "the work, and not what surrounds it"
-        assert found["scaling_s"][0] > (0.005 if rate < 5e14 else 0.001)
-        assert device.longest < 1.2, "nobody waits for long on a slow device"
-
-    def test_one_that_is_not_waited_for_is_seen_at_any_speed(self, monkeypatch, rate):
-        Simulated(monkeypatch, rate, waits=False)
-        with pytest.raises(proof.NotSynchronised, match="could be read after"):
-            proof.prove("gpu", "cuda:0")
-
-
-def test_a_slow_reading_is_no_proof_against_a_library(monkeypatch):
-    """Reading an element of a JAX array on a GPU takes as long as the product of a small matrix."""
-    Simulated(monkeypatch, 5e13, read_s=3e-4)
-    assert proof.prove("jax", "cuda:0")["launch_s"] == 1e-5
-
-
-def test_a_disturbed_moment_is_no_proof_against_a_library(monkeypatch):
-    device, times = Simulated(monkeypatch, 5e10), []
-    timed = device.timed
-
-    def disturbed(function, arrays):
-        device.now += 0.3 * (len(times) < 12)
-        times.append(device.now)
-        seconds, product = timed(function, arrays)
-        return seconds + 0.3 * (len(times) < 12), product
-
-    monkeypatch.setattr(proof, "timed", disturbed)
-    assert proof.prove("numpy", "cpu")["launch_s"] == 1e-5
-
-
-def test_numpy_is_proven():
-    assert proof.prove("numpy", "cpu")["launch_s"] > 0
 
 
 def test_a_place_is_what_the_worker_was_told():

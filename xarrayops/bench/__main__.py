@@ -21,7 +21,7 @@ from xarrayops._command import INTERRUPTED, console, names, seconds, select
 from xarrayops.bench import changes, compare, markdown, page, source, tables, terminal
 from xarrayops.bench.identity import Identity
 from xarrayops.bench.journal import Journal
-from xarrayops.bench.plan import BUDGET_S, TIMEOUT_S, Plan
+from xarrayops.bench.plan import AUTO, BUDGET_S, DEFAULT, LARGE, TIMEOUT_S, Plan
 from xarrayops.bench.progress import Watcher
 from xarrayops.bench.results import Results
 from xarrayops.bench.runner import in_turns
@@ -49,7 +49,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dtype", type=names, default=(), metavar="D,E", help=f"instead of each workload's own: {', '.join(DTYPES)}"
     )
-    parser.add_argument("--size", choices=SIZES, default="default", help="how large the inputs are")
+    parser.add_argument(
+        "--devices", type=names, default=(), metavar="K,L", help="only devices of these kinds, such as cpu or cuda"
+    )
+    parser.add_argument(
+        "--size",
+        choices=SIZES,
+        default=AUTO,
+        help=f"how large the inputs are; otherwise {LARGE} where there is an accelerator, and {DEFAULT} elsewhere",
+    )
     parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
@@ -124,6 +132,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
         backends=tuple(select(registry.names(), options.backends, "backend")),
         workloads=tuple(workload for workload in workloads if {workload.name, workload.group} & set(chosen)),
         dtypes=tuple(select(DTYPES, options.dtype, "dtype")) if options.dtype else (),
+        devices=tuple(options.devices),
         size=options.size,
         budget_s=options.budget,
         timeout_s=options.timeout,
@@ -162,7 +171,7 @@ def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | 
             shown.print(Text(warning))
     else:
         terminal.show(new, shown)
-    told = tables.counted(new) if others else tables.summary(new)
+    told = "; ".join(filter(None, (tables.counted(new), tables.size_text(new)))) if others else tables.summary(new)
     shown.print(Text(f"{told}. See {out}/report.html or {out}/report.md"))
     changed = [_changes(old, new, out) for old in others]
     if interrupted:

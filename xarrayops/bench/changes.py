@@ -26,11 +26,11 @@ FEW = 10
 _OF_THE_RUN = frozenset(
     (
         *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s"),
-        *("interrupted", "turns"),
+        *("interrupted", "turns", "gpu_states"),
     )
 )
 """What differs between any two runs."""
-_TOLD = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.")
+_TOLD = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.", "gpus.")
 _STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "mended": "green"}
 
 

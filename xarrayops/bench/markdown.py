@@ -32,7 +32,7 @@ def report(results: Results) -> str:
     absent = tables.missing(rows)
     if absent:
         lines += ["## Not measured", "", *table(tables.MISSING_COLUMNS, absent)]
-    lines += [*_roofs(known), "## Versions", ""]
+    lines += [*_roofs(known), *_gpus(known), "## Versions", ""]
     for backend, versions in known["versions"].items():
         lines.append(f"- {backend}: {', '.join(f'{name} {version}' for name, version in versions.items())}")
     slow = _machine.slow_openblas([pool for pools in known["pools"].values() for pool in pools])
@@ -64,6 +64,11 @@ def _roofs(known: dict[str, Any]) -> list[str]:
         if "memory" in roof
     ]
     return ["## Roofs", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
+
+
+def _gpus(known: dict[str, Any]) -> list[str]:
+    facts = [f"- {tables.gpu_text(gpu)}" for gpu in known.get("gpus", ())]
+    return ["## GPUs", "", *facts, "", *table(tables.GPU_COLUMNS, tables.gpu_lines(known))] if facts else []
 
 
 def _rated(roof: dict[str, Any]) -> list[str]:

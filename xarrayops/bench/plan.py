@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xarrayops.bench.results import Results
 from xarrayops.bench.source import BUILT_IN
@@ -17,21 +18,28 @@ ROUND_S = 0.05
 """How long a round of one cell lasts, in seconds; at least one call."""
 COLD_ROUNDS = 4
 """After so many rounds of a process a call is timed with cold caches, too."""
+AUTO, DEFAULT, LARGE = "", "default", "large"
+"""The size where none is asked for: `LARGE` on a machine with an accelerator, `DEFAULT` on others."""
 BUDGET_S = 300.0
 TIMEOUT_S = 30.0
+
+NO_ACCELERATORS = ("cpu", "xla")
+"""Kinds of devices for which the default sizes take long enough; an XLA device may be the CPU."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What to measure, and how long that may take: ``budget_s`` in all, ``timeout_s`` for one answer of a worker.
 
-    ``sources`` is where the workers find the workloads; without ``dtypes``, each is measured in its own.
+    ``sources`` is where the workers find the workloads; without ``dtypes``, each is measured in its own. ``devices``
+    are the kinds of devices that count, all where none is named.
     """
 
     backends: tuple[str, ...]
     workloads: tuple[Workload, ...] = WORKLOADS
     dtypes: tuple[str, ...] = ()
-    size: str = "default"
+    devices: tuple[str, ...] = ()
+    size: str = DEFAULT
     budget_s: float = BUDGET_S
     timeout_s: float = TIMEOUT_S
     processes: int = PROCESSES
@@ -44,6 +52,15 @@ class Plan:
     def by_turns(self) -> Plan:
         """The same with many short rounds: what disturbs one of two that follow each other should be rare."""
         return replace(self, rounds=16, round_s=0.02, cold_rounds=1)
+
+    def chosen(self, devices: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Those of a library's devices that count."""
+        return [device for device in devices if not self.devices or device["kind"] in self.devices]
+
+    def sized(self, devices: Iterable[Mapping[str, Any]]) -> Plan:
+        """The same with a size for these devices, if none was asked for."""
+        accelerated = any(device["kind"] not in NO_ACCELERATORS for device in self.chosen(devices))
+        return self if self.size != AUTO else replace(self, size=LARGE if accelerated else DEFAULT)
 
     def cells(self) -> list[tuple[Workload, str, int]]:
         """Every workload with its dtypes and sizes."""

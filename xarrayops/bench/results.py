@@ -147,15 +147,17 @@ class Results:
     """The rows of a run and what they have in common.
 
     ``environment`` is plain data: "command", "date" (UTC), "seconds" (how long the run, or its last part if it was
-    resumed, took), "machine" (facts by name), "load" (before the run), "others" (the part of the CPUs that other
-    programs had; None where nobody tells), "settings" (environment variables), "switches"
-    (by backend, the global settings that decide on the precision of products), "pools" (thread pools and BLAS kernels
-    by backend, as threadpoolctl tells them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates
-    and who reached them), "launch_s" (the smallest call by place), "resolution" (the spread of the same work measured
-    twice, as a part: differences below it are ties; None where it is not known), "workloads" (by name: "timed", "code"
-    and its "digest"), "python" and "xarrayops" (their versions), "turns" (the "side" that this environment was in a run
-    by turns, and of each side what starts its Python, "pythons", and where its xarrayops is, "packages"; None in other
-    runs) and, if the run was cut short, "interrupted".
+    resumed, took), "machine" (facts by name), "gpus" (facts of each NVIDIA GPU, by nvidia-smi) and "gpu_states"
+    (clocks, power and temperature of each, and "when"), "size" and "size_asked" (how large the inputs are, and what was
+    asked for: nothing if it is ""), "load" (before the run), "others" (the part of the CPUs that other programs had;
+    None where nobody tells), "settings" (environment variables), "switches" (by backend, the global settings that
+    decide on the precision of products), "pools" (thread pools and BLAS kernels by backend, as threadpoolctl tells
+    them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates and who reached them), "launch_s"
+    (the smallest call by place), "resolution" (the spread of the same work measured twice, as a part: differences below
+    it are ties; None where it is not known), "workloads" (by name: "timed", "code" and its "digest"), "python" and
+    "xarrayops" (their versions), "turns" (the "side" that this environment was in a run by turns, and of each side what
+    starts its Python, "pythons", and where its xarrayops is, "packages"; None in other runs) and, if the run was cut
+    short, "interrupted".
     """
 
     rows: list[Row]

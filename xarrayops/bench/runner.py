@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
-from xarrayops import _machine
+from xarrayops import _gpus, _machine
 from xarrayops._doctor import own_settings
 from xarrayops.bench.budget import Budget
 from xarrayops.bench.identity import Identity
@@ -59,9 +59,11 @@ class Run:
     """The state of one run: its sides, and the time that is left."""
 
     def __init__(self, plan: Plan, observer: Observer, environments: Sequence[tuple[Identity, Journal]]) -> None:
-        self.plan, self.observer = plan, observer
+        self.plan, self.observer, self.asked_size = plan, observer, plan.size
         self.date, self.budget, self.others, probed = datetime.now(UTC), Budget(plan.budget_s), Others(), Probed()
         self.machine = _machine.facts()
+        self.gpu_states: list[dict[str, Any]] = []
+        self.look_at_gpus("before the run")
         self.sides = [
             Side(plan, identity, journal, self.budget, probed, f" with {identity.command[0]}" if i else "")
             for i, (identity, journal) in enumerate(environments)
@@ -100,6 +102,11 @@ class Run:
             side.probe_roofs(self.tell)
         left_s = self.budget.seconds_left - self.weighing_s - later * again
         self.refine(process, monotonic() + left_s / (later + 1))
+        self.look_at_gpus(f"after process {process + 1} of {self.plan.processes}")
+
+    def look_at_gpus(self, when: str) -> None:
+        """Write down how warm the GPUs are, and how fast they run."""
+        self.gpu_states += [{"when": when, **gpu} for gpu in _gpus.state()]
 
     def greet(self) -> None:
         """Start the libraries side by side and hear what they are."""
@@ -108,6 +115,20 @@ class Run:
             side.start()
         for side in self.sides:
             side.greet()
+        self.plan = self.plan.sized([device for side in self.sides for device in side.devices()])
+        for side in self.sides:
+            side.plan = self.plan
+            if not side.records:
+                side.lay_out()
+        self.look_whether_gpus_can_be_shared()
+
+    def look_whether_gpus_can_be_shared(self) -> None:
+        """Measure nothing on CUDA devices where the processes of several libraries cannot live side by side."""
+        libraries = [known["devices"] for side in self.sides for known in side.here().values()]
+        users = sum(any(device["kind"] == "cuda" for device in self.plan.chosen(known)) for known in libraries)
+        problem = _gpus.sharing_problem(self.sides[0].gpus, users)
+        for side in self.sides if problem else ():
+            side.refuse("cuda", *problem)
 
     def cover(self, process: int) -> None:
         """One round of every cell, workload by workload, so that no backend waits for another to be finished."""
@@ -182,7 +203,7 @@ class Run:
 
     def environment(self, side: Side, rows: list[Row]) -> dict[str, Any]:
         """What the rows have in common, as `Results` says."""
-        here = {name: greeting for name, greeting in side.greetings.items() if greeting["status"] == "ok"}
+        here = side.here()
         code, digests = side.identity.code, side.identity.digests
         workers = [worker for each in self.sides for worker in each.workers.values()]
         return {
@@ -193,6 +214,10 @@ class Run:
             "python": side.identity.python,
             "xarrayops": side.identity.xarrayops,
             "machine": self.machine,
+            "gpus": side.gpus,
+            "gpu_states": self.gpu_states,
+            "size": self.plan.size,
+            "size_asked": self.asked_size,
             "load": side.load,
             "others": self.others.part(worker.process.pid for worker in workers if worker.alive),
             "settings": own_settings() | {k: v for each in here.values() for k, v in each.get("settings", {}).items()},

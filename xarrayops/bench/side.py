@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
-from xarrayops import _machine
+from xarrayops import _gpus, _machine
 from xarrayops._doctor import own_settings
 from xarrayops._process import Worker
 from xarrayops.bench.budget import Budget
@@ -42,6 +42,7 @@ class Side:
         self.plan, self.identity, self.journal, self.budget = plan, identity, journal, budget
         self.probed, self.label = probed, label
         self.machine, self.load = _machine.summary(_machine.facts()), _machine.load()
+        self.gpus = _gpus.facts()
         self.greetings: dict[str, dict[str, Any]] = {}
         self.records: list[Record] = []
         self.launches: dict[tuple[str, str], float] = {}
@@ -66,8 +67,6 @@ class Side:
                 self.workers[name].freeze()
             else:
                 self.workers[name].close()
-        if not self.records:
-            self.lay_out()
 
     def worker(self, backend: str) -> Worker:
         """A new process."""
@@ -120,7 +119,7 @@ class Side:
         for workload, dtype, n in self.plan.cells():
             code = self.identity.digests.get(workload.name)
             for name, greeting in self.greetings.items():
-                for device in greeting.get("devices") or [{}]:
+                for device in self.plan.chosen(greeting.get("devices", ())) or [{}]:
                     row = Row(
                         workload=workload.name,
                         group=workload.group,
@@ -143,6 +142,9 @@ class Side:
                     record = Record(row, device)
                     if greeting["status"] != "ok":
                         record.fail(greeting)
+                    elif not device:
+                        reason = f"no device of the kind {' or '.join(self.plan.devices)}"
+                        record.fail({"status": "no-device", "reason": reason, "fix": "Other --devices."})
                     elif code is None:
                         reason = f"the xarrayops of {self.identity.prefix} has no such workload"
                         record.fail({"status": "not-installed", "reason": reason, "fix": "Leave it out."})
@@ -156,8 +158,23 @@ class Side:
         """What must be as it was for a time of a backend to stand: code, versions, machine and settings."""
         greeting = self.greetings[backend]
         code = (greeting.get("code"), greeting.get("versions"), self.identity.xarrayops, self.identity.python)
-        set_up = (greeting.get("settings"), greeting.get("switches"))
+        accelerated = any(device["kind"] != "cpu" for device in greeting.get("devices", ()))
+        set_up = (greeting.get("settings"), greeting.get("switches"), self.gpus if accelerated else [])
         return [backend, *code, self.machine, own_settings(), *set_up]
+
+    def here(self) -> dict[str, dict[str, Any]]:
+        """What the libraries said that can be used."""
+        return {name: greeting for name, greeting in self.greetings.items() if greeting["status"] == "ok"}
+
+    def devices(self) -> list[dict[str, Any]]:
+        """The devices of all libraries, as far as they count."""
+        return [dict(each) for known in self.greetings.values() for each in self.plan.chosen(known.get("devices", ()))]
+
+    def refuse(self, kind: str, reason: str, fix: str) -> None:
+        """Measure nothing on devices of a kind that was not measured before."""
+        for record in self.pending():
+            if record.row.device_kind == kind and not record.row.measured:
+                record.fail({"status": "no-device", "reason": reason, "fix": fix})
 
     def pending(self) -> list[Record]:
         """The cells of libraries that are here and have not failed."""
@@ -215,7 +232,7 @@ class Side:
 
     def uses(self, backend: str, place: RoofPlace) -> bool:
         """Whether a library works on that device."""
-        devices = self.greetings[backend].get("devices", ())
+        devices = self.plan.chosen(self.greetings[backend].get("devices", ()))
         return any((device["kind"], device["index"]) == place[:2] for device in devices)
 
     def weigh(self, record: Record) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from xarrayops._doctor import device_text
 from xarrayops.bench import breakeven, caches
 from xarrayops.bench.cell import TRANSFERS
 from xarrayops.bench.place import METHOD
-from xarrayops.bench.plan import PROCESSES
+from xarrayops.bench.plan import AUTO, LARGE, NO_ACCELERATORS, PROCESSES
 from xarrayops.bench.resolution import QUANTILE
 from xarrayops.bench.results import Results, Row
 from xarrayops.bench.text import bytes_text, rate_text, seconds_text, shapes_text
@@ -190,8 +191,52 @@ def missing(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 
 def summary(results: Results) -> str:
-    """How many cells were measured, and the resolution."""
-    return f"{counted(results)}; {resolution_text(results.environment.get('resolution'))}"
+    """How many cells were measured, the resolution, and the sizes if they were chosen for an accelerator."""
+    told = f"{counted(results)}; {resolution_text(results.environment.get('resolution'))}"
+    return f"{told}; {size}" if (size := size_text(results)) else told
+
+
+def size_text(results: Results) -> str:
+    """Why the inputs are as large as they are, where nobody asked for it and it is not the default."""
+    known = results.environment
+    if known.get("size_asked") != AUTO or known.get("size") != LARGE:
+        return ""
+    names = dict.fromkeys(row.place for row in results.rows if row.device and row.device_kind not in NO_ACCELERATORS)
+    return f"--size {LARGE}, for the default sizes would show the launch alone on {', '.join(names)}"
+
+
+GPU_COLUMNS = ("GPU", "when", "clock", "memory clock", "power", "temperature", "state")
+
+
+def gpu_lines(known: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The GPUs as their driver described them during the run, under `GPU_COLUMNS`."""
+    return [
+        (
+            str(gpu.get("index", "")),
+            gpu["when"],
+            *(f"{gpu[name] / 1e6:.0f} MHz" if name in gpu else "" for name in ("clock_hz", "memory_clock_hz")),
+            f"{gpu['power_w']:g} W" if "power_w" in gpu else "",
+            f"{gpu['temperature_c']:g} °C" if "temperature_c" in gpu else "",
+            gpu.get("performance_state", ""),
+        )
+        for gpu in known.get("gpu_states", ())
+    ]
+
+
+def gpu_text(gpu: dict[str, Any]) -> str:
+    """What stays as it is of a GPU, in a line."""
+    parts = [
+        f"{gpu.get('index', '')}: {gpu.get('name', '')}".strip(": "),
+        "memory_bytes" in gpu and bytes_text(gpu["memory_bytes"]),
+        "driver" in gpu and f"driver {gpu['driver']}",
+        "clock_max_hz" in gpu and f"up to {gpu['clock_max_hz'] / 1e6:.0f} MHz",
+        "power_limit_w" in gpu and f"up to {gpu['power_limit_w']:g} W",
+        *(f"{word} {gpu[name].lower()}" for name, word in _GPU_MODES.items() if name in gpu),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+_GPU_MODES = {"ecc": "ECC", "mig": "MIG", "compute_mode": "compute mode", "persistence": "persistence mode"}
 
 
 def counted(results: Results) -> str:

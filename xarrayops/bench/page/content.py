@@ -24,6 +24,7 @@ def content(results: Results, baseline: Results | None) -> dict[str, Any]:
         "warnings": tables.warnings(results),
         "missing": {"columns": tables.MISSING_COLUMNS, "lines": tables.missing(results.rows)},
         "notes": tables.NOTES,
+        "gpus": {"columns": tables.GPU_COLUMNS, "lines": tables.gpu_lines(known)},
         "comparison": _comparison(verdicts, baseline, results) if baseline else None,
     }
 

@@ -57,13 +57,17 @@ function drawEnvironment() {
     lines.length > 0 && [el("h3", {}, title), el("div", { class: "frame" }, table(title, columns, lines))];
   const listed = (title, known = {}) => framed(title, ["Name", "Value"],
     Object.entries(known).map(([name, value]) => [named(name), plain(value, name)]));
-  const { machine, settings, versions, devices = {}, pools = {}, roofs = [] } = environment;
+  const { machine, settings, versions, devices = {}, pools = {}, roofs = [], switches = {}, gpus = [] } = environment;
   const attributes = Object.entries(devices).flatMap(([name, own]) => own
     .filter((device) => Object.keys(device.attributes ?? {}).length)
     .map((device) => [`${name} ${device.name}`, plain(device.attributes)]));
   const kernels = Object.entries(pools).map(([name, own]) => [name, own.map(poolText).join("; ")]);
   byId("environment-tables").append(...[
     listed("Machine", machine), listed("Versions", versions), listed("Settings", settings),
+    listed("Switches of precision", switches),
+    framed("GPUs, as their driver describes them", ["GPU", "Attributes"],
+      gpus.map(({ index, name, ...more }) => [`${index} ${name}`, plain(more)])),
+    data.gpus.lines.length > 0 && framed("GPUs during the run", data.gpus.columns, data.gpus.lines),
     framed("Thread pools and BLAS", ["Backend", "Pools"], kernels),
     framed("Devices, as their libraries describe them", ["Device", "Attributes"], attributes),
     framed("Roofs", ["Device", "dtype", "Memory", "Compute"], roofs.map((roof) => [roof.device, roof.dtype,
@@ -78,7 +82,7 @@ const poolText = ({ internal_api, version, architecture, num_threads }) =>
   [internal_api, version, architecture, num_threads && `${num_threads} threads`].filter(Boolean).join(" ");
 
 /** The unit stands with the value. */
-const named = (key) => key.replace(/_(bytes|hz)$/, "").replaceAll("_", " ");
+const named = (key) => key.replace(/_(bytes|hz|w)$/, "").replaceAll("_", " ");
 
 /** Plain data as people read it. */
 function plain(value, name = "") {
@@ -88,6 +92,7 @@ function plain(value, name = "") {
   }
   if (typeof value === "number" && name.endsWith("_bytes")) return bytes(value);
   if (typeof value === "number" && name.endsWith("_hz")) return `${(value / 1e9).toPrecision(3)} GHz`;
+  if (typeof value === "number" && name.endsWith("_w")) return `${value} W`;
   return value == null ? "" : String(value);
 }
 

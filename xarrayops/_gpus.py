@@ -1,0 +1,116 @@
+"""NVIDIA's GPUs as their driver describes them, asked through nvidia-smi; nothing where there is none.
+
+Fields and format are those of ``nvidia-smi --help-query-gpu``. All GPUs of the machine are told, whatever
+CUDA_VISIBLE_DEVICES says, in the driver's order.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+TIMEOUT_S = 20.0
+"""How long the driver may take: the first contact with it may wake every GPU."""
+_MHZ, _MIB = 10**6, 1 << 20
+_FACTS: dict[str, tuple[str, float | None]] = {
+    "index": ("index", 1),
+    "name": ("name", None),
+    "driver_version": ("driver", None),
+    "memory.total": ("memory_bytes", _MIB),
+    "clocks.max.sm": ("clock_max_hz", _MHZ),
+    "clocks.max.memory": ("memory_clock_max_hz", _MHZ),
+    "power.limit": ("power_limit_w", 1),
+    "ecc.mode.current": ("ecc", None),
+    "mig.mode.current": ("mig", None),
+    "compute_mode": ("compute_mode", None),
+    "persistence_mode": ("persistence", None),
+}
+"""What stays as it is while programs run: nvidia-smi's name, ours, and the unit of a number."""
+_STATE: dict[str, tuple[str, float | None]] = {
+    "index": ("index", 1),
+    "clocks.sm": ("clock_hz", _MHZ),
+    "clocks.mem": ("memory_clock_hz", _MHZ),
+    "power.draw": ("power_w", 1),
+    "temperature.gpu": ("temperature_c", 1),
+    "pstate": ("performance_state", None),
+    "memory.used": ("memory_used_bytes", _MIB),
+}
+"""What changes while programs run."""
+_UNKNOWN = ("", "n/a", "not supported", "unknown error", "not available")
+_EXCLUSIVE = "Exclusive_Process"
+
+
+def facts() -> list[dict[str, Any]]:
+    """Each GPU's name, driver, memory, highest clocks, limit of power, and modes; what is not known is left out."""
+    return _asked(_FACTS)
+
+
+def state() -> list[dict[str, Any]]:
+    """Each GPU's clocks, power, temperature and memory in use, now."""
+    return _asked(_STATE)
+
+
+def _asked(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, Any]]:
+    command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [] if done.returncode else _parsed(done.stdout, list(fields.values()))
+
+
+def _parsed(text: str, fields: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
+    """A line for each GPU; lines that have other fields are the driver's complaints."""
+    lines = [line for line in csv.reader(text.splitlines(), skipinitialspace=True) if len(line) == len(fields)]
+    return [
+        {
+            name: value.strip() if unit is None else _number(value, unit)
+            for (name, unit), value in zip(fields, line, strict=True)
+            if _is_known(value, unit)
+        }
+        for line in lines
+    ]
+
+
+def _is_known(value: str, unit: float | None) -> bool:
+    if unit is None:
+        return value.strip().strip("[]").lower() not in _UNKNOWN
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(value: str, unit: float) -> float:
+    number = float(value) * unit
+    return int(number) if number.is_integer() else number
+
+
+def mps_is_running() -> bool:
+    """Whether CUDA's multi-process service is there: its control daemon keeps a pipe in its folder."""
+    folder = os.environ.get("CUDA_MPS_PIPE_DIRECTORY") or Path("/tmp") / "nvidia-mps"
+    return Path(folder, "control").exists()
+
+
+def sharing_problem(known: Sequence[Mapping[str, Any]], processes: int) -> tuple[str, str] | None:
+    """Why so many processes, all but one of them frozen, cannot share the GPUs, and what helps; None if they can."""
+    if processes and known and mps_is_running():
+        return (
+            "CUDA's multi-process service runs, and a process that is frozen between its rounds holds up all others",
+            "Stop it: echo quit | nvidia-cuda-mps-control",
+        )
+    exclusive = [str(gpu.get("index", "?")) for gpu in known if gpu.get("compute_mode") == _EXCLUSIVE]
+    if processes > 1 and exclusive:
+        return (
+            f"GPU {', '.join(exclusive)} admits one process (compute mode {_EXCLUSIVE}), and {processes} libraries "
+            "have one each",
+            "One of them with --backends, or nvidia-smi --compute-mode=DEFAULT",
+        )
+    return None
