@@ -16,17 +16,21 @@ import json
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+JOBS = min(8, max(2, (os.cpu_count() or 1) // 2))
 ALONE = ("decoding", "waits", "lifetime")
 """Those that measure time, or need the device to themselves: they run one after the other, when the rest is done."""
+KERNELS = tuple(
+    f"kernels-{library}-{dtype}" for dtype in ("float16", "bfloat16", "float32") for library in ("torch", "cupy", "jax")
+)
 ORDER = (
     *("devices", "placement", "alignment", "from_numpy", "pinned", "strides"),
-    *("kernels-torch", "kernels-cupy", "kernels-jax", "masks", "gradients"),
-    *("compiled", "transformed", "engines", *ALONE),
+    *(*KERNELS, "masks", "gradients", "compiled", "transformed", "engines", *ALONE),
 )
 
 
@@ -55,7 +59,7 @@ def apart(name: str, limit: float, write: Any) -> bool:
     process = subprocess.Popen(
         command, env={**settings, **os.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    lines = []
+    start, lines = time.monotonic(), []
 
     def read() -> None:
         assert process.stdout is not None
@@ -74,10 +78,11 @@ def apart(name: str, limit: float, write: Any) -> bool:
             status, ended = process.wait(), f"took more than {limit:.0f} s"
         reading.result()
         tail = errors.result()[-800:]
+    found: dict[str, Any] = {"probe": name, "case": "the process", "verdict": "failed" if ended else "ended"}
     if ended:
         last = json.loads(lines[-1]) if lines else {}
-        line = {"probe": name, "case": "the process", "verdict": "failed", "reason": ended, "stderr": tail}
-        write(json.dumps({**line, "after": {key: last.get(key) for key in ("case", "kernel")}}) + "\n")
+        found |= {"reason": ended, "stderr": tail, "after": {key: last.get(key) for key in ("case", "kernel")}}
+    write(json.dumps(found | {"seconds": round(time.monotonic() - start, 1)}) + "\n")
     return status == 0
 
 
@@ -87,7 +92,7 @@ def main() -> int:
     parser.add_argument("--only", type=lambda text: text.split(","), default=ORDER, metavar="NAME,NAME")
     parser.add_argument("--out", type=Path, metavar="FILE", help="append the lines to a file, too")
     parser.add_argument("--limit", type=float, default=90.0, metavar="SECONDS", help="for each probe (%(default)s)")
-    parser.add_argument("--jobs", type=int, default=4, metavar="N", help="probes at a time (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=JOBS, metavar="N", help="probes at a time (%(default)s)")
     parser.add_argument("--list", action="store_true", help="list the probes, and end")
     parser.add_argument("--run", choices=ORDER, metavar="NAME", help="run one probe in this process")
     options = parser.parse_args()
@@ -96,7 +101,7 @@ def main() -> int:
     if options.list:
         known = probes()
         for name in ORDER:
-            print(f"{name:13s} {known[name].__doc__.splitlines()[0]}")
+            print(f"{name:22s} {known[name].__doc__.splitlines()[0]}")
         return 0
     unknown = sorted({*options.only} - {*ORDER})
     if unknown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from itertools import product
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,16 +40,11 @@ def _small(library: str, extent: int) -> int:
 
 def _few(library: str, cases: Sequence[Case]) -> Sequence[Case]:
     """All cases on an accelerator; elsewhere the first, which show that the probe runs."""
-    return cases if accelerated(library) else cases[:3]
+    return cases if accelerated(library) else cases[:2]
 
 
 def _cast(library: str, host: Any, dtype: str) -> Any:
     return xo.astype(on(library, host), dtype)
-
-
-@cache
-def _want(shape: tuple[int, ...], options: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
-    return attention_oracle(*_operands(shape), **dict(options))
 
 
 def _operands(shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
@@ -71,31 +66,35 @@ def _checked(error: float, dtype: str, **found: Any) -> dict[str, Any]:
     return {"error": f"{error:.1e}", **found}
 
 
-def _kernels(library: str) -> Callable[[Probe], None]:
-    """The probe of a library's kernels: it has a process of its own, for its compiler may take long."""
+def _kernels(library: str, dtype: str) -> Callable[[Probe], None]:
+    """The probe of a library's kernels for a dtype: it has a process of its own, for compilers may take long."""
 
     def kernels(probe: Probe) -> None:
         """Each candidate that can serve a call, forced, against the definition; the one chosen is named."""
-        for dtype in TOLERANCES if library in libraries() else ():
-            for full, options in _few(library, _CASES):
-                shape = (*full[:3], *(_small(library, extent) for extent in full[3:]))
-                operands = [_cast(library, host, dtype) for host in _operands(shape)]
-                known = {name: value for name, value in options.items() if name != "return_lse"}
-                want, _ = _want(shape, tuple(known.items()))
-                explained = xo.explain("attention", *operands, **options)
-                probe.note(f"{dtype} {shape} {options}", "chosen", kernel=explained.chosen)
-                for name in [c.name for c in explained.candidates if c.ok]:
+        for full, options in _few(library, _CASES) if library in libraries() else ():
+            shape = (*full[:3], *(_small(library, extent) for extent in full[3:]))
+            operands = [_cast(library, host, dtype) for host in _operands(shape)]
+            known = {name: value for name, value in options.items() if name != "return_lse"}
+            want, _ = attention_oracle(*_operands(shape), **known)
+            probe.note(f"{shape} {options}", "chosen", kernel=xo.explain("attention", *operands, **options).chosen)
+            for name in _own(operands, **options):
 
-                    def computed(
-                        name: str = name, operands: Any = operands, options: Any = options, want: Any = want, d=dtype
-                    ) -> dict[str, Any]:
-                        out = xo.attention(*operands, implementation=name, **options)
-                        return _checked(_error(out[0] if isinstance(out, tuple) else out, want), d)
+                def computed(
+                    name: str = name, operands: Any = operands, options: Any = options, want: Any = want
+                ) -> dict[str, Any]:
+                    out = xo.attention(*operands, implementation=name, **options)
+                    return _checked(_error(out[0] if isinstance(out, tuple) else out, want), dtype)
 
-                    probe.examine(f"{dtype} {shape} {options}", computed, kernel=name)
+                probe.examine(f"{shape} {options}", computed, kernel=name)
 
-    kernels.__name__ = f"kernels-{library}"
+    kernels.__name__ = f"kernels-{library}-{dtype}"
     return kernels
+
+
+def _own(operands: Sequence[Any], **options: Any) -> list[str]:
+    """The candidates that can serve a call; the generic one, which the contract suite tests, only where it is alone."""
+    able = [c.name for c in xo.explain("attention", *operands, **options).candidates if c.ok]
+    return [name for name in able if not name.endswith(":generic")] or able
 
 
 def masks(probe: Probe) -> None:
@@ -109,7 +108,7 @@ def masks(probe: Probe) -> None:
                 flags = np.random.default_rng(3).random([1 if a == "1" else extents[a] for a in axes]) < 0.6
                 want, _ = attention_oracle(*_operands(shape), mask=flags)
                 mask = on(library, flags)
-                for name in [c.name for c in xo.explain("attention", *operands, mask=mask).candidates if c.ok]:
+                for name in _own(operands, mask=mask):
 
                     def computed(
                         name: str = name, operands: Any = operands, mask: Any = mask, want: Any = want, d: str = dtype
@@ -130,7 +129,7 @@ def strides(probe: Probe) -> None:
             wide = [_cast(library, grid((2, 8, _small(library, 256), row), seed), "float16") for seed in range(3)]
             views = [x[..., first : first + 64] for x in wide]
             want, _ = attention_oracle(*hosts)
-            for name in [c.name for c in xo.explain("attention", *views).candidates if c.ok]:
+            for name in _own(views):
 
                 def computed(name: str = name, views: Any = views, want: Any = want) -> dict[str, Any]:
                     return _checked(_error(xo.attention(*views, implementation=name), want), "float16")
@@ -163,7 +162,7 @@ def gradients(probe: Probe) -> None:
     want = [g.cpu().numpy() for g in of(definition, torch.float64)]
     for dtype in ("float16", "bfloat16", "float32"):
         sample = [_cast("torch", h, dtype).requires_grad_() for h in hosts]
-        for name in [c.name for c in xo.explain("attention", *sample, causal="top_left").candidates if c.ok]:
+        for name in _own(sample, causal="top_left"):
 
             def computed(name: str = name, dtype: str = dtype) -> dict[str, Any]:
                 attend = lambda *given: xo.attention(*given, causal="top_left", implementation=name)
@@ -201,7 +200,7 @@ def transformed(probe: Probe) -> None:
     import jax
     import jax.numpy as jnp
 
-    q = _cast("jax", grid((2, 8, 128, 64)), "bfloat16")
+    q = _cast("jax", grid((2, 8, _small("jax", 128), 64)), "bfloat16")
     wide = jax.device_put(q.astype(jnp.float32), jax.devices("cpu")[0])
     attend = lambda q: xo.attention(q, q, q, causal=True)
     total = lambda q: attend(q).astype(jnp.float32).sum()
@@ -271,4 +270,5 @@ def decoding(probe: Probe) -> None:
         probe.examine(f"{library} growing", growing)
 
 
-PROBES = (strides, *map(_kernels, GPU_LIBRARIES), masks, gradients, compiled, transformed, engines, decoding)
+KERNELS = [_kernels(*both) for both in product(GPU_LIBRARIES, TOLERANCES)]
+PROBES = (strides, *KERNELS, masks, gradients, compiled, transformed, engines, decoding)
