@@ -30,6 +30,8 @@ from xarrayops_backends.torch import (  # noqa: E402
 )
 from xarrayops_backends.torch._attention_failures import or_next, says_no_code  # noqa: E402
 
+pytestmark = pytest.mark.device
+
 KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
 HALF = torch.float16
 
