@@ -19,12 +19,14 @@ from xarrayops import _candidates
 from xarrayops._candidates import constant_while_tracing
 from xarrayops.plugin import Attention, Call
 from xarrayops.registry import backend_by_name
+from xarrayops.testing._attention_cases import FUSED, VIEW
 from xarrayops.testing._attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from xarrayops_backends.torch import (  # noqa: E402
     _attention_alignment as alignment,
+    _attention_blocks as blocks,
     _attention_cuda as cuda,
     _attention_flash as flash,
 )
@@ -524,3 +526,116 @@ def test_only_a_lack_of_code_is_passed_over(error: RuntimeError, goes_on: bool) 
         with pytest.raises(type(error)) as caught:
             serve(asked)
         assert caught.value is error
+
+
+CUDNN, FLASH, EFFICIENT = "torch:sdpa-cudnn", "torch:sdpa-flash", "torch:sdpa-efficient"
+SERVED: dict[str, tuple[str, ...]] = {
+    "1 places": (FLASH, FLASH),
+    "128 places, 128 items": (FLASH, CUDNN),
+    "384 places": (FLASH, CUDNN),
+    "grouped": (FLASH, CUDNN),
+    "more keys": (FLASH, CUDNN),
+    "more keys, from the top left": (FLASH, CUDNN),
+    "fewer keys": (FLASH, CUDNN),
+    "window": (FLASH, CUDNN),
+    "window of both sides": (FLASH, CUDNN),
+    "decoding": (FLASH, FLASH),
+    "decoding, lengths": (FLASH, FLASH),
+    "several steps, lengths": (FLASH, FLASH),
+    "no keys": (FLASH, FLASH),
+    "mask": (EFFICIENT, CUDNN),
+    "mask of heads": (EFFICIENT, CUDNN),
+    "misaligned": (FLASH, CUDNN),
+    "misaligned decoding": (FLASH, FLASH),
+    "strided": (FLASH, CUDNN),
+    "BSHD": (FLASH, CUDNN),
+}
+"""What serves the cases of the contract suite, on compute capability 8.x and on 9.x."""
+
+
+VIEWED: dict[str, Any] = {
+    **VIEW,
+    "a part of each head": lambda x: x.narrow(3, 1, 64),
+    "every other place": lambda x: x.as_strided(
+        (*x.shape[:2], x.shape[2] // 2, 64), (*x.stride()[:2], 2 * x.stride(2), 1)
+    ),
+}
+"""The views of the contract suite by functions that fake tensors have without a GPU."""
+
+
+def served(name: str) -> str | None:
+    """What explain says would serve a case."""
+    case = FUSED[name]
+    arrays = [VIEWED[case.view](of_gpu(*x.shape, dtype=HALF)) for x in case.arrays()]
+    options = {n: of_gpu(*x.shape) if isinstance(x, np.ndarray) else x for n, x in case.options.items()}
+    if "kv_lengths" in options:
+        options["kv_lengths"] = torch.ones_like(of_gpu(1, dtype=torch.int32))
+    return xo.explain("attention", *arrays, **options).chosen
+
+
+@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("major", [8, 9])
+def test_what_serves(name: str, major: int, gpu: dict[str, Any]) -> None:
+    """Decided for each generation of GPUs, where none is needed."""
+    gpu["major"] = major
+    with FakeTensorMode():
+        assert served(name) == SERVED[name][major - 8]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU")
+def test_what_serves_on_this_gpu() -> None:
+    """On a real device the same; the values are the contract suite's to check."""
+    major = torch.cuda.get_device_capability()[0]
+    old = (torch.backends.cudnn.version() or 0) <= 91500
+    column = 1 if major == 9 and not old else 0
+    assert {name: served(name) for name in SERVED} == {name: kernels[column] for name, kernels in SERVED.items()}
+
+
+BLOCKED: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "softcap": {"softcap": 3.0, "causal": "bottom_right"},
+    "window": {"window": (30, 5, "bottom_right"), "scale": -0.2},
+    "bias": {"bias": torch.linspace(-2, 2, 90)[None, None, None]},
+    "lengths": {"kv_lengths": [40, 90], "q_lengths": [70, 1], "causal": 9},
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", BLOCKED)
+def test_blocks_in_half_precision(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operands stay as they are, sums are in single precision; by a product of the same meaning on the CPU."""
+    operands = []
+
+    def product(x: Any, y: Any) -> Any:
+        operands.append(y.dtype)
+        return torch.bmm(x.to(y.dtype).double(), y.double()).float()
+
+    monkeypatch.setattr(blocks, "_keeps_halves", lambda a: True)
+    monkeypatch.setattr(blocks, "product", product)
+    monkeypatch.setattr(blocks, "SCORES", 1 << 12)
+    q, k, v = (x.to(dtype) for x in random_arrays(2, 70, 90))
+    options = BLOCKED[name]
+    out, lse = xo.attention(q, k, v, **options, return_lse=True, implementation="torch:blocked")
+    host = {n: x.numpy() if isinstance(x, torch.Tensor) else x for n, x in options.items()}
+    want, want_lse = attention_oracle(*(x.double().numpy() for x in (q, k, v)), **host)
+    np.testing.assert_allclose(out.double().numpy(), want, atol=4 * torch.finfo(dtype).eps)
+    np.testing.assert_allclose(lse, want_lse, atol=1e-5)
+    assert set(operands) == {dtype}
+
+
+def test_where_blocks_keep_half_precision() -> None:
+    """On CUDA, where nothing follows the values; in larger blocks than on the CPU."""
+    with FakeTensorMode():
+        (a,) = call(4096, 4096).args
+        assert blocks._keeps_halves(a)
+        assert not blocks._keeps_halves(a._replace(q=a.q.float()))
+        assert len(blocks._spans(a)) == 4
+        a.q.requires_grad_()
+        assert not blocks._keeps_halves(a)
+        with torch.no_grad():
+            assert blocks._keeps_halves(a)
+        (b,) = call(4096, 4096, device="cpu").args
+        assert not blocks._keeps_halves(b)
+        assert len(blocks._spans(b)) == 256
+        out, lse = blocks.attention(call().args[0])
+    assert (out.dtype, lse.dtype) == (HALF, torch.float32)

@@ -24,7 +24,10 @@ from xarrayops_backends.torch import _attention_modes as modes
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
 SCORES = 1 << 20
-"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more."""
+"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more; the caches of cores hold them."""
+MANY_SCORES = 1 << 26
+"""The same for other devices than the CPU, which want more to do at a time."""
+HALVES = frozenset((torch.float16, torch.bfloat16))
 QUERIES = 16
 """Queries of a block at least."""
 TENSORS = ("q", "k", "v", "bias", "mask", "q_lengths", "kv_lengths")
@@ -39,15 +42,32 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         if modes.can_read_lengths(a):
             return by_rows(a, attention)
         a = without_padding(xp, a)
-    wide = torch.float64 if a.q.dtype is torch.float64 else torch.float32
-    q = a.q.to(wide) * (a.scale if a.softcap is None else a.scale / a.softcap)
-    k, v = a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
+    if _keeps_halves(a):
+        q, k, v = a.q, a.k.flatten(0, 1).mT, a.v.flatten(0, 1)
+    else:
+        wide = torch.float64 if a.q.dtype is torch.float64 else torch.float32
+        q, k, v = a.q.to(wide) * _scale(a), a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
     with modes.unrounded(q):
         if modes.requires_grad(a) and not is_compiling() and not modes.transforms():
             out, lse = _recorded(a, q, k, v)
         else:
             out, lse = _forward(a, q, k, v, a.bias)
     return out.to(a.q.dtype), lse
+
+
+def _keeps_halves(a: Attention) -> bool:
+    """Whether products take half precision as it is, with sums in single: on GPUs whose library sums so, unfollowed.
+
+    The weights are rounded to half precision then, as in every fused kernel. No GPU has run this yet.
+    """
+    if a.q.dtype not in HALVES or not a.q.is_cuda or torch.version.hip:
+        return False
+    return not modes.is_followed(a.q, a.k, a.v, a.bias)
+
+
+def _scale(a: Attention) -> float:
+    """What scores are multiplied by before the tanh of a softcap."""
+    return a.scale if a.softcap is None else a.scale / a.softcap
 
 
 def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]:
@@ -167,7 +187,8 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
     if len(cut_up) == 1 or modes.is_followed(q, k, v, bias):
         outs, sums = zip(*(result for _, result in done), strict=True)
         return joined(outs), joined(sums)
-    out, lse = q.new_empty((*q.shape[:3], v.shape[2])), q.new_empty(q.shape[:3])
+    wide = torch.promote_types(q.dtype, torch.float32)
+    out, lse = q.new_empty((*q.shape[:3], v.shape[2]), dtype=wide), q.new_empty(q.shape[:3], dtype=wide)
     for span, (rows_out, rows_lse) in done:  # into their places at once: see `_Recomputed`
         out.narrow(2, span[0], span[1] - span[0]).copy_(rows_out)
         lse.narrow(2, span[0], span[1] - span[0]).copy_(rows_lse)
@@ -175,7 +196,7 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
 
 
 def _spans(a: Attention) -> list[Span]:
-    return spans(a, SCORES // max(a.q.shape[0] * a.q.shape[1], 1), QUERIES)
+    return spans(a, (SCORES if a.q.is_cpu else MANY_SCORES) // max(a.q.shape[0] * a.q.shape[1], 1), QUERIES)
 
 
 def _parts(queries: Span, keys: Span, q: Any, k: Any, v: Any, bias: Any) -> tuple[Any, Any, Any, Any]:
@@ -248,7 +269,14 @@ def _attended(
 
 def _scores(a: Attention, q: Array, k: Array) -> Array:
     batch, heads, queries, _ = q.shape
-    return torch.bmm(_shared(q, k), k).view(batch, heads, queries, k.shape[2])
+    rows = _shared(q, k)
+    scores = product(rows, k).mul_(_scale(a)) if q.dtype in HALVES else torch.bmm(rows, k)
+    return scores.view(batch, heads, queries, k.shape[2])
+
+
+def product(x: Array, y: Array) -> Array:
+    """The product of two stacks of matrices in half precision, summed and given in single precision."""
+    return torch.bmm(x.to(y.dtype), y, out_dtype=torch.float32)
 
 
 def _hidden(a: Attention, span: Span, keys: Span, scores: Array, bias: Array | None, *, out: Array | None) -> Array:
@@ -263,7 +291,8 @@ def _hidden(a: Attention, span: Span, keys: Span, scores: Array, bias: Array | N
 
 def _product(p: Array, v: Array) -> Array:
     """The values, weighted for each head."""
-    return torch.bmm(_shared(p, v), v).view(*p.shape[:3], v.shape[2])
+    weighted = (product if v.dtype in HALVES else torch.bmm)(_shared(p, v), v)
+    return weighted.view(*p.shape[:3], v.shape[2])
 
 
 def _shared(x: Array, like: Array) -> Array:
