@@ -13,6 +13,7 @@ from xarrayops_backends.torch import (
     _attention_cuda as cuda,
     _attention_flash as flash,
     _attention_modes as modes,
+    _attention_package as package,
 )
 from xarrayops_backends.torch._attention_failures import or_next
 
@@ -41,6 +42,7 @@ def _always(call: Call) -> None:
 
 ATTENTION_CANDIDATES = [
     ("sdpa-cudnn", or_next(cuda.cudnn), cuda.cudnn_refusal),
+    ("flash-attn", or_next(package.attention), package.refusal),
     ("sdpa-flash", or_next(_flash), _flash_refusal),
     ("sdpa-efficient", or_next(cuda.efficient), cuda.efficient_refusal),
     ("blocked", blocks.attention, _always),

@@ -24,7 +24,7 @@ from xarrayops_backends.torch import _attention_modes as modes
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
 SCORES = 1 << 20
-"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more; the caches of cores hold them."""
+"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more: caches of cores hold them."""
 MANY_SCORES = 1 << 26
 """The same for other devices than the CPU, which want more to do at a time."""
 HALVES = frozenset((torch.float16, torch.bfloat16))

@@ -15,9 +15,9 @@ from xarrayops._candidates import constant_while_tracing
 from xarrayops.plugin import Array, Attention
 
 
-def refusal(a: Attention) -> str | None:
-    """What speaks against any of PyTorch's own kernels of attention: of derivatives, only the gradient is known."""
-    if a.softcap is not None:
+def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
+    """What speaks against any fused kernel of attention: of derivatives, only the gradient is known."""
+    if a.softcap is not None and not has_softcap:
         return "it has no softcap"
     if (stranger := elsewhere(a)) is not None:
         return stranger
