@@ -1,7 +1,4 @@
-"""The kernels of attention, best first: PyTorch's own, each by its name, and blocks of queries for all other calls.
-
-FlexAttention is not among them: it must be compiled, for seconds, to be of use.
-"""
+"""The kernels of attention, best first: fused ones, each by its name, and blocks of queries for all other calls."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from xarrayops_backends.torch import (
     _attention_cpu as cpu,
     _attention_cuda as cuda,
     _attention_flash as flash,
+    _attention_flex as flex,
     _attention_modes as modes,
     _attention_package as package,
 )
@@ -45,6 +43,7 @@ ATTENTION_CANDIDATES = [
     ("flash-attn", or_next(package.attention), package.refusal),
     ("sdpa-flash", or_next(_flash), _flash_refusal),
     ("sdpa-efficient", or_next(cuda.efficient), cuda.efficient_refusal),
+    ("flex", or_next(flex.attention), flex.refusal),
     ("blocked", blocks.attention, _always),
 ]
 
