@@ -19,6 +19,8 @@ KEYS = 1024
 """Keys of a block."""
 SCORES = 1 << 20
 """Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more."""
+MANY_SCORES = 1 << 26
+"""The same for other devices than the CPU, on which each of many small blocks costs the start of its kernels."""
 QUERIES = 16
 """Queries of a block at least."""
 
@@ -42,13 +44,19 @@ def attention(
     values = [a.v[:, :, begin:end, :] for begin, end in spans]
     scores = batch * heads * min(KEYS, a.k.shape[2])
     outs, sums = [], []
-    for span in cut(queries, max(QUERIES, SCORES // max(scores, 1))) if queries else [(0, 0)]:
+    for span in cut(queries, max(QUERIES, _block(a) // max(scores, 1))) if queries else [(0, 0)]:
         near = [n for n, other in enumerate(spans) if sees(a, span, other)]
         block = recomputed(partial(_attended, xp, a, span, [spans[n] for n in near]))
         out, lse = block(a.q[:, :, span[0] : span[1], :], [keys[n] for n in near], [values[n] for n in near])
         outs.append(out)
         sums.append(lse)
     return xp.concat(outs, axis=2), xp.concat(sums, axis=2)
+
+
+def _block(a: Attention) -> int:
+    """The scores of a block on the device that holds the arrays; task graphs and tracers name none."""
+    device = str(getattr(a.q, "device", None) or "cpu").lower()
+    return SCORES if "cpu" in device else MANY_SCORES
 
 
 def cut(extent: int, step: int) -> Iterator[Span]:

@@ -247,3 +247,24 @@ def test_explain_of_cupy_names_engines_that_are_installed(standin_environment):
     )
     run = subprocess.run([sys.executable, "-c", code], env=standin_environment, capture_output=True, text=True)
     assert re.fullmatch(r"cupy:generic .*xo\.engines\(name\).*torch.* False\n", run.stdout), run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(("device", "blocks"), [("CPU_DEVICE", 8), ("device1", 1)])
+def test_the_generic_twin_takes_larger_blocks_on_devices(device, blocks, monkeypatch):
+    """Each block of many small ones would cost the start of its kernels."""
+    strict = pytest.importorskip("array_api_strict")
+    from xarrayops import _generic_attention as generic
+
+    spans = []
+    attended = generic._attended
+
+    def noted(xp, a, span, *others):
+        spans.append(span)
+        return attended(xp, a, span, *others)
+
+    monkeypatch.setattr(generic, "_attended", noted)
+    host = np.random.default_rng(0).standard_normal((1, 8, 1024, 2)).astype("float32")
+    x = strict.asarray(host, device=strict.Device(device))
+    got = np.asarray(strict.asarray(xo.attention(x, x, x), device=strict.Device("CPU_DEVICE")))
+    assert len(spans) == blocks
+    assert np.allclose(got, attention_oracle(host, host, host)[0], atol=1e-5)

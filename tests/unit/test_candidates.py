@@ -5,9 +5,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from xarrayops import Unsupported
+from xarrayops import Unsupported, _candidates
 from xarrayops._backend import Backend
-from xarrayops._candidates import Call, affected, always, first_able, screened
+from xarrayops._candidates import Call, NotServed, affected, always, first_able, refusal, screened
 from xarrayops.plugin import KnownBad
 
 FAULT = KnownBad("lib", ">=2,<3", "any", "wrong for 3", "lib#7", kernel="fast", when=lambda call: call.args[0] == 3)
@@ -43,6 +43,29 @@ def test_the_first_that_can_serves():
     assert first_able("verb", kernels)(1) == "b"
     with pytest.raises(Unsupported, match=r"verb: a: never"):
         first_able("verb", kernels[:1])(1)
+
+
+def test_a_kernel_that_fails_when_it_runs_is_passed_over(monkeypatch):
+    """Once for each form of call; other errors are nobody's to hide."""
+    monkeypatch.setattr(_candidates, "_failures", {})
+    tried = []
+
+    def fails(x):
+        tried.append(x.shape)
+        if x.shape == (3,):
+            raise MemoryError
+        raise NotServed("no code")
+
+    kernels = [("a", fails, always), ("b", lambda x: "b", always)]
+    choose = first_able("verb", kernels)
+    assert [choose(np.zeros(2)) for _ in range(3)] == ["b"] * 3
+    assert tried == [(2,)]
+    assert refusal(kernels[0], Call((np.ones(2),), {})) == "it failed when it ran: no code"
+    assert refusal(kernels[0], Call((np.ones(2, "float32"),), {})) is None
+    with pytest.raises(MemoryError):
+        choose(np.zeros(3))
+    with pytest.raises(Unsupported, match="verb: a: it failed when it ran: no code"):
+        first_able("verb", kernels[:1])(np.zeros((2, 2)))
 
 
 def backend(**attributes):
