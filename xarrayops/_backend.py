@@ -72,6 +72,15 @@ class Backend:
     def _devices(self) -> tuple[Device, ...]:
         return tuple(self.functions["devices"]())
 
+    @cached_property
+    def _host(self) -> Device | None:
+        """The host, where the library computes there; accelerators are not looked for, which may start them."""
+        try:
+            native = self.functions["as_device"]("cpu")
+        except (ValueError, TypeError, RuntimeError):
+            return None
+        return Device("cpu", "cpu", native)
+
     def device_of(self, x: Array) -> Device | None:
         """The device that holds x, without waiting for the values of x.
 
@@ -80,10 +89,17 @@ class Backend:
         if self.functions["is_lazy"](x):
             return None
         native = self.functions["device"](x)
+        if self._host is not None and self._host.native == native:
+            return self._host
         return next((device for device in self._devices if device.native == native), None)
 
     def device_at(self, kind: str, index: int) -> Device | None:
-        """The device of that kind and index, which is the same device for every library; None if it has none."""
+        """The device of that kind and index, which is the same for every library; None where the library has none.
+
+        Host memory is one place for all, whatever number a library gives to its CPU devices.
+        """
+        if kind == "cpu":
+            return self._host
         return next((device for device in self._devices if (device.kind, device.index) == (kind, index)), None)
 
     def device_attributes(self, device: Device) -> dict[str, int | str]:

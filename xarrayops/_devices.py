@@ -97,11 +97,10 @@ class Queue(NamedTuple):
     """A queue of work on a device, where calls return before their work has ended.
 
     ``stream`` is the address of the CUDA or HIP stream; None where the library does not show it.
-    ``mark`` marks the present end of the queue. It gives a function that says whether the queue has passed the mark,
-    or None where no mark can be made now. ``capturing`` is True while a graph is captured, when no event of any library
-    may be asked for.
+    ``capturing()`` tells whether a graph is captured in it: no event may be recorded or queried then.
+    ``mark()`` records the present end of the queue, and returns a function that tells whether the queue has reached it.
     """
 
     stream: int | None
-    mark: Callable[[], Callable[[], bool] | None]
-    capturing: bool = False
+    capturing: Callable[[], bool]
+    mark: Callable[[], Callable[[], bool]]

@@ -64,8 +64,11 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
     Without ``device`` the result is on the device that holds x, if the other library has that device. NumPy's memory
     reaches JAX and PyTorch on the CPU, and JAX arrays are committed to it; CuPy has no CPU and takes its current
     device. Memory of a device that the other library sees but must not alias is copied on that device; `explain` says
-    so where values have to pass through the host. Device memory that is shared lives until the work of the library
-    that used it has ended.
+    so where values have to pass through the host.
+
+    Device memory that is shared is not reused before the other library's work in the stream that was current at the
+    conversion has ended; it may be held until the next exchange on a device, or `synchronize`. Let that stream wait for
+    yours before you give up an array that you use in another one.
 
     Read-only NumPy memory is aliased by NumPy only. JAX never writes its memory, so NumPy gets a read-only view of it,
     and libraries without a read-only flag get a copy unless ``copy=False`` insists: who then writes into the alias

@@ -111,7 +111,7 @@ def _place(x: Array, source: Backend, memory: Memory | None) -> tuple[str, int] 
 
 
 def _obstacle(x: Array, source: Backend, memory: Memory | None) -> str | None:
-    """Why nobody can alias x; None if x has memory that can be shown."""
+    """Why no other library can alias x; None where its memory is visible."""
     if memory is not None:
         return None
     lazy = source.functions["is_lazy"](x)

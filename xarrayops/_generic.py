@@ -270,6 +270,11 @@ def queue(xp: ModuleType, x: Array, /) -> Queue | None:
     return None
 
 
+def outlive(xp: ModuleType, x: Array, stream: int, /) -> bool:
+    """The standard has no streams."""
+    return False
+
+
 def tie(xp: ModuleType, x: Array, owner: object, /) -> Array:
     """Never called: there is no queue."""
     raise NotImplementedError("a backend with the hook queue needs the hook tie")

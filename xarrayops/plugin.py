@@ -339,6 +339,14 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
+    def outlive(x: Array, stream: int, /) -> bool:
+        """Keep the memory of x from reuse until what another library's stream holds when x is given up has ended.
+
+        False where the library cannot do so; then the caller keeps x.
+        """
+        raise NotImplementedError
+
+    @staticmethod
     def tie(x: Array, owner: object, /) -> Array:
         """An array over the memory of x that keeps an object alive as long as anything holds that memory.
 

@@ -34,18 +34,21 @@ CASES = {
         with cupy.cuda.Stream(non_blocking=True) as stream:
             queue = hooks["queue"](x)
             assert queue.stream == stream.ptr != cupy.cuda.Stream.null.ptr
-        passed = queue.mark()
+            assert hooks["queue"](x) is queue
+        assert not queue.capturing()
+        reached = queue.mark()
         stream.synchronize()
-        assert passed()
+        assert reached() is True
     """,
-    "nothing is recorded while a graph is captured": """
-        class Capturing(cupy.cuda.Stream):
-            is_capturing = staticmethod(lambda: True)
-            def record(self, event=None):
-                raise AssertionError("an event of a capture")
-        with Capturing(non_blocking=True):
-            queue = hooks["queue"](cupy.ones(3))
-        assert queue.mark() is None
+    "managed memory is not handed out by DLPack": """
+        x = cupy.ones(3)
+        assert hooks["memory"](x).exported
+        class Managed:
+            def __getattr__(self, name):
+                return getattr(x, name)
+            def __dlpack_device__(self):
+                return (13, 0)
+        assert not hooks["memory"](Managed()).exported
     """,
     "packed is compact and a copy": """
         x = cupy.arange(24.0).reshape(4, 6)

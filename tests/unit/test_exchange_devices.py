@@ -30,6 +30,7 @@ def two_gpus(monkeypatch):
     for name, devices in gpus.items():
         devices += [Device("cuda", f"cuda:{i}", f"{name} cuda:{i}") for i in range(2)]
         monkeypatch.setitem(vars(xo.backend(name)), "_devices", tuple(devices))
+        monkeypatch.setitem(vars(xo.backend(name)), "_host", devices[0])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     kinds = {"host": "cpu", "gpu": "cuda"}
     monkeypatch.setattr(jax_exchange, "_natives", lambda: list(kinds))
@@ -248,42 +249,66 @@ class TestQueues:
         for x in (torch.zeros(3), jax.numpy.zeros(3), np.zeros(3)):
             assert xo.backend(x).functions["queue"](x) is None
 
-    def test_an_event_is_recorded_and_queried_outside_of_a_capture_alone(self, monkeypatch):
+    def test_the_stream_of_a_tensor(self, monkeypatch):
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        ended, capturing = [False], [True]
+        asked = []
 
         class Stream:
-            cuda_stream = 7
+            def __init__(self, pointer, device):
+                asked.append((pointer, device))
 
             def record_event(self):
-                assert not capturing[0]
                 return self
 
             def query(self):
-                assert not capturing[0]
-                return ended[0]
+                return "reached"
 
-        monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream())
-        monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: capturing[0])
+        monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream(7, device))
+        monkeypatch.setattr(Stream, "cuda_stream", 7, raising=False)
+        monkeypatch.setattr(torch.cuda, "ExternalStream", Stream)
+        monkeypatch.setattr(torch.cuda, "default_stream", lambda device: Stream(0, device))
         with FakeTensorMode():
-            queue = xo.backend("torch").functions["queue"](torch.empty(3, device="cuda:1"))
+            x = torch.empty(3, device="cuda:1")
+        queue = xo.backend("torch").functions["queue"](x)
         assert queue.stream == 7
-        assert queue.mark() is None
-        capturing[0] = False
-        passed = queue.mark()
-        assert not passed()
-        ended[0] = True
-        assert passed()
-        capturing[0] = True
-        assert not passed()
+        assert xo.backend("torch").functions["queue"](x) is queue, "owners of one queue share a mark"
+        assert queue.mark()() == "reached"
+        assert asked[-1] == (7, torch.device("cuda:1"))
+        told = []
+        monkeypatch.setattr(torch.Tensor, "record_stream", lambda self, stream: told.append(stream))
+        for pointer in (0, 9):
+            assert xo.backend("torch").functions["outlive"](x, pointer)
+            assert asked[-1] == (pointer, torch.device("cuda:1"))
+        assert len(told) == 2
 
-    def test_jax_marks_by_something_small_to_compute(self):
+    def test_jax_marks_the_end_of_what_was_submitted(self):
         from xarrayops_backends.jax._exchange import _mark
 
-        passed = _mark(jax.devices("cpu")[0])
-        while not passed():  # ends when the computation does
+        cpu = jax.devices("cpu")[0]
+        mesh = jax.sharding.Mesh(np.array([cpu]), ("x",))
+        for context in (jax.transfer_guard("disallow"), jax.transfer_guard("disallow_explicit"), jax.set_mesh(mesh)):
+            with context:
+                reached = _mark(cpu)
+            jax.block_until_ready(jax.device_put(np.int32(0), cpu))
+            assert reached() in (True, False)
+
+    def test_jax_ties_to_the_array(self):
+        import gc
+        import weakref
+
+        class Owner:
             pass
+
+        owner, x = Owner(), jax.device_put(np.ones(8, np.float32), jax.devices("cpu")[0])
+        alive = weakref.ref(owner)
+        assert xo.backend("jax").functions["tie"](x, owner) is x
+        del owner
+        gc.collect()
+        assert alive() is not None
+        del x
+        gc.collect()
+        assert alive() is None
 
     @pytest.mark.parametrize("use", ["a view", "a reshaped view", "what autograd has saved"])
     def test_what_is_tied_to_a_tensor_lives_as_long_as_its_memory(self, use):
@@ -308,6 +333,47 @@ class TestQueues:
         assert alive() is None
 
 
+class TestHostMemory:
+    def test_conversions_on_the_host_look_for_no_gpu(self, monkeypatch):
+        """CUDA cannot be started in a forked process, such as a worker that loads data."""
+
+        def refuse(*_):
+            raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
+
+        made = xo.backend("torch").__class__("torch", xo.backend("torch").module)
+        monkeypatch.setattr("xarrayops.registry.backend_by_name", lambda name: made)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+        for starting in ("get_device_name", "_lazy_init", "get_device_properties"):
+            monkeypatch.setattr(torch.cuda, starting, refuse)
+        a = np.arange(6.0)
+        for x in (a, a[::-1]):
+            for copy in (None, True):
+                assert plans.plan_convert(x, "torch", copy=copy).device == torch.device("cpu")
+        assert made.device_of(torch.ones(3)).kind == "cpu"
+        with pytest.raises(RuntimeError, match="forked"):
+            made.devices()
+
+    def test_it_is_one_place_whatever_number_a_cpu_device_has(self, run):
+        """In a process of its own: JAX makes its CPU devices once."""
+        pytest.importorskip("jax")
+        code = """
+import numpy as np, jax, xarrayops as xo
+x = jax.block_until_ready(jax.device_put(np.arange(64, dtype=np.float32), jax.devices("cpu")[1]))
+assert xo.explain("convert", x, "numpy").action == "zero-copy"
+a, t = xo.convert(x, "numpy"), xo.convert(x, "torch", device="cpu", copy=False)
+print(xo.shares_memory(x, a), xo.shares_memory(x, t), xo.shares_memory(t, a))
+"""
+        assert run(code, XLA_FLAGS="--xla_force_host_platform_device_count=2") == "True True True"
+
+    def test_managed_memory_of_cupy_passes_through_the_host(self, two_gpus):
+        """Neither PyTorch nor JAX takes it by DLPack."""
+        for source, target in (("torch", "jax"), ("jax", "torch")):
+            x = two_gpus(source, on_device(exported=False))
+            plan = plans.plan_convert(x, target)
+            assert (plan.action, plan.route) == ("copy", plans.HOST)
+            assert "through the host" in plan.reason
+
+
 @pytest.mark.skipif(find_spec("scipy") is None, reason="containers need SciPy")
 def test_containers_stay_on_their_device(monkeypatch):
     """Parts that have to be prepared on the host return to the device of the container."""
@@ -318,7 +384,7 @@ def test_containers_stay_on_their_device(monkeypatch):
     s = scipy.sparse.csr_array(np.eye(3, dtype=np.float32))
     target = xo.backend("torch").sparse
     gpu = Device("cuda", "cuda:1", "torch cuda:1")
-    monkeypatch.setitem(vars(xo.backend("torch")), "_devices", (Device("cpu", "cpu", torch.device("cpu")), gpu))
+    monkeypatch.setitem(vars(xo.backend("torch")), "_devices", (gpu,))
     monkeypatch.setattr(type(xo.backend("numpy")), "device_of", lambda self, x: gpu)
     assert _place_for(s, target, None) == "torch cuda:1"
     assert _place_for(s, target, "cpu") == "cpu"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import cupy
@@ -12,6 +13,11 @@ from xarrayops._generic import dtype_refusal
 from xarrayops.plugin import Array, Memory, Queue
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
+
+_MANAGED = 13
+"""kDLCUDAManaged: neither PyTorch nor JAX takes such memory by DLPack."""
+_PER_THREAD = 2
+"""The address of the default stream of a thread, which PyTorch refuses to serve."""
 
 
 def memory(x: Array, /) -> Memory | None:
@@ -24,6 +30,7 @@ def memory(x: Array, /) -> Memory | None:
         pointer=x.data.ptr,
         device=_KIND,
         index=x.device.id,
+        exported=x.__dlpack_device__()[0] != _MANAGED,
     )
 
 
@@ -44,9 +51,15 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """DLPack, on the device that holds the memory."""
+    """DLPack, on the device that holds the memory; in a stream that every library serves."""
     with cupy.cuda.Device(memory.index):
-        return cupy.from_dlpack(x)
+        stream = cupy.cuda.get_current_stream()
+        if stream.ptr != _PER_THREAD:
+            return cupy.from_dlpack(x)
+        with cupy.cuda.Stream(non_blocking=True) as plain:
+            y = cupy.from_dlpack(x)
+            stream.wait_event(plain.record())
+        return y
 
 
 def exporting(x: Array, /) -> AbstractContextManager[Any]:
@@ -62,20 +75,28 @@ def packed(x: Array, /) -> Array:
 
 
 def queue(x: Array, /) -> Queue:
-    """The current stream of the device that holds x; no event is recorded or queried while a graph is captured."""
-    device = x.device
-    with device:
-        stream = cupy.cuda.get_current_stream()
-        capturing = stream.is_capturing()
+    """The current stream of the device that holds x."""
+    with x.device:
+        return _queue(x.device.id, cupy.cuda.get_current_stream().ptr)
 
-    def mark() -> Callable[[], bool] | None:
-        with device:
-            if stream.is_capturing():
-                return None
+
+@cache
+def _queue(device: int, pointer: int) -> Queue:
+    stream = cupy.cuda.ExternalStream(pointer, device)
+
+    def capturing() -> bool:
+        with cupy.cuda.Device(device):
+            try:
+                return bool(stream.is_capturing())
+            except cupy.cuda.runtime.CUDARuntimeError:  # the null stream may not be asked during a capture elsewhere
+                return True
+
+    def mark() -> Callable[[], bool]:
+        with cupy.cuda.Device(device):
             event = stream.record()
-        return lambda: not stream.is_capturing() and event.done
+        return lambda: bool(event.done)
 
-    return Queue(stream.ptr, mark, capturing)
+    return Queue(pointer, capturing, mark)
 
 
 def tie(x: Array, owner: object, /) -> Array:

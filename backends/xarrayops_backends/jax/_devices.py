@@ -27,7 +27,7 @@ def _kind(device: Any) -> str:
 
 
 def _index(device: Any) -> int:
-    """The number of a device on this host, as every library counts it; its id counts those of all processes."""
+    """The number of a device on this host, as other libraries count GPUs; its id counts those of all processes."""
     index: int = device.id if device.local_hardware_id is None else device.local_hardware_id
     return index
 

@@ -55,7 +55,7 @@ def memory(x: Array, /) -> Memory | None:
         itemsize=itemsize,
         pointer=pointer,
         device=_kind(device),
-        index=_index(device),
+        index=0 if device.platform == "cpu" else _index(device),
         immutable=True,
     )
 
@@ -114,23 +114,32 @@ def packed(x: Array, /) -> Array:
 
 
 def queue(x: Array, /) -> Queue | None:
-    """A device runs what it was asked to in order; the CPU client keeps what it was lent until it is done."""
+    """Work on a device runs in the order it was submitted. On the CPU, XLA itself keeps what it borrows."""
     (device,) = x.devices()
-    if device.platform == "cpu":
-        return None
-    return Queue(None, partial(_mark, device))
+    return None if device.platform == "cpu" else _queue(device)
+
+
+@cache
+def _queue(device: Any) -> Queue:
+    return Queue(None, lambda: False, partial(_mark, device))
 
 
 def _mark(device: Any) -> Callable[[], bool]:
-    """Something small to compute comes after all that the device was asked for before."""
-    with jax.ensure_compile_time_eval():
-        last = jax.device_put(np.int32(0), device) + 1
-    is_ready: Callable[[], bool] = last.is_ready
-    return is_ready
+    """Submit a tiny computation, which ends after everything that was submitted before it."""
+    compiled, zero = _marker(device)
+    reached: Callable[[], bool] = compiled(zero).is_ready
+    return reached
+
+
+@cache
+def _marker(device: Any) -> tuple[Any, Array]:
+    """Compiled once, so that a mark neither traces nor transfers anything: a mesh or a guard would forbid that."""
+    zero = jax.device_put(np.int32(0), device)
+    return jax.jit(lambda v: v + 1).lower(zero).compile(), zero
 
 
 def tie(x: Array, owner: object, /) -> Array:
-    """To the array: its buffer has no other handle."""
+    """To this array; another one over its buffer, as `jax.device_put` to the same device gives, is not followed."""
     weakref.finalize(x, _nothing, owner).atexit = False
     return x
 

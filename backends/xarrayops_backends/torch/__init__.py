@@ -112,6 +112,7 @@ from xarrayops_backends.torch._exchange import (
     import_refusal as import_refusal,
     lend as lend,
     memory as memory,
+    outlive as outlive,
     packed as packed,
     queue as queue,
     tie as tie,

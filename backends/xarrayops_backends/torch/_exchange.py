@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import torch
@@ -78,6 +79,8 @@ def import_refusal(dtype: str, /) -> str | None:
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
     """PyTorch knows no read-only tensor, no negative stride and no stride that is no multiple of the item."""
+    if memory.device != "cpu" and not memory.exported:
+        return f"memory of {memory.device} that its library does not hand out by DLPack as PyTorch takes it"
     if import_refusal(memory.dtype) is not None:
         return f"memory of {memory.dtype}, a byte order that PyTorch lacks"
     if memory.readonly:
@@ -126,18 +129,32 @@ def packed(x: Array, /) -> Array:
 
 
 def queue(x: Array, /) -> Queue | None:
-    """The current stream of a GPU; no event is recorded or queried while a graph is captured."""
-    if not x.is_cuda:
-        return None
-    stream = torch.cuda.current_stream(x.device)
+    """The current stream of a GPU."""
+    return _queue(x.device, torch.cuda.current_stream(x.device).cuda_stream) if x.is_cuda else None
 
-    def mark() -> Callable[[], bool] | None:
-        if torch.cuda.is_current_stream_capturing():
-            return None
-        event = stream.record_event()
-        return lambda: not torch.cuda.is_current_stream_capturing() and event.query()
 
-    return Queue(stream.cuda_stream, mark, torch.cuda.is_current_stream_capturing())
+@cache
+def _queue(device: torch.device, pointer: int) -> Queue:
+    def capturing() -> bool:
+        with torch.cuda.device(device):
+            return torch.cuda.is_current_stream_capturing()
+
+    def mark() -> Callable[[], bool]:
+        reached: Callable[[], bool] = _stream(device, pointer).record_event().query
+        return reached
+
+    return Queue(pointer, capturing, mark)
+
+
+def _stream(device: torch.device, pointer: int) -> Any:
+    """The stream at an address; the default one is at 0."""
+    return torch.cuda.ExternalStream(pointer, device) if pointer else torch.cuda.default_stream(device)
+
+
+def outlive(x: Array, stream: int, /) -> bool:
+    """PyTorch's allocator waits for what it was told of by record_stream."""
+    x.record_stream(_stream(x.device, stream))
+    return True
 
 
 def tie(x: Array, owner: object, /) -> Array:

@@ -22,6 +22,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
     """What the backend of a flavour defines."""
     asked: list[Any] = []
     running: dict[str, list[Any]] = {device: [] for device in DEVICES}
+    capturing: set[str] = set()
 
     def versions() -> dict[str, str]:
         return {library.__name__: library.__version__}
@@ -94,15 +95,14 @@ def hooks(library: ModuleType) -> dict[str, Any]:
 
     def queue(x: Any, /) -> Queue | None:
         """Work ends when a test takes it out of `running`."""
-        if x.device == "cpu":
-            return None
-        jobs = running[x.device]
+        return None if x.device == "cpu" else queues[x.device]
 
+    def queue_of(device: str) -> Queue:
         def mark() -> Any:
-            pending = list(jobs)
-            return lambda: not any(job in jobs for job in pending)
+            pending = list(running[device])
+            return lambda: not any(job in running[device] for job in pending)
 
-        return Queue(None, mark)
+        return Queue(None, lambda: device in capturing, mark)
 
     def tie(x: Any, owner: object, /) -> Any:
         weakref.finalize(x, lambda kept: None, owner)
@@ -120,10 +120,11 @@ def hooks(library: ModuleType) -> dict[str, Any]:
         plain = a.mask is a.bias is a.softcap is a.q_lengths is a.kv_lengths is None and not a.has_band
         return None if plain and not a.with_lse else "plain attention alone"
 
+    queues = {device: queue_of(device) for device in DEVICES}
     defined = dict(locals())
     names = "versions devices as_device memory as_dtype import_refusal alias_refusal alias exporting packed to_numpy"
     return {
-        **{name: defined[name] for name in f"{names} from_numpy queue tie asked running".split()},
+        **{name: defined[name] for name in f"{names} from_numpy queue tie asked running capturing".split()},
         "NAMESPACE": library,
         "ARRAY_TYPES": (library.Array,),
         "IMMUTABLE": library.immutable,
