@@ -44,7 +44,9 @@ ATTENTION_CANDIDATES = ()
 
 
 def __getattr__(name: str) -> object:
-    """The hooks that are not here are the torch backend's."""
+    """The hooks that are not here are the torch backend's; but PyTorch has no sparse tensors on XLA devices."""
+    if name == "SPARSE":
+        raise AttributeError(name)
     return _plain_of(getattr(_torch, name))
 
 
