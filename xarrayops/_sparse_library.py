@@ -15,6 +15,7 @@ class Home(Protocol):
 
     name: str
     functions: dict[str, Callable[..., Any]]
+    namespace: ModuleType
 
     def native_dtype(self, dtype: Any) -> Any:
         """The native dtype for a name."""

@@ -27,7 +27,7 @@ What it may define:
     The data of the parts, where those would copy or wait for the other arrays.
 ``is_sound(p, /, *, canonical) -> array``
     Whether the indices of parts on a device are legal, as a boolean array () of the library that nobody has waited for;
-    False where only the host can tell. Default: `xarrayops._generic_sparse.is_sound`.
+    False also where only the host can decide. Default: `xarrayops._generic_sparse.is_sound`.
 ``unpadded(p, /) -> Parts``
     Parts in host memory without the entries that only fill a container up, where the library has such.
 ``untraced(function, /) -> function``
@@ -103,10 +103,11 @@ class Parts(NamedTuple):
 
     def map(self, function: Callable[[Array], Array], *, values: bool = True) -> Parts:
         """The parts with what the function gives for each single array, without ``values`` for those of indices."""
-        arrays = {name: x for name, x in self.arrays.items() if values or name != "data"}.items()
-        return self._replace(
-            **{name: tuple(map(function, x)) if isinstance(x, tuple) else function(x) for name, x in arrays}
-        )
+        made: dict[str, Any] = {}
+        for name, x in self.arrays.items():
+            if values or name != "data":
+                made[name] = tuple(map(function, x)) if isinstance(x, tuple) else function(x)
+        return self._replace(**made)
 
 
 class Compaction(NamedTuple):

@@ -86,7 +86,7 @@ def test_what_only_fills_parts_up_is_legal(canonical):
         got = bool(is_sound(np, p, canonical=canonical, pads=True))
         assert want or not got, p
         seen[want, got] += 1
-    assert seen[True, False] < seen[True, True] / 4, "the host is asked for what the device could tell"
+    assert seen[True, False] < seen[True, True] / 4, "the host checks what the device could check"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Sparse containers in the matrix: made of arrays in several heaps, converted, and held against what they stand for."""
+"""Sparse containers in the matrix: made of arrays in several heaps, converted, and compared with dense arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _heaps() -> Heaps:
 
 
 def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[Container, Host]:
-    """A container of a library, each array of which was allocated by another thread; and the array it stands for.
+    """A container of a library, each array of which was allocated by another thread; and the same as a dense array.
 
     Raises
     ------
@@ -62,29 +62,30 @@ def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[C
 def examine(
     producer: Backend, consumer: Backend, dtype: str, kind: str, copy: bool | None, *, device: Any = None
 ) -> dict[str, Any]:
-    """What came of a cell, as `xarrayops.exchange.check.examine` tells it."""
+    """What came of a cell, in the terms of `xarrayops.exchange.check.examine`."""
     try:
         s, want = make(producer, dtype, kind, device)
     except CannotBeMade as reason:
         return {"outcome": "not made", "reason": str(reason)}
     to = consumer.name if consumer.has_entry_point else consumer.namespace
-    told: dict[str, Any] = {"action": "refuse", "reason": "", "nbytes": None}
+    planned: dict[str, Any] = {"action": "refuse", "reason": "", "nbytes": None}
     try:
         plan = xo.explain("convert", s, to, copy=copy)
-        told = {"action": plan.action, "reason": plan.reason, "nbytes": plan.nbytes}
+        planned = {"action": plan.action, "reason": plan.reason, "nbytes": plan.nbytes}
     except Unsupported as error:  # no such format or dtype: there is nothing to plan
-        told["reason"] = str(error)
+        planned["reason"] = str(error)
     try:
         result = xo.convert(s, to, copy=copy)
     except (ExchangeError, Unsupported) as error:
-        outcome, message = "refused", str(error)
-        faults = [] if told["action"] == "refuse" else [f"explain said {told['action']}, convert refused: {message}"]
+        outcome, message, action = "refused", str(error), planned["action"]
+        faults = [] if action == "refuse" else [f"explain said {action}, convert refused: {message}"]
         faults += [] if "Instead: " in message else [f"no way out: {message}"]
     else:
-        outcome, faults = str(told["action"]), _faults(s, result, want, dtype, consumer, str(told["action"]))
+        outcome = str(planned["action"])
+        faults = _faults(s, result, want, dtype, consumer, outcome)
     if not _same(values(s), want):
         faults.append("the source was changed")
-    return told | ({"outcome": "fault", "reason": "; ".join(faults)} if faults else {"outcome": outcome})
+    return planned | ({"outcome": "fault", "reason": "; ".join(faults)} if faults else {"outcome": outcome})
 
 
 def _faults(s: Container, result: Container, want: Host, dtype: str, consumer: Backend, action: str) -> list[str]:
@@ -104,7 +105,7 @@ def _faults(s: Container, result: Container, want: Host, dtype: str, consumer: B
 
 
 def values(s: Container) -> Host:
-    """The array that a container without duplicates stands for, bit for bit."""
+    """The dense array of a container without duplicates, bit for bit."""
     side = registry.sparse_side(s)
     assert side is not None
     p = side.on_host(xo.sparse.parts(s))

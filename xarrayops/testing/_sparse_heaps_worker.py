@@ -1,4 +1,4 @@
-"""In a worker of the sparse fuzzer: SciPy's containers whose arrays are in several heaps, held against SciPy.
+"""In a worker of the sparse fuzzer: SciPy's containers whose arrays are in several heaps, compared with SciPy.
 
 ``python -m xarrayops.testing._sparse_heaps_worker LIBRARY``, seeds on stdin. A seed draws a container; SciPy's own goes
 through every verb, and for another library first through a conversion, and then back. All values are small whole
@@ -106,6 +106,7 @@ def drawn(random: Random, shape: tuple[int, ...], dtype: str, format: str) -> tu
     if format == "coo":
         container = scipy.sparse.coo_array(shape, dtype=dtype)
         container.coords, container.data = tuple(map(MADE.copied, coords)), MADE.copied(data)
+        container.has_canonical_format = False  # as it was while it was empty
         return container, answer
     container = answer.tobsr(_block(shape)) if format == "bsr" else answer.asformat(format, copy=True)
     for name in ("indptr", "indices", "data"):

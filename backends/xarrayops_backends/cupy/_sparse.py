@@ -44,8 +44,8 @@ def parts(s: Container, /) -> Parts:
 def seen(s: Container, /) -> Parts:
     """The same, with the arrays of coo as they are.
 
-    Of the order of a csr or csc container it tells what that has remembered; what only the device could tell is not
-    asked, for it would be waited for.
+    The order of a csr or csc container is what the container has cached. It is not computed: that would wait for the
+    device.
     """
     if s.format == "coo":
         coords = (s.row, s.col)[-len(s.shape) :]  # an array of one axis has rows, too: all are 0

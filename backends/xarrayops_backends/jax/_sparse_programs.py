@@ -286,7 +286,7 @@ def _rows_of(s: Container) -> tuple[Array, Array]:
 def cusparse(a: Container | Array, b: Container | Array) -> Array:
     """The product of a container and a dense array by the functions of JAX that call cuSPARSE on a GPU.
 
-    Elsewhere JAX has its own kernels for them, as it has for what `matmul` does. They are not batched by ``jax.vmap``.
+    Never run on a GPU: on a CPU JAX has other kernels for the same functions. ``jax.vmap`` cannot batch them.
     """
     if not isinstance(a, (BCOO, BCSR)):
         return _by_csr(b, a.T, transpose=True).T
@@ -297,7 +297,8 @@ def _by_csr(s: Container, dense: Array, *, transpose: bool) -> Array:
     dtype = jnp.result_type(s.data, dense)
     indices, indptr, data = _readable(s.shape, *_rows_of(s), s.data.astype(dtype))
     product = csr_matvec if dense.ndim == 1 else csr_matmat
-    return product(CSR((data, indices, indptr), shape=s.shape), dense.astype(dtype), transpose=transpose)
+    rows = CSR((data, indices, indptr), shape=s.shape)  # type: ignore[no-untyped-call]
+    return product(rows, dense.astype(dtype), transpose=transpose)
 
 
 def _spread(rows: int, coords: Array, data: Array, b: Array) -> Array:

@@ -24,7 +24,7 @@ INDEX_DTYPES = {"coo": ("int64",)}
 
 def untraced(function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function, kept from the compiler; where none is at work it is called at once, two microseconds sooner."""
-    kept: Callable[..., Any] = torch.compiler.disable(function)
+    kept: Callable[..., Any] = torch.compiler.disable(function)  # type: ignore[no-untyped-call]
 
     def call(*args: Any) -> Any:
         return kept(*args) if torch.compiler.is_compiling() else function(*args)
