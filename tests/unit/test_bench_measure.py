@@ -263,6 +263,7 @@ class TestSources:
         (tmp_path / "mine.py").write_text(text)
         with pytest.raises(ValueError, match=told):
             source.load([str(tmp_path / "mine.py")])
+        assert source.file_of(BY_NAME["matmul"]) == "", "what it left behind is in nobody's way"
 
     def test_names_are_unique(self, tmp_path):
         (tmp_path / "mine.py").write_text(EXAMPLE.replace('"gram"', '"matmul"'))

@@ -32,25 +32,32 @@ def load(sources: Sequence[str]) -> tuple[Workload, ...]:
     found: dict[str, Workload] = {}
     for source in sources:
         try:
-            listed = tuple(_module(source).WORKLOADS)
-        except AttributeError:
-            raise ValueError(f"{source} has no WORKLOADS: a tuple of xarrayops.bench.Workload is looked for") from None
-        except Exception as error:  # whatever a file of the user's raises
-            raise ValueError(f"{source} cannot be imported: {type(error).__name__}: {error}") from error
-        for workload in listed:
-            if not isinstance(workload, Workload):
-                raise ValueError(f"{source} has {workload!r} among its WORKLOADS; make it an xarrayops.bench.Workload")
-            if workload.name in found:
-                raise ValueError(f"{source} has a workload {workload.name!r}, and so has another source; rename one")
-            found[workload.name] = workload
+            _add(source, found)
+        except ValueError:
+            sys.modules.pop(_name(source), None)  # what a faulty file left there is nobody's workload
+            raise
     return tuple(found.values())
+
+
+def _add(source: str, found: dict[str, Workload]) -> None:
+    try:
+        listed = tuple(_module(source).WORKLOADS)
+    except AttributeError:
+        raise ValueError(f"{source} has no WORKLOADS: a tuple of xarrayops.bench.Workload is looked for") from None
+    except Exception as error:  # whatever a file of the user's raises
+        raise ValueError(f"{source} cannot be imported: {type(error).__name__}: {error}") from error
+    for workload in listed:
+        if not isinstance(workload, Workload):
+            raise ValueError(f"{source} has {workload!r} among its WORKLOADS; make it an xarrayops.bench.Workload")
+        if workload.name in found:
+            raise ValueError(f"{source} has a workload {workload.name!r}, and so has another source; rename one")
+        found[workload.name] = workload
 
 
 def _module(source: str) -> ModuleType:
     if not source.endswith(".py"):
         return import_module(source)
-    path = Path(source).resolve()
-    name = f"{_FILES}{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"  # no library's
+    path, name = Path(source).resolve(), _name(source)
     spec = util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(f"no file {path}")
@@ -60,6 +67,11 @@ def _module(source: str) -> ModuleType:
     sys.modules[name] = module  # inspect finds the source of functions through it
     spec.loader.exec_module(module)
     return module
+
+
+def _name(source: str) -> str:
+    """What a file is called among the modules, as no library is."""
+    return f"{_FILES}{hashlib.sha256(str(Path(source).resolve()).encode()).hexdigest()[:8]}"
 
 
 def file_of(workload: Workload) -> str:

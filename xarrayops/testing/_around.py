@@ -39,6 +39,14 @@ class AroundSuite:
         for each in map(backend.device_attributes, backend.devices()):
             assert set(each) <= DEVICE_ATTRIBUTES
             assert all(isinstance(value, str) or value > 0 for value in each.values())
+        for device in backend.devices():
+            free, call = (backend.functions[name] for name in ("free_bytes", "peak_bytes"))
+            moved = xo.to_device(variant.array(X), device.native)
+            backend.functions["release_memory"](device.native)
+            assert free(device.native) is None or free(device.native) >= 0
+            peak = call(device.native, lambda moved=moved: xo.synchronize(xo.add(moved, moved)))
+            assert peak is None or peak >= 0
+        assert all(isinstance(value, str) for value in backend.functions["precision_switches"]().values())
         if isinstance(variant.library, str):
             assert backend.name in {status.name for status in xo.backends() if status.available}
 
