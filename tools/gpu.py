@@ -40,8 +40,8 @@ JOB_BYTES = 4 << 30
 SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONUNBUFFERED": "1"}
 SECONDS = 600.0
 LEFT = "{seconds left}"
-TESTS = ("tests/contract", "tests/unit")
-"""Where tests have the mark ``device``; other folders need packages that such a machine may lack."""
+TESTS = ("tests/contract", "tests/unit/test_torch_attention_cuda.py")
+"""Where tests have the mark ``device``; others need packages that such a machine may lack."""
 CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "products"))
 SURVEY = """
 import importlib.util, json, xarrayops as xo
