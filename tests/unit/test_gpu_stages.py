@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import subprocess
 import sys
 import time
+import venv
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -111,6 +113,26 @@ def test_wheels_of_other_sources_are_refused(tmp_path: Path) -> None:
                 name = path.relative_to(ROOT).as_posix().removeprefix("backends/")
                 wheel.writestr(name, path.read_text() + ("\n" if name == changed else ""))
         assert ENVIRONMENT["differing"](tmp_path) == ([] if changed is None else [changed])
+
+
+def test_an_environment_beside_a_python_that_has_pip_and_no_ensurepip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian's Python; what it has is seen, and its executable is linked to, for a relocatable one cannot be copied."""
+    pytest.importorskip("pip")
+
+    def missing(*_: Any) -> None:
+        raise AssertionError("ensurepip was called")
+
+    monkeypatch.setattr(venv.EnvBuilder, "_setup_pip", missing)
+    ENVIRONMENT["create"](tmp_path / "env", "gpu")
+    python = tmp_path / "env" / "bin" / "python"
+    assert python.is_symlink()
+    subprocess.run([str(python), "-c", "import pip, pytest, numpy"], check=True)
+
+
+def test_the_tests_leave_the_memory_of_a_gpu_to_all_processes() -> None:
+    assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
 
 
 def lines_of(tmp_path: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
