@@ -24,7 +24,13 @@ OFFSETS = (0, 1, 2, 4)
 
 
 def devices(probe: Probe) -> None:
-    """Versions, devices with their attributes, and the candidates of attention on each library's first place."""
+    """Versions, devices with their attributes, and the candidates of attention on each library's first place.
+
+    At least one library must see an accelerator: on the CPU the other probes would show nothing.
+    """
+    kinds = {name: sorted({d.kind for d in xo.backend(name).devices()}) for name in libraries()}
+    seen = any(kind != "cpu" for found in kinds.values() for kind in found)
+    probe.note("an accelerator", "ok" if seen else "wrong", kinds=kinds)
     for library in libraries():
         backend = xo.backend(library)
 
