@@ -228,3 +228,30 @@ def test_cudnn_serves_only_what_it_gives_rightly(
     monkeypatch.setattr(cudnn, "_places", lambda a: ({"cuda"}, 9.0))
     refusal = cudnn.cudnn_refusal(plain(**changes))
     assert refusal is None if reason is None else reason in str(refusal)
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"causal": "top_left", "window": (3, 0)}], ids=str)
+def test_on_this_gpu(options: dict[str, Any]) -> None:
+    """cuDNN serves, and its values, gradients and other derivatives are those of the definition and of the blocks."""
+    device = next((d for d in cudnn._natives() if cudnn._kind(d) == "cuda"), None)
+    if device is None:
+        pytest.skip("JAX sees no CUDA device")
+    given = [jax.device_put(jnp.tile(x, (1, 1, 16, 8)), device) for x in arrays()]
+    assert xo.explain("attention", *given, **options).chosen == "jax:cudnn"
+    want = attention_oracle(*(np.asarray(x, "float64") for x in given), **options)[0]
+    for attend in (xo.attention, jax.jit(xo.attention, static_argnames=tuple(options))):
+        np.testing.assert_allclose(np.asarray(attend(*given, **options), "float64"), want, atol=0.03)
+
+    def loss(implementation: str, *x: Any) -> Any:
+        return (xo.attention(*x, **options, implementation=implementation).astype("float32") ** 2).sum()
+
+    for derive in (
+        jax.grad(lambda q: loss("jax:cudnn", q, *given[1:])),
+        lambda q: jax.jvp(lambda x: loss("jax:cudnn", x, *given[1:]), (q,), (q,))[1],
+        lambda q: jax.vmap(jax.grad(lambda x: loss("jax:cudnn", x, *given[1:])))(q[None])[0],
+    ):
+        assert np.isfinite(np.asarray(derive(given[0]), "float64")).all()
+    got, exact = (
+        jax.grad(lambda q, name=name: loss(name, q, *given[1:]))(given[0]) for name in ("jax:cudnn", "jax:blocked")
+    )
+    np.testing.assert_allclose(np.asarray(got, "float64"), np.asarray(exact, "float64"), atol=0.1)
