@@ -465,6 +465,17 @@ def test_flash_on_cuda_of_fake_tensors(options: dict[str, Any]) -> None:
     assert (tuple(lse.shape), lse.dtype) == ((2, 4, 5), torch.float32)
 
 
+@pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 5, "right": 0}, {"right": 3}], ids=str)
+def test_flash_has_a_gradient(options: dict[str, Any]) -> None:
+    """The operation below the public function is differentiable as well, with windows."""
+    (a,) = call(heads=(8, 2), device="meta", **options).args
+    for x in (a.q, a.k, a.v):
+        x.requires_grad_()
+    out, _ = flash.flash(a)
+    gradients = torch.autograd.grad(out, (a.q, a.k, a.v), torch.empty_like(out))
+    assert [x.shape for x in gradients] == [x.shape for x in (a.q, a.k, a.v)]
+
+
 PLANLESS = RuntimeError("cuDNN Frontend error: [cudnn_frontend] Error: No execution plans support the graph.")
 
 

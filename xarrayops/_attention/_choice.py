@@ -12,6 +12,7 @@ from xarrayops._entry_points import names
 from xarrayops._exchange import convert
 from xarrayops._exchange_plan import plan_convert
 from xarrayops._explanation import Candidate
+from xarrayops._loading import by_module
 from xarrayops.dispatch import constant_while_tracing, creator, hold
 from xarrayops.errors import BackendNotFound, Unsupported, what_there_is
 from xarrayops.plugin import Array, Attention
@@ -148,7 +149,7 @@ def idle_engines(a: Attention, own: Backend) -> str:
     """
     from importlib.util import find_spec
 
-    loaded = {backend.name: backend for backend in registry.by_module.values() if backend is not own}
+    loaded = {backend.name: backend for backend in by_module.values() if backend is not own}
     clauses = []
     for engine in loaded.values():
         able = (road for road in roads(own, [engine.name]) if road.is_foreign and road.refusal(a) is None)

@@ -127,7 +127,7 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
 
     def bind(*arrays: Array, form: Form) -> list[Array]:
         program = jax.make_jaxpr(partial(either if fused is not plain else plain, form=form))(*arrays)
-        found: list[Array] = primitive.bind(*arrays, form=form, program=program)
+        found: list[Array] = primitive.bind(*arrays, form=form, program=program)  # type: ignore[no-untyped-call]
         return found
 
     def differentiated(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> Any:
@@ -147,8 +147,8 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
     def run(*arrays: Array, form: Form, program: Any) -> Any:
         return jaxpr_as_fun(program)(*arrays)
 
-    primitive.def_abstract_eval(lambda *avals, form, program: [avals[n] for n in results])
-    primitive.def_impl(jax.jit(run, static_argnames=("form", "program")))
+    primitive.def_abstract_eval(lambda *avals, form, program: [avals[n] for n in results])  # type: ignore[no-untyped-call]
+    primitive.def_impl(jax.jit(run, static_argnames=("form", "program")))  # type: ignore[no-untyped-call]
     ad.primitive_jvps[primitive] = differentiated
     batching.primitive_batchers[primitive] = batched
     mlir.register_lowering(primitive, mlir.lower_fun(run, multiple_results=True))
@@ -167,7 +167,8 @@ def _linear(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> tu
 
 def _transposed(d_outs: Sequence[Array], *given: Any, form: Form, program: Any) -> list[Array | None]:
     """The gradients, by cuDNN's own kernel; it computes the forward pass once more, for what that leaves for it."""
-    gradients = _pull_back(*given[:3], ad.instantiate_zeros(d_outs[0]), form=form)
+    d_out = ad.instantiate_zeros(d_outs[0])  # type: ignore[no-untyped-call]
+    gradients = _pull_back(*given[:3], d_out, form=form)
     wanted = map(ad.is_undefined_primal, given[3:])
     return [None] * 3 + [d if want else None for d, want in zip(gradients, wanted, strict=True)]
 

@@ -107,7 +107,7 @@ def flash(a: Attention, /) -> tuple[Array, Array]:
     limits = band(a)
     assert isinstance(limits, Band)  # the refusal has looked
     if a.kv_lengths is not None:
-        out, lse = _by_lengths(a, limits)
+        out, lse = _by_lengths(a, limits, a.kv_lengths)
         return out, without_keys(lse)
     (begin, end), queries = limits.keys, a.q.shape[2]
     k, v = a.k.narrow(2, begin, end - begin), a.v.narrow(2, begin, end - begin)
@@ -126,7 +126,7 @@ def without_keys(lse: Array) -> Array:
     return torch.where(lse == math.inf, -math.inf, lse)
 
 
-def _by_lengths(a: Attention, limits: Band) -> tuple[Array, Array]:
+def _by_lengths(a: Attention, limits: Band, lengths: Array) -> tuple[Array, Array]:
     """Rows of keys that end early, where they are: sequences of one long list of keys, of which some are not used."""
     (batch, heads, queries, size), (shared, keys) = a.q.shape, a.k.shape[1:3]
     step = sequences(a)
@@ -139,7 +139,7 @@ def _by_lengths(a: Attention, limits: Band) -> tuple[Array, Array]:
         *(queries, keys, 0.0, limits.is_causal, False),
         scale=a.scale,
         **limits.windows,
-        seqused_k=a.kv_lengths.to(device, torch.int32).clamp(0, keys),
+        seqused_k=lengths.to(device, torch.int32).clamp(0, keys),
     )
     return out.view(batch, queries, heads, size).transpose(1, 2), lse.view(heads, batch, queries).transpose(0, 1)
 
