@@ -44,10 +44,10 @@ class Road(NamedTuple):
     def refusal(self, a: Attention) -> str | None:
         """Why it cannot serve the call; None if it can. Nothing is copied to find that out."""
         if not self.is_foreign:
-            return self._refusal(a)
-        return _obstacle(a, self.own, self.engine) or self._refusal(_stand_in(a, self.engine))
+            return self.refusal_of(a)
+        return _obstacle(a, self.own, self.engine) or self.refusal_of(_stand_in(a, self.engine))
 
-    def _refusal(self, a: Attention) -> str | None:
+    def refusal_of(self, a: Attention) -> str | None:
         """Why the kernel itself cannot serve a call of its own library's arrays."""
         return refusal(self.kernel, Call((a,), {}))
 
@@ -61,15 +61,15 @@ class Road(NamedTuple):
         own = inner(Call((_stand_in(a, self.engine),), {})) if inner else ()
         return (*coming, *own, *(("copies the result",) if self.engine.immutable else ()))
 
-    def take(self, a: Attention) -> Attention | str:
-        """The call in arrays of the engine, or why the kernel cannot serve it."""
-        if self.is_foreign:
-            obstacle = _obstacle(a, self.own, self.engine)
-            if obstacle is not None:
-                return obstacle
-            lent = {name: convert(x, self.engine.name, device=_device(x, self.engine)) for name, x in _arrays(a)}
-            a = a._replace(**lent)
-        return self._refusal(a) or a
+    def lent(self, a: Attention) -> Attention | str:
+        """The call in arrays of the engine, or why they cannot change hands."""
+        if not self.is_foreign:
+            return a
+        obstacle = _obstacle(a, self.own, self.engine)
+        if obstacle is not None:
+            return obstacle
+        to = self.engine.name
+        return a._replace(**{name: convert(x, to, device=_device(x, self.engine)) for name, x in _arrays(a)})
 
     def serve(self, taken: Attention, device: Any) -> tuple[Array, Array | None]:
         """Carry out what was taken; results come back to the device of the caller's arrays."""
@@ -94,16 +94,20 @@ def _kernels(backend: Backend) -> list[Kernel]:
 
 
 def serve_by_first(found: Iterable[Road], a: Attention) -> tuple[Array, Array | None]:
-    """Serve a call by the first of some roads that can."""
+    """Serve a call by the first of some roads that can. All kernels of an engine are given the same arrays."""
     reasons = []
+    lent: dict[str, Attention | str] = {}
     for road in found:
-        taken = road.take(a)
-        if not isinstance(taken, str):
+        if road.engine.name not in lent:
+            lent[road.engine.name] = road.lent(a)
+        taken = lent[road.engine.name]
+        reason = taken if isinstance(taken, str) else road.refusal_of(taken)
+        if reason is None and not isinstance(taken, str):
             try:
                 return road.serve(taken, road.own.functions["device"](a.q))
             except NotServed as error:
-                taken = remember(road.kernel, Call((taken,), {}), error)
-        reasons.append(f"{road.name}: {taken}")
+                reason = remember(road.kernel, Call((taken,), {}), error)
+        reasons.append(f"{road.name}: {reason}")
     raise Unsupported("; ".join(reasons))
 
 
