@@ -150,16 +150,16 @@ def sequences(a: Attention) -> int | None:
     The kernel finds keys by their place in a list of all keys, (B * L, H, D). With this number of places from row to
     row, views are such lists, in either layout, and also where a cache is longer than what is used of it.
     """
-    found = set()
+    steps = []
     for x in (a.k, a.v):
-        batch, of_row, of_key = x.shape[0], x.stride(0), x.stride(2)
-        if batch == 1:
+        of_row, of_key = x.stride(0), x.stride(2)
+        if x.shape[0] == 1:
             of_row, of_key = x.shape[2], 1
         if of_key <= 0 or of_row < 0 or of_row % of_key:
             return None
-        found.add(of_row // of_key)
-    step = found.pop()
-    return None if found or step * a.k.shape[0] + a.k.shape[2] >= MANY else step
+        steps.append(of_row // of_key)
+    fits = steps[0] == steps[1] and steps[0] * a.k.shape[0] + a.k.shape[2] < MANY
+    return steps[0] if fits else None
 
 
 def band(a: Attention) -> Band | str:
