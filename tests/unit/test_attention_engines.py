@@ -1,7 +1,7 @@
 """CuPy's arrays in the hands of PyTorch's kernels: on the stand-in CuPy, in a process of its own.
 
-There, what PyTorch says of its devices and memory is what it says on a machine with a GPU, and memory is lent by the
-stand-in's own array; every way through the host raises.
+There, PyTorch says of its devices and memory what it says on a machine with a GPU, and arrays change hands by the
+stand-in's own memory; every copy through the host raises.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xarrayops.testing._attention_oracle import attention_oracle
 torch_, cupy_ = xo.backend("torch"), xo.backend("cupy")
 moved = []
 
-def lend(x, memory, host):
+def hand_over(x, memory, host):
     moved.append("in")
     return torch.from_numpy(x._a)
 
@@ -38,7 +38,7 @@ memory = torch_.functions["memory"]
 vars(torch_)["_devices"] = (Device("cuda", "cuda:0", torch.device("cpu")),)
 torch_.functions |= {
     "alias_refusal": lambda memory, forced: None,
-    "alias": lend,
+    "alias": hand_over,
     "from_numpy": cross,
     "to_numpy": cross,
     "memory": lambda x: memory(x)._replace(device="cuda"),

@@ -189,10 +189,10 @@ def test_alignment_of_addresses_and_rows(name: str) -> None:
     options, expected = ALIGNMENTS[name]
     x = odd((1, 2, 5, 64), **options)
     assert alignment.is_aligned(x) is expected
-    lent = torch.from_dlpack(x.numpy())
-    assert (lent.storage_offset(), alignment.is_aligned(lent)) == (0, expected)
-    made = alignment.aligned(lent)
-    assert (made is lent) is expected
+    imported = torch.from_dlpack(x.numpy())
+    assert (imported.storage_offset(), alignment.is_aligned(imported)) == (0, expected)
+    made = alignment.aligned(imported)
+    assert (made is imported) is expected
     assert made.data_ptr() % 16 == 0
     assert alignment.is_aligned(made)
 

@@ -24,7 +24,7 @@ NOTES = {"generic": "written on the standard alone, for what no other serves"}
 """What `explain` says of kernels that can serve."""
 
 
-class Road(NamedTuple):
+class Route(NamedTuple):
     """One way to serve a call: a kernel of the arrays' own library, or of an engine."""
 
     own: Backend
@@ -61,7 +61,7 @@ class Road(NamedTuple):
         own = inner(Call((_stand_in(a, self.engine),), {})) if inner else ()
         return (*coming, *own, *(("copies the result",) if self.engine.immutable else ()))
 
-    def lent(self, a: Attention) -> Attention | str:
+    def handed_over(self, a: Attention) -> Attention | str:
         """The call in arrays of the engine, or why they cannot change hands."""
         if not self.is_foreign:
             return a
@@ -81,11 +81,11 @@ class Road(NamedTuple):
         return convert(out, home, **back), None if lse is None else convert(lse, home, **back)
 
 
-def roads(own: Backend, engines: Iterable[str]) -> list[Road]:
+def routes(own: Backend, engines: Iterable[str]) -> list[Route]:
     """All ways, best first: those of the engines, then those of the arrays' own library."""
-    lending = [registry.backend_by_name(name) for name in engines if name != own.name]
-    foreign = [Road(own, engine, kernel) for engine in lending for kernel in _kernels(engine)[:-1]]
-    return [*foreign, *(Road(own, own, kernel) for kernel in _kernels(own))]
+    libraries = [registry.backend_by_name(name) for name in engines if name != own.name]
+    foreign = [Route(own, engine, kernel) for engine in libraries for kernel in _kernels(engine)[:-1]]
+    return [*foreign, *(Route(own, own, kernel) for kernel in _kernels(own))]
 
 
 def _kernels(backend: Backend) -> list[Kernel]:
@@ -93,56 +93,56 @@ def _kernels(backend: Backend) -> list[Kernel]:
     return backend.kernels.get("attention", [("generic", backend.functions["attention"], always)])
 
 
-def serve_by_first(found: Iterable[Road], a: Attention) -> tuple[Array, Array | None]:
-    """Serve a call by the first of some roads that can. All kernels of an engine are given the same arrays."""
+def serve_by_first(found: Iterable[Route], a: Attention) -> tuple[Array, Array | None]:
+    """Serve a call by the first of some routes that can. All kernels of an engine are given the same arrays."""
     reasons = []
-    lent: dict[str, Attention | str] = {}
-    for road in found:
-        if road.engine.name not in lent:
-            lent[road.engine.name] = road.lent(a)
-        taken = lent[road.engine.name]
-        reason = taken if isinstance(taken, str) else road.refusal_of(taken)
+    handed_over: dict[str, Attention | str] = {}
+    for route in found:
+        if route.engine.name not in handed_over:
+            handed_over[route.engine.name] = route.handed_over(a)
+        taken = handed_over[route.engine.name]
+        reason = taken if isinstance(taken, str) else route.refusal_of(taken)
         if reason is None and not isinstance(taken, str):
             try:
-                return road.serve(taken, road.own.functions["device"](a.q))
+                return route.serve(taken, route.own.functions["device"](a.q))
             except NotServed as error:
-                reason = remember(road.kernel, Call((taken,), {}), error)
-        reasons.append(f"{road.name}: {reason}")
+                reason = remember(route.kernel, Call((taken,), {}), error)
+        reasons.append(f"{route.name}: {reason}")
     raise Unsupported("; ".join(reasons))
 
 
 def serve_by_engines(a: Attention) -> tuple[Array, Array | None]:
     """Serve a call by an engine, or by the arrays' own library where none can."""
-    return serve_by_first(roads(registry.backend_of(a.q), _engines.active()), a)
+    return serve_by_first(routes(registry.backend_of(a.q), _engines.active()), a)
 
 
 @constant_while_tracing
 def hold_named(cls: type, name: str | None, implementation: str) -> str:
     """The name in `resolved` of what serves arrays of a class by the implementation of that name, or raises."""
-    road = named(creator(cls, name), implementation)
-    serve = partial(serve_by_first, [road]) if road.is_foreign else first_able("attention", [road.kernel])
-    return hold(f"attention:{implementation}:{road.own.name}", serve)
+    route = named(creator(cls, name), implementation)
+    serve = partial(serve_by_first, [route]) if route.is_foreign else first_able("attention", [route.kernel])
+    return hold(f"attention:{implementation}:{route.own.name}", serve)
 
 
-def named(own: Backend, implementation: str) -> Road:
-    """The road of that name, whether or not its library is among the engines."""
+def named(own: Backend, implementation: str) -> Route:
+    """The route of that name, whether or not its library is among the engines."""
     library = str(implementation).partition(":")[0]
     try:
-        found = roads(own, [library] if library in registry.entry_points() else [])
+        found = routes(own, [library] if library in registry.entry_points() else [])
     except BackendNotFound as error:
         raise Unsupported(f"implementation={implementation!r}: {error}") from None
-    by_name = {road.name: road for road in found}
+    by_name = {route.name: route for route in found}
     if implementation not in by_name:
         raise Unsupported(f"no implementation {implementation!r}: {what_there_is(implementation, by_name)}")
     return by_name[implementation]
 
 
-def candidates(a: Attention, found: Iterable[Road]) -> Iterator[Candidate]:
-    """The roads as `explain` shows them."""
-    for road in found:
-        reason = road.refusal(a)
+def candidates(a: Attention, found: Iterable[Route]) -> Iterator[Candidate]:
+    """The routes as `explain` shows them."""
+    for route in found:
+        reason = route.refusal(a)
         yield Candidate(
-            road.name, reason is None, reason or NOTES.get(road.kernel[0], ""), () if reason else road.copies(a)
+            route.name, reason is None, reason or NOTES.get(route.kernel[0], ""), () if reason else route.copies(a)
         )
 
 
@@ -156,8 +156,8 @@ def idle_engines(a: Attention, own: Backend) -> str:
     loaded = {backend.name: backend for backend in by_module.values() if backend is not own}
     clauses = []
     for engine in loaded.values():
-        able = (road for road in roads(own, [engine.name]) if road.is_foreign and road.refusal(a) is None)
-        first = next((road.name for road in able if not road.copies(a)), None)
+        able = (route for route in routes(own, [engine.name]) if route.is_foreign and route.refusal(a) is None)
+        first = next((route.name for route in able if not route.copies(a)), None)
         if first is not None:
             clauses.append(f'{first} can, without a copy, and is most likely quicker: with xo.engines("{engine.name}")')
     others = [name for name in names() if name not in loaded and name != own.name and find_spec(name)]
@@ -205,12 +205,12 @@ def _obstacle(a: Attention, own: Backend, engine: Backend) -> str | None:
 
 def _stand_in(a: Attention, engine: Backend) -> Attention:
     """The call as the engine would get it; arrays that would be copied have their shape and dtype, and no values."""
-    lent = {}
+    handed_over = {}
     for name, x in _arrays(a):
         plan = _plan(x, engine)
         if plan.action == "zero-copy":
-            lent[name] = convert(x, engine.name, device=plan.device)
+            handed_over[name] = convert(x, engine.name, device=plan.device)
         else:
             dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))
-            lent[name] = engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
-    return a._replace(**lent)
+            handed_over[name] = engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
+    return a._replace(**handed_over)

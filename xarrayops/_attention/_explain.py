@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import _engines, registry
-from xarrayops._attention._choice import candidates, idle_engines, named, roads
+from xarrayops._attention._choice import candidates, idle_engines, named, routes
 from xarrayops._attention._verb import attention, checked, require_one_library
 from xarrayops._explanation import Explanation
 
@@ -21,7 +21,7 @@ def explain_attention(*args: Any, **kwargs: Any) -> Explanation:
     require_one_library(*(options[name] for name in ("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths")))
     a = checked(*options.values())
     own = registry.backend_of(a.q)
-    found = roads(own, _engines.active()) if implementation is None else [named(own, implementation)]
+    found = routes(own, _engines.active()) if implementation is None else [named(own, implementation)]
     listed = tuple(candidates(a, found))
     first = next((candidate.name for candidate in listed if candidate.ok), None)
     summary = f"{first} serves this call" if first else "nothing that was allowed can serve this call"

@@ -31,7 +31,7 @@ PARTS = 4
 FEW_ROWS = 64
 """Fewer queries are not worth a choice of their keys."""
 FAR = 1 << 29
-"""Farther than any two places lie apart, and far from the limits of int32."""
+"""Farther than any two places are from each other, and far from the limits of int32."""
 
 State = tuple[Array, Array, Array]
 """Of each query the largest score so far, and relative to it the sum of weights and the weighted sum of values."""
@@ -54,7 +54,7 @@ def _platform(x: Array) -> str | None:
 
 
 def _reach(distance: Any) -> Any:
-    """A distance between places as int32: what lies beyond all of them decides the same nearer by."""
+    """A distance between places as int32: beyond all of them, a nearer one decides the same."""
     if isinstance(distance, int):
         return max(-FAR, min(FAR, distance))
     return jnp.clip(distance, -FAR, FAR).astype(jnp.int32)

@@ -1,4 +1,4 @@
-"""cuDNN's fused attention, by the only road that JAX has to it; no GPU has run this file yet.
+"""cuDNN's fused attention, by the only function that JAX has for it; no GPU has run this file yet.
 
 JAX's own function raises where it meets forward-mode derivatives, second derivatives, or (up to 0.11.0, jax#38495) vmap
 of some of its arguments. Here it is inside of primitives that know all of these: an axis of vmap joins the batch, the
@@ -26,7 +26,7 @@ Arrays = tuple[Array, ...]
 
 
 class Form(NamedTuple):
-    """What cuDNN is told beside the arrays."""
+    """The arguments of cuDNN beside the arrays."""
 
     scale: float
     causal: bool

@@ -145,7 +145,7 @@ def _by_lengths(a: Attention, limits: Band, lengths: Array) -> tuple[Array, Arra
 
 
 def sequences(a: Attention) -> int | None:
-    """How many rows of keys lie between the first keys of one row of the batch and of the next; None if no number.
+    """How many rows of keys are between the first keys of one row of the batch and of the next; None if no number.
 
     The kernel finds keys by their place in a list of all keys, (B * L, H, D). With this number of places from row to
     row, views are such lists, in either layout, and also where a cache is longer than what is used of it.
