@@ -22,6 +22,16 @@ from xarrayops_backends.jax import _attention_blocks as blocks, _attention_cudnn
 CUDNN = "__cudnn$fmhaSoftmax"
 
 
+class Gpu:
+    """A device of JAX, as far as the choice asks."""
+
+    platform = "gpu"
+
+    def __init__(self, version: str, capability: str) -> None:
+        self.client = SimpleNamespace(platform_version=version)
+        self.compute_capability = capability
+
+
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """JAX as on a machine with a GPU and cuDNN, as far as programs are made for it."""
@@ -30,9 +40,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theirs, "check_cudnn_version", lambda: 91700)
     for name in ("check_compute_capability", "is_cuda_compute_capability_equal"):
         monkeypatch.setattr(theirs, name, lambda capability: capability == "9.0")
-    device = SimpleNamespace(
-        platform="gpu", client=SimpleNamespace(platform_version="cuda 13000"), compute_capability="9.0"
-    )
+    device = Gpu("cuda 13000", "9.0")
     monkeypatch.setattr(cudnn, "_natives", lambda: [*jax.devices("cpu"), device])
 
 
@@ -149,9 +157,7 @@ def test_capabilities(said: str | None, capability: float) -> None:
 
 def test_amds_devices_are_served_by_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The judgement of one candidate does not fail the call."""
-    device = SimpleNamespace(
-        platform="gpu", client=SimpleNamespace(platform_version="rocm 60300"), compute_capability="gfx942"
-    )
+    device = Gpu("rocm 60300", "gfx942")
     monkeypatch.setattr(cudnn, "_natives", lambda: [*jax.devices("cpu"), device])
     monkeypatch.setattr(cudnn, "is_lazy", lambda x: True)
     assert "not cpu, rocm" in str(cudnn.cudnn_refusal(plain()))
