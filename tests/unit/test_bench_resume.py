@@ -31,14 +31,14 @@ def scaled(factor):
     return scale
 
 WORKLOADS = tuple(
-    Workload(f"scale {i}", scaled(float(i)), numbers, lambda x, i=i: x * i, (10_000,), group="scale") for i in range(6)
+    Workload(f"scale {i}", scaled(float(i)), numbers, lambda x, i=i: x * i, (10_000,), group="scale") for i in range(3)
 )
 """
 
 
 @pytest.fixture
 def arguments(tmp_path):
-    """A command line that measures six cells in two processes."""
+    """A command line that measures three cells in two processes."""
     (tmp_path / "mine.py").write_text(FILE)
     out = tmp_path / "out"
     options = [
@@ -95,7 +95,7 @@ def test_killed_and_resumed(arguments, tmp_path, after):
     assert events[: len(before)] == before
     assert set(Counter((event["cell"], event["process"]) for event in events).values()) == {ROUNDS}
     rows = Results.read(tmp_path / "out").rows
-    assert [[len(medians) for medians in row.medians_s] for row in rows] == [[ROUNDS, ROUNDS]] * 6
+    assert [[len(medians) for medians in row.medians_s] for row in rows] == [[ROUNDS, ROUNDS]] * 3
     again = subprocess.run([*arguments, "--resume"], capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert rounds(tmp_path) == events

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -53,11 +53,11 @@ class Plan:
         """The same with many short rounds: what disturbs one of two that follow each other should be rare."""
         return replace(self, rounds=16, round_s=0.02, cold_rounds=1)
 
-    def chosen(self, devices: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def chosen(self, devices: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Those of a library's devices that count."""
         return [device for device in devices if not self.devices or device["kind"] in self.devices]
 
-    def sized(self, devices: Iterable[Mapping[str, Any]]) -> Plan:
+    def sized(self, devices: Iterable[dict[str, Any]]) -> Plan:
         """The same with a size for these devices, if none was asked for."""
         accelerated = any(device["kind"] not in NO_ACCELERATORS for device in self.chosen(devices))
         return self if self.size != AUTO else replace(self, size=LARGE if accelerated else DEFAULT)

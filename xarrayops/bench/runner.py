@@ -127,8 +127,9 @@ class Run:
         libraries = [known["devices"] for side in self.sides for known in side.here().values()]
         users = sum(any(device["kind"] == "cuda" for device in self.plan.chosen(known)) for known in libraries)
         problem = _gpus.sharing_problem(self.sides[0].gpus, users)
-        for side in self.sides if problem else ():
-            side.refuse("cuda", *problem)
+        if problem is not None:
+            for side in self.sides:
+                side.refuse("cuda", *problem)
 
     def cover(self, process: int) -> None:
         """One round of every cell, workload by workload, so that no backend waits for another to be finished."""

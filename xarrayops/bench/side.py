@@ -168,7 +168,7 @@ class Side:
 
     def devices(self) -> list[dict[str, Any]]:
         """The devices of all libraries, as far as they count."""
-        return [dict(each) for known in self.greetings.values() for each in self.plan.chosen(known.get("devices", ()))]
+        return [each for known in self.greetings.values() for each in self.plan.chosen(known.get("devices", ()))]
 
     def refuse(self, kind: str, reason: str, fix: str) -> None:
         """Measure nothing on devices of a kind that was not measured before."""
