@@ -18,7 +18,7 @@ def free_bytes(device: torch.device, /) -> int | None:
 
 def release_memory(device: torch.device, /) -> None:
     """What the allocator keeps without using it; where CUDA was never started, there is nothing."""
-    if device.type == "cuda" and torch.cuda.is_initialized():
+    if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
 
 
@@ -44,7 +44,7 @@ def precision_switches() -> dict[str, str]:
         "cuda.matmul.fp32_precision": lambda: matmul.fp32_precision,
         "cuda.matmul.allow_fp16_reduced_precision_reduction": lambda: matmul.allow_fp16_reduced_precision_reduction,
         "cuda.matmul.allow_bf16_reduced_precision_reduction": lambda: matmul.allow_bf16_reduced_precision_reduction,
-        "cudnn.conv.fp32_precision": lambda: cudnn.conv.fp32_precision,
+        "cudnn.conv.fp32_precision": lambda: cudnn.conv.fp32_precision,  # type: ignore[attr-defined]
     }
     return {name: str(asked) for name, ask in known.items() if (asked := _asked(ask)) is not None}
 
