@@ -42,7 +42,7 @@ SECONDS = 600.0
 LEFT = "{seconds left}"
 TESTS = ("tests/contract", "tests/unit/test_torch_attention_cuda.py")
 """Where tests have the mark ``device``; others need packages that such a machine may lack."""
-CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "products"))
+CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "order", "products"))
 SURVEY = """
 import importlib.util, json, xarrayops as xo
 devices = [(s.backend, d) for s in xo.backends() if s.available for d in s.backend.devices() if d.kind != "cpu"]

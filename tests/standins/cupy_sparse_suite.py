@@ -6,10 +6,7 @@ account in cupy_products_suite.py.
 
 from __future__ import annotations
 
-import collections
 import itertools
-import sys
-from functools import partial
 
 import cupy
 import cupyx.scipy.sparse as native
@@ -341,115 +338,6 @@ def test_wrap_keeps_the_arrays_and_does_not_wait(index, monkeypatch):
             assert found is x or name == "coords"
             assert found.dtype == x.dtype
             np.testing.assert_array_equal(found.get(), x.get())
-
-
-@pytest.fixture
-def waits(monkeypatch):
-    """What brings values of the device to the host, and how often: truth values, and what our own code asks for."""
-    calls = collections.Counter()
-    names = ("__bool__", "__int__", "__float__", "__index__", "get", "item", "tolist")
-    for name in filter(partial(hasattr, cupy.ndarray), names):
-        own = getattr(cupy.ndarray, name)
-
-        def counted(self, *args, own=own, name=name):
-            caller = sys._getframe(1).f_globals["__name__"]  # the stand-in itself computes on the host
-            if name == "__bool__" or caller.startswith("xarrayops"):
-                calls[name] += 1
-            return own(self, *args)
-
-        monkeypatch.setattr(cupy.ndarray, name, counted)
-    return calls
-
-
-def canonical(format):
-    """A container of which it is known that it is canonical."""
-    return xo.sparse.from_dense(cupy.array(operand("coo")[1]), format)
-
-
-VERBS_OF_ONE = {
-    "to_dense": xo.sparse.to_dense,
-    "transpose": xo.sparse.transpose,
-    "multiply by a number": lambda s: xo.sparse.multiply(s, 2.0),
-    "multiply by an array": lambda s: xo.sparse.multiply(s, cupy.ones(8)),
-    "sum": xo.sparse.sum,
-    "sum of columns": lambda s: xo.sparse.sum(s, axis=0),
-    "sum of rows": lambda s: xo.sparse.sum(s, axis=1),
-    "sddmm": lambda s: xo.sparse.sddmm(cupy.ones((6, 2)), cupy.ones((2, 8)), s),
-    "to coo": lambda s: xo.sparse.convert(s, "coo"),
-    "to csr": lambda s: xo.sparse.convert(s, "csr"),
-    "to csc": lambda s: xo.sparse.convert(s, "csc"),
-    "matmul": lambda s: xo.matmul(s, cupy.ones((8, 2))),
-    "matmul with a vector": lambda s: xo.matmul(s, cupy.ones(8)),
-    "matmul from the left": lambda s: xo.matmul(cupy.ones((2, 6)), s),
-    "matmul of the transpose": lambda s: xo.matmul(xo.sparse.transpose(s), cupy.ones((6, 2))),
-}
-
-
-@pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("verb", VERBS_OF_ONE)
-def test_a_canonical_operand_is_not_waited_for(verb, format, waits):
-    s = canonical(format)
-    want = canonical(format)
-    waits.clear()
-    first = VERBS_OF_ONE[verb](s)
-    assert not waits
-    del want._has_canonical_format, want._has_sorted_indices  # nothing is known: the answer is the same
-    again = VERBS_OF_ONE[verb](want)
-    assert waits["__bool__"] == (verb != "transpose" and verb != f"to {format}")
-    for a, b in (
-        ((first, again),) if isinstance(first, cupy.ndarray) else zip(*map(arrays_of, (first, again)), strict=True)
-    ):
-        np.testing.assert_array_equal(a.get(), b.get())
-
-
-def arrays_of(s):
-    return xo.sparse.parts(s).arrays.values()
-
-
-@pytest.mark.parametrize("format", ["csr", "csc"])
-def test_what_is_known_of_the_order_is_kept(format, waits):
-    s = canonical(format)
-    p = xo.sparse.parts(s)
-    assert (p.sorted, p.unique) == (True, True)
-    turned = xo.sparse.parts(xo.sparse.transpose(s))
-    assert (turned.sorted, turned.unique) == (True, True)
-    assert vars(_sparse.wrap(p))["_has_canonical_format"] is True
-    loose, _ = operand(format)
-    p = xo.sparse.parts(loose)
-    assert (p.sorted, p.unique) == (None, None)
-    assert "_has_canonical_format" not in vars(xo.sparse.transpose(loose))
-    assert not loose.has_canonical_format
-    assert not xo.sparse.parts(loose).unique
-    loose.has_sorted_indices = True
-    del loose._has_canonical_format
-    p = xo.sparse.parts(xo.sparse.transpose(loose))
-    assert (p.sorted, p.unique) == (True, None)
-
-
-def test_a_product_of_coo_in_order_goes_over_its_values():
-    """The pointers of csr are all that is new."""
-    s = canonical("coo")
-    made = _sparse._operand(s, "csr")
-    assert made.data is s.data
-    assert made.indices is s.col
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_indices_are_checked_on_the_device(format, waits):
-    s = canonical(format)
-    waits.clear()
-    xo.sparse.validate(s, canonical=True)
-    assert waits == {"__bool__": 1}
-    p = xo.sparse.parts(s)
-    xo.sparse.from_parts(format, *p.arrays.values(), shape=p.shape)
-    assert waits == {"__bool__": 2}
-    wrong = p.arrays | ({"coords": p.coords + 1} if format == "coo" else {"indices": p.indices + 1})
-    with pytest.raises(xo.InvalidSparse, match=r"coords\[[01], \d+\] is [68]|indices\[\d+\], in .* is [68]"):
-        xo.sparse.from_parts(format, *wrong.values(), shape=p.shape)
-    loose, _ = operand(format)
-    xo.sparse.validate(loose)
-    with pytest.raises(xo.InvalidSparse, match=r"twice|not sorted"):
-        xo.sparse.validate(loose, canonical=True)
 
 
 def test_containers_that_are_no_matrices_of_ours():

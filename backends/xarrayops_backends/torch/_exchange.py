@@ -148,7 +148,8 @@ def _queue(device: torch.device, pointer: int) -> Queue:
 
 def _stream(device: torch.device, pointer: int) -> Any:
     """The stream at an address; the default one is at 0."""
-    return torch.cuda.ExternalStream(pointer, device) if pointer else torch.cuda.default_stream(device)
+    made: Any = torch.cuda.ExternalStream
+    return made(pointer, device) if pointer else torch.cuda.default_stream(device)
 
 
 def outlive(x: Array, stream: int, /) -> bool:
