@@ -4,7 +4,7 @@
 
 Needs the real CuPy, but no GPU: ``make cupy-signatures`` makes the environment. The names are those that the stand-in
 defines, and what CuPy has under each is read from its wheel: signatures from Python where it has them, else from the
-first line of the docstring, where Cython writes them; and the dtypes of the loops of each ufunc, as it tells them.
+first line of the docstring, where Cython writes them; and the dtypes of the loops of each ufunc.
 ``--check`` ends with 1 if the file differs from that.
 """
 
@@ -78,7 +78,7 @@ def signature_of(name: str, found: Any) -> str | None:
         if told is not None:
             return told
     if signature is None:
-        raise ValueError(f"nothing tells the signature of {name}")
+        raise ValueError(f"the signature of {name} is not known")
     is_method = inspect.isclass(resolve(name.rpartition(".")[0]))
     parameters = [
         p.replace(annotation=p.empty, default=p.default if p.default is p.empty else Ellipsis)
@@ -88,7 +88,7 @@ def signature_of(name: str, found: Any) -> str | None:
 
 
 def documented(name: str, found: Any) -> str | None:
-    """The parameters that the docstring tells, without the types of C and without ``self``; None if it tells none."""
+    """The parameters in the docstring, without the types of C and without ``self``; None if there are none."""
     last = name.rpartition(".")[2]
     match = re.search(rf"^\s*[\w.]*?(?:\b{last}|__init__)\((.*)\)(?: ->.*)?$", found.__doc__ or "", re.MULTILINE)
     if match is None:

@@ -97,8 +97,8 @@ class Queue(NamedTuple):
     """A queue of work on a device, where calls return before their work has ended.
 
     ``stream`` is the address of the CUDA or HIP stream; None where the library does not show it.
-    ``capturing()`` tells whether a graph is captured in it: no event may be recorded or queried then.
-    ``mark()`` records the present end of the queue, and returns a function that tells whether the queue has reached it.
+    ``capturing()`` says whether a graph is captured in it: no event may be recorded or queried then.
+    ``mark()`` records the present end of the queue, and returns a function that says whether the queue has reached it.
     """
 
     stream: int | None

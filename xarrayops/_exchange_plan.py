@@ -124,7 +124,7 @@ def _copy_route(
     """Who copies. Host memory goes by NumPy, whose copy the target places where it wants it."""
     if place is None or place[0] == "cpu":
         return HOST
-    refusal = partial(target.functions["alias_refusal"], forced=True)  # nobody else will hold what is aliased
+    refusal = partial(target.functions["alias_refusal"], forced=True)  # only the target holds the alias
     if memory is not None and refusal(memory) is None:
         return TARGET_COPIES
     if memory is None:
@@ -171,7 +171,7 @@ def _aliased(x: Array, source: Backend, target: Backend) -> Array:
     memory = source.functions["memory"](x)
     with source.functions["exporting"](x):
         y = target.functions["alias"](x, memory, partial(source.functions["to_numpy"], x))
-    return y if memory.device == "cpu" else _loans.lent(x, source, y, target)
+    return y if memory.device == "cpu" else _loans.keep_owner(x, source, y, target)
 
 
 def dtype_name(x: Array, source: Any) -> str:

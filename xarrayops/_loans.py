@@ -31,7 +31,7 @@ class _Loan:
 
 
 class _Ended(NamedTuple):
-    """An owner whose memory nobody holds any more, and the queue whose work may still use it."""
+    """An owner whose memory is no longer held, and the queue whose work may still use it."""
 
     owner: Array
     queue: Queue
@@ -41,7 +41,7 @@ class _Ended(NamedTuple):
 _ended: deque[_Ended] = deque()
 
 
-def lent(x: Array, source: Backend, y: Array, target: Backend) -> Array:
+def keep_owner(x: Array, source: Backend, y: Array, target: Backend) -> Array:
     """y, an array over device memory of x, which is not reused before the target's work with it has ended.
 
     The work meant is that in the queue that is current for y now. Who uses y in another stream orders that one before y

@@ -176,7 +176,7 @@ def _growth(rows: Sequence[Row]) -> Ratio:
 def _peak(row: Row) -> tuple[float, float, float]:
     """What a call adds, at least, as measured, and at most."""
     if row.peak_bytes is None:
-        needs = "it takes Linux, or an accelerator's library that tells it, and time (--budget)"
+        needs = "it takes Linux, or an accelerator's library that reports it, and time (--budget)"
         raise NotComparable(f"{row.workload} on {row.place}: no peak of memory; {needs}")
     return max(0.0, row.peak_bytes - BY_THE_WAY), float(row.peak_bytes), float(row.peak_bytes + BY_THE_WAY)
 

@@ -1,4 +1,4 @@
-"""Which device holds an array: one record per device, made once, and nobody waits for values to learn it."""
+"""Which device holds an array: one record per device, made once; no values are waited for."""
 
 import numpy as np
 import pytest

@@ -153,7 +153,7 @@ def _stream(device: torch.device, pointer: int) -> Any:
 
 
 def outlive(x: Array, stream: int, /) -> bool:
-    """PyTorch's allocator waits for what it was told of by record_stream."""
+    """record_stream makes PyTorch's allocator wait for that stream."""
     x.record_stream(_stream(x.device, stream))
     return True
 

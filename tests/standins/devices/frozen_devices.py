@@ -1,4 +1,4 @@
-"""Arrays that nobody writes, as JAX's, on two devices and the host."""
+"""Immutable arrays, as JAX's, on two devices and the host."""
 
 import sys
 
