@@ -15,7 +15,7 @@ import pytest
 CODE = """
 import json
 import cupy, numpy as np, torch, xarrayops as xo
-from xarrayops.plugin import Device
+from xarrayops.plugin import Device, Queue
 from xarrayops.testing._attention_oracle import attention_oracle
 
 torch_, cupy_ = xo.backend("torch"), xo.backend("cupy")
@@ -42,6 +42,8 @@ torch_.functions |= {
     "from_numpy": cross,
     "to_numpy": cross,
     "memory": lambda x: memory(x)._replace(device="cuda"),
+    "queue": lambda x: Queue(cupy.cuda.Stream.null.ptr, bool, cross),  # in one stream nothing is kept or waited for
+    "outlive": cross,
 }
 cupy_.functions |= {"alias": give_back, "from_numpy": cross, "to_numpy": cross}
 host = [np.random.default_rng(n).standard_normal((1, h, 9, 8)).astype("float32") for n, h in enumerate((4, 2, 2))]
