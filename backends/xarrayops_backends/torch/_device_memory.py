@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -51,7 +52,9 @@ def precision_switches() -> dict[str, str]:
 
 def _asked(ask: Callable[[], Any]) -> Any:
     """The value of a switch; None where this version of PyTorch has none of that name, or refuses to say."""
-    try:
-        return ask()
-    except (AttributeError, RuntimeError):
-        return None
+    with warnings.catch_warnings():  # PyTorch 2.9 warns whoever reads a switch by its older name
+        warnings.simplefilter("ignore")
+        try:
+            return ask()
+        except (AttributeError, RuntimeError):
+            return None
