@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
 GPU_OUT ?= benchmarks/results/gpu-$(shell date -u +%Y-%m-%d)
-GPU_SECONDS ?= 600
+GPU_SECONDS ?= 570
 STANDIN := CUDA_VISIBLE_DEVICES= HIP_VISIBLE_DEVICES= JAX_PLATFORMS=cpu PYTHONPATH=$(CURDIR)/tests/standins/cupy
 
 ifneq ($(filter wheels,$(MAKECMDGOALS)),)

@@ -1,6 +1,6 @@
 """Run everything that an accelerator can show, correctness first, within a limit of time.
 
-    python tools/gpu.py ENVIRONMENT OUT [--seconds 600] [--list]
+    python tools/gpu.py ENVIRONMENT OUT [--seconds 570] [--list]
 
 The stages, one after the other: the environment, the doctor, the probes of tests/gpu, the tests with the mark
 ``device``, and the benchmark, which gets the time that is left. Each writes what it finds into OUT as it goes, so that
@@ -38,7 +38,12 @@ JOBS = 12
 JOB_BYTES = 4 << 30
 """Memory of the device that a process of the tests may take: three libraries, each with a context of its own."""
 SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONUNBUFFERED": "1"}
-SECONDS = 600.0
+SECONDS = 570.0
+"""Ten minutes, less what the start of the command and the end of the last stage take."""
+SURVEY_S = 60.0
+"""How long the libraries may take to say what there is."""
+CACHE_RACES = tuple(f"ignore:Error {done} persistent compilation cache:UserWarning" for done in ("reading", "writing"))
+"""JAX's cache has no locks: a worker may read an entry that another one has half written, and then compiles itself."""
 LEFT = "{seconds left}"
 TESTS = ("tests/contract", "tests/unit/test_torch_attention_cuda.py")
 """Where tests have the mark ``device``; others need packages that such a machine may lack."""
@@ -141,6 +146,7 @@ def stages(environment: Path, out: Path, seconds: float = SECONDS) -> Iterator[S
     yield Stage("probes", probes, 0.3 * seconds, checks)
     survey = _survey(python)
     tests = [python, "-m", "pytest", "-q", "-m", "device", "-p", "no:cacheprovider", "--tb=short"]
+    tests += [option for warning in CACHE_RACES for option in ("-W", warning)]
     tests += ["-p", "tests.gpu.journal", "--journal", str(out / "tests.jsonl"), *_workers(survey), *_files(survey)]
     # Other plug-ins that happen to be there may warn, and warnings are errors.
     yield Stage("tests", tests, 0.4 * seconds, {**checks, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
@@ -150,10 +156,13 @@ def stages(environment: Path, out: Path, seconds: float = SECONDS) -> Iterator[S
 
 def _survey(python: str) -> dict[str, Any]:
     """Whether xdist is there, whether CuPy has a device, and the memory of the smallest device."""
-    done = subprocess.run(
-        [python, "-c", SURVEY], cwd=ROOT, env={**os.environ, **SETTINGS}, capture_output=True, text=True, check=False
-    )
-    return dict(json.loads(done.stdout)) if done.returncode == 0 else {"xdist": False, "memory": None, "cupy": False}
+    environment = {**os.environ, **SETTINGS}
+    with suppress(subprocess.SubprocessError):
+        done = subprocess.run(
+            [python, "-c", SURVEY], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True, timeout=SURVEY_S
+        )
+        return dict(json.loads(done.stdout))
+    return {"xdist": False, "memory": None, "cupy": False}
 
 
 def _workers(survey: Mapping[str, Any]) -> list[str]:

@@ -5,8 +5,9 @@
     python tests/gpu --run NAME
 
 A case is one line of JSON, written as soon as it is known: probe, case, verdict (ok, refused, wrong, failed), and what
-was found. A probe that dies or takes too long is a line of its own, and stops no other. Ends with 1 if a verdict is
-wrong or failed. Without an accelerator the probes run at small sizes on the CPU, which shows that they run.
+was found. A probe that dies or takes too long is a line of its own, and stops no other; what an interrupt leaves out is
+"not run". Ends with 1 if a verdict is wrong or failed. Without an accelerator the probes run at small sizes on the CPU,
+which shows that they run.
 """
 
 from __future__ import annotations
@@ -18,19 +19,23 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import IO, Any
 
 JOBS = min(8, max(2, (os.cpu_count() or 1) // 2))
-ALONE = ("decoding", "waits", "lifetime")
-"""Those that measure time, or need the device to themselves: they run one after the other, when the rest is done."""
+ALONE = ("waits", "decoding")
+"""Those that measure time: they run one after the other, when the rest is done."""
+BAD = 3
+"""The exit status of a probe with a verdict that is wrong or failed; Python itself ends with 1 after an exception."""
+INTERRUPTED = 130
 KERNELS = tuple(
     f"kernels-{library}-{dtype}" for dtype in ("float16", "bfloat16", "float32") for library in ("torch", "cupy", "jax")
 )
 ORDER = (
-    *("devices", "placement", "alignment", "from_numpy", "pinned", "strides"),
-    *(*KERNELS, "masks", "gradients", "compiled", "transformed", "engines", *ALONE),
+    *("devices", "placement", "alignment", "from_numpy", "pinned", "lifetime", "strides"),
+    *(*KERNELS, "softcaps", "masks", "gradients", "compiled", "transformed", "engines", *ALONE),
 )
 
 
@@ -49,30 +54,33 @@ def run(name: str) -> int:
 
     probe = Probe(name)
     probes()[name](probe)
-    return int(probe.bad > 0)
+    return BAD if probe.bad else 0
 
 
 def apart(name: str, limit: float, write: Any) -> bool:
     """Run one probe in a process of its own; whether all is right."""
     settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_X64": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, str(Path(__file__).parent), "--run", name]
-    process = subprocess.Popen(
-        command, env={**settings, **os.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    environment = {**settings, **os.environ}
     start, lines = time.monotonic(), []
 
-    def read() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
+    def read(output: IO[str]) -> None:
+        for line in output:
             lines.append(line)
             write(line)
 
-    with ThreadPoolExecutor(2) as pool:
-        reading = pool.submit(read)
-        errors = pool.submit(process.stderr.read)  # type: ignore[union-attr]
+    with (
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        assert process.stdout is not None
+        assert process.stderr is not None
+        reading, errors = pool.submit(read, process.stdout), pool.submit(process.stderr.read)
         try:
             status = process.wait(limit)
-            ended = "" if status == 0 or (status == 1 and lines) else f"ended with {status}"
+            ended = "" if status in (0, BAD) else f"ended with {status}"
         except subprocess.TimeoutExpired:
             process.kill()
             status, ended = process.wait(), f"took more than {limit:.0f} s"
@@ -80,7 +88,9 @@ def apart(name: str, limit: float, write: Any) -> bool:
         tail = errors.result()[-800:]
     found: dict[str, Any] = {"probe": name, "case": "the process", "verdict": "failed" if ended else "ended"}
     if ended:
-        last = json.loads(lines[-1]) if lines else {}
+        last: dict[str, Any] = {}
+        with suppress(ValueError, IndexError):  # it may have died within a line
+            last = json.loads(lines[-1])
         found |= {"reason": ended, "stderr": tail, "after": {key: last.get(key) for key in ("case", "kernel")}}
     write(json.dumps(found | {"seconds": round(time.monotonic() - start, 1)}) + "\n")
     return status == 0
@@ -116,9 +126,20 @@ def main() -> int:
                     file.write(line)
 
     chosen = [name for name in ORDER if name in options.only]
-    with ThreadPoolExecutor(options.jobs) as pool:
-        right = list(pool.map(lambda name: apart(name, options.limit, write), [n for n in chosen if n not in ALONE]))
-    right += [apart(name, options.limit, write) for name in chosen if name in ALONE]
+    waiting = set(chosen)
+
+    def begin(name: str) -> bool:
+        waiting.discard(name)
+        return apart(name, options.limit, write)
+
+    pool = ThreadPoolExecutor(options.jobs)
+    try:
+        right = list(pool.map(begin, [name for name in chosen if name not in ALONE]))
+        right += [begin(name) for name in chosen if name in ALONE]
+    except KeyboardInterrupt:
+        for name in filter(waiting.__contains__, chosen):
+            write(json.dumps({"probe": name, "case": "the process", "verdict": "not run"}) + "\n")
+        os._exit(INTERRUPTED)  # without waiting for the probes that still run
     return int(not all(right))
 
 

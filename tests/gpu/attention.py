@@ -66,12 +66,19 @@ def _checked(error: float, dtype: str, **found: Any) -> dict[str, Any]:
     return {"error": f"{error:.1e}", **found}
 
 
-def _kernels(library: str, dtype: str) -> Callable[[Probe], None]:
+_SOFTCAPS: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
+    ((8, 8, 64, 1000, 1000), {"softcap": 5.0}),
+    ((8, 2, 128, 1000, 1000), {"softcap": 5.0, "causal": "top_left", "window": (64, 0)}),
+)
+"""So many scores that PyTorch compiles FlexAttention for them."""
+
+
+def _kernels(library: str, dtype: str, name: str, cases: Sequence[Any]) -> Callable[[Probe], None]:
     """The probe of a library's kernels for a dtype: it has a process of its own, for compilers may take long."""
 
     def kernels(probe: Probe) -> None:
         """Each candidate that can serve a call, forced, against the definition; the one chosen is named."""
-        for full, options in _few(library, _CASES) if library in libraries() else ():
+        for full, options in _few(library, cases) if library in libraries() else ():
             shape = (*full[:3], *(_small(library, extent) for extent in full[3:]))
             operands = [_cast(library, host, dtype) for host in _operands(shape)]
             known = {name: value for name, value in options.items() if name != "return_lse"}
@@ -87,7 +94,7 @@ def _kernels(library: str, dtype: str) -> Callable[[Probe], None]:
 
                 probe.examine(f"{shape} {options}", computed, kernel=name)
 
-    kernels.__name__ = f"kernels-{library}-{dtype}"
+    kernels.__name__ = name
     return kernels
 
 
@@ -270,5 +277,6 @@ def decoding(probe: Probe) -> None:
         probe.examine(f"{library} growing", growing)
 
 
-KERNELS = [_kernels(*both) for both in product(GPU_LIBRARIES, TOLERANCES)]
-PROBES = (strides, *KERNELS, masks, gradients, compiled, transformed, engines, decoding)
+KERNELS = [_kernels(lib, dtype, f"kernels-{lib}-{dtype}", _CASES) for lib, dtype in product(GPU_LIBRARIES, TOLERANCES)]
+SOFTCAPS = _kernels("torch", "bfloat16", "softcaps", _SOFTCAPS)
+PROBES = (strides, *KERNELS, SOFTCAPS, masks, gradients, compiled, transformed, engines, decoding)

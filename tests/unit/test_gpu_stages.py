@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import time
@@ -149,6 +150,40 @@ def test_a_probe_that_takes_too_long_is_a_line_and_stops_no_other(tmp_path: Path
     assert [(line["probe"], line["verdict"], line["reason"]) for line in lines] == [
         ("devices", "failed", "took more than 0 s")
     ]
+
+
+@pytest.mark.parametrize("last", ['{"case": "a", "kernel": "k"}', '{"case": "half a li'])
+@pytest.mark.parametrize("status", [0, 1, 3, 7])
+def test_what_ended_a_probe_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, last: str) -> None:
+    """Also where it had written lines before; 3 is a probe that ran to its end with a bad verdict."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nprintf '%s\\n' '{last}'\necho Traceback >&2\nexit {status}\n")
+    python.chmod(0o755)
+    apart = runpy.run_path(str(PROBES / "__main__.py"), run_name="probes")["apart"]
+    monkeypatch.setattr(sys, "executable", str(python))
+    lines: list[str] = []
+    assert apart("devices", 60.0, lines.append) == (status == 0)
+    process = json.loads(lines[-1])
+    if status in (0, 3):
+        assert process["verdict"] == "ended"
+    else:
+        assert (process["verdict"], process["stderr"]) == ("failed", "Traceback\n")
+        assert process["after"]["case"] == ("a" if last.endswith("}") else None)
+
+
+def test_probes_that_an_interrupt_left_out_are_named(tmp_path: Path) -> None:
+    out, command = tmp_path / "probes.jsonl", [sys.executable, str(PROBES), "--jobs", "1", "--limit", "600"]
+    command += ["--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # the first probe has begun
+        process.send_signal(signal.SIGINT)
+        status = process.wait(300)
+        os.killpg(process.pid, signal.SIGKILL)  # the probe that still runs
+    assert status == 130
+    left = [found["probe"] for found in map(json.loads, out.read_text().splitlines()) if found["verdict"] == "not run"]
+    assert left[-1] == "decoding"
+    assert "devices" not in left
 
 
 def test_probes_run_on_the_stand_in_and_the_cpu(
