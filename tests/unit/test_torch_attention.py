@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,17 @@ def test_traced_lengths_are_not_constants() -> None:
     traced = torch.jit.trace(attend, torch.tensor([3, 4]))
     other = torch.tensor([7, 1])
     torch.testing.assert_close(traced(other), attend(other))
+
+
+@pytest.mark.parametrize("options", [{"causal": "top_left"}, {"causal": "top_left", "window": (9, 0)}], ids=str)
+def test_compiled_for_all_shapes(options: dict[str, Any]) -> None:
+    """One graph, in which head size, and so the scale, and lengths are symbols."""
+    torch._dynamo.reset()
+    attend = torch.compile(partial(xo.attention, **options), backend="aot_eager", dynamic=True, fullgraph=True)
+    for sizes in ((8, 8), (12, 12)):
+        q, k, v = qkv(5, 7, sizes=sizes)
+        want, _ = attention_oracle(*(x.numpy() for x in (q, k, v)), **options)
+        np.testing.assert_allclose(attend(q, k, v), want, atol=1e-12)
 
 
 def call(device: str = "cpu", dtype: Any = torch.float32, like: Any = (5, 7), **options: Any) -> Call:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from xarrayops.registry import backend_by_name
 from xarrayops.testing._attention_cases import FUSED, VIEW
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
+from torch._subclasses import fake_tensor  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from xarrayops_backends.torch import (  # noqa: E402
     _attention_alignment as alignment,
@@ -36,6 +38,7 @@ HALF = torch.float16
 def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a GPU says of itself, while tensors are fake."""
     says: dict[str, Any] = {"major": 9, "cudnn": 92000}
+    monkeypatch.setattr(fake_tensor, "init_gpu_context", lambda device: None)  # some versions make a real tensor there
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (says["major"], 0))
     monkeypatch.setattr(torch.backends.cudnn, "version", lambda: says["cudnn"])
@@ -102,6 +105,36 @@ def test_no_large_masks(gpu: dict[str, Any]) -> None:
         assert chosen(call(**wide)) == "sdpa-efficient"
         assert chosen(call(9000, 9000, **wide)) == "blocked"
         assert chosen(call(9000, 9000, left=2, right=0)) == "sdpa-flash"
+
+
+def test_one_value_for_all_keys(gpu: dict[str, Any]) -> None:
+    """A mask of a value for each query is made into one of a value for each key, and counted so."""
+    with FakeTensorMode():
+        for name, dtype in (("mask", torch.bool), ("bias", HALF)):
+            values = of_gpu(2, 8, 1024, 1, dtype=dtype)
+            assert chosen(call(1024, 1024, **{name: values})) == "sdpa-cudnn"
+            assert chosen(call(1024, 1025, **{name: values})) == "blocked"
+
+
+@pytest.mark.parametrize("kernel", ["cudnn", "efficient"])
+def test_lengths_on_the_cpu(kernel: str, gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths that lie where they can be read are brought to the queries."""
+    seen = []
+
+    def look(q: Any, k: Any, v: Any, added: Any, **options: Any) -> Any:
+        seen.append(added.device.type)
+        return torch.empty_like(q)
+
+    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
+    monkeypatch.setattr(cuda, "scaled_dot_product_attention", look)
+    with FakeTensorMode():
+        lengths, offset = torch.empty(2, dtype=torch.int32), torch.empty(2, dtype=torch.int64)
+        (a,) = call(64, 80, q_lengths=lengths, kv_lengths=lengths, offset=offset, right=0).args
+        out, _ = getattr(cuda, kernel)(a)
+        assert out.device.type == "cuda"
+        mixed = a._replace(kv_lengths=of_gpu(2, dtype=torch.int32))
+        assert blocks.attention(mixed)[0].device.type == "cuda"
+    assert seen == ["cuda"]
 
 
 def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
@@ -261,6 +294,19 @@ def test_traces_as_one_graph(name: str, grows: bool, monkeypatch: pytest.MonkeyP
         graph = torch.export.export(Model(options), (q, k, v), strict=True, dynamic_shapes=dynamic).graph
     assert re.search(operations, str(graph)), graph
     assert "bmm" not in str(graph), "blocks"
+
+
+def test_traces_masks_of_any_number_of_queries() -> None:
+    """The values of a mask are counted in numbers that the graph does not know."""
+
+    def count(q: Any, k: Any, mask: Any) -> Any:
+        return q + cuda._mask_values(Attention(q, k, k, 0.1, mask, left=3, right=0))
+
+    torch._dynamo.reset()
+    compiled = torch.compile(count, backend="eager", dynamic=True, fullgraph=True)
+    for queries, keys in ((5, 7), (6, 9)):
+        q, k, mask = torch.zeros(2, 4, queries, 8), torch.zeros(2, 4, keys, 8), torch.ones(2, 1, queries, 1) > 0
+        assert (compiled(q, k, mask) == 2 * queries * keys).all()
 
 
 @pytest.mark.parametrize("options", [{"right": 0, "offset": 2}, {"left": 3, "right": 1}, {"kv": 2}], ids=str)

@@ -199,6 +199,32 @@ def test_masks_for_cuda(kernel: str, options: dict[str, Any], queries: int, monk
         assert lse is None
 
 
+@pytest.mark.parametrize("kernel", [cuda.cudnn, cuda.efficient])
+def test_masks_have_values_next_to_each_other(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where one value stands for all keys: the kernels refuse a last axis of step 0."""
+    seen = []
+
+    def look(q: Any, k: Any, v: Any, added: Any, **options: Any) -> Any:
+        seen.append((tuple(added.shape), added.stride(3)))
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, added, **options)
+
+    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
+    monkeypatch.setattr(cuda, "scaled_dot_product_attention", look)
+    q, k, v = random_arrays(1, 5, 7)
+    mask = (torch.arange(5) % 2 == 0)[None, None, :, None]
+    bias = torch.linspace(-1, 1, 4, dtype=q.dtype)[None, :, None, None]
+    for more, extents in (
+        ({"mask": mask}, (1, 1, 5)),
+        ({"bias": bias}, (1, 4, 1)),
+        ({"mask": mask[:, :, :1]}, (1,) * 3),
+    ):
+        out, _ = kernel(Attention(q, k, v, 0.3, **more))
+        host = {name: x.numpy() for name, x in more.items()}
+        want, _ = attention_oracle(*(x.numpy() for x in (q, k, v)), scale=0.3, **host)
+        np.testing.assert_allclose(out, want, atol=1e-12)
+        assert seen.pop() == ((*extents, 7), 1)
+
+
 def test_grouped_heads_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     """cuDNN knows them, and one query of several heads is as good as several queries of one."""
     seen = []

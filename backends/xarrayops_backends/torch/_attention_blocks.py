@@ -41,7 +41,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     if modes.has_lengths(a):
         if modes.can_read_lengths(a):
             return by_rows(a, attention)
-        a = without_padding(xp, a)
+        a = without_padding(xp, modes.on_one_device(a))
     if _keeps_halves(a):
         q, k, v = a.q, a.k.flatten(0, 1).mT, a.v.flatten(0, 1)
     else:

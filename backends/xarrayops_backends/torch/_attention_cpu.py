@@ -54,8 +54,10 @@ def _served(a: Attention) -> tuple[Array, Array | None]:
         a = a._replace(q=a.q.contiguous(), k=a.k.contiguous(), v=a.v.contiguous())
     q, k, v = a.q, a.k, a.v
     hides = a.has_band and not is_full(a, (0, q.shape[2]), (0, k.shape[2]))
-    causal = hides and a.right == 0 and a.offset == 0 and (a.left is None or a.left >= q.shape[2] - 1)
-    causal = causal and a.scale > 0  # the kernel multiplies the -inf of what it hides by the scale
+    reaches = a.right == 0 and a.offset == 0 and (a.left is None or a.left >= q.shape[2] - 1)
+    causal = False  # and not the condition, which to PyTorch's compiler is no bool where sizes are symbols
+    if hides and reaches and a.scale > 0:  # the kernel multiplies the -inf of what it hides by the scale
+        causal = True
     if a.mask is None and a.bias is None and (causal or not hides):
         return _flash(q, k, v, 0.0, causal, attn_mask=None, scale=a.scale)
     return _by_blocks(a, hides)

@@ -77,14 +77,16 @@ def efficient(a: Attention, /) -> tuple[Array, None]:
 
 def masked(backend: SDPBackend, a: Attention, *, knows_groups: bool) -> tuple[Array, None]:
     """The public function, held to one kernel, with all that hides keys in one mask."""
-    a = alignment.all_aligned(without_padding(xp, a))
-    (batch, heads, queries, size), shared = a.q.shape, a.k.shape[1]
+    a = alignment.all_aligned(without_padding(xp, modes.on_one_device(a)))
+    (batch, heads, queries, size), (shared, keys) = a.q.shape, a.k.shape[1:3]
     causal = _hides(a) and a.mask is None and a.bias is None and a.kv_lengths is None and _is_causal_from_above(a)
     added = None if causal else blocks.added_to_scores(a, (0, queries), (0, a.k.shape[2]), a.q.dtype)
     empty = None
     if added is not None:
         empty = (added == -math.inf).all(3, keepdim=True)
         added = torch.where(empty, 0.0, added)  # a query without keys sees all, and is lost below: no NaN, no gradient
+        if added.shape[3] != keys:  # the kernels read the values of a row next to each other
+            added = added.expand(*added.shape[:3], keys).contiguous()
     q, k, v = a.q, a.k, a.v
     if heads != shared and not knows_groups:
         if queries == 1 and not causal and (added is None or added.shape[1] == 1):
@@ -122,12 +124,15 @@ def _masked_refusal(a: Attention, switch: str) -> str | None:
 
 def _mask_values(a: Attention) -> int:
     """How many values a mask has that says all that hides keys."""
-    shapes = [x.shape for x in (a.mask, a.bias) if x is not None]
+    shapes = [(*x.shape[:3], a.k.shape[2]) for x in (a.mask, a.bias) if x is not None]
     if a.kv_lengths is not None:
         shapes.append((a.q.shape[0], 1, 1, a.k.shape[2]))
     if _hides(a) and (shapes or not _is_causal_from_above(a)):
         shapes.append((1 if a.has_one_offset else a.q.shape[0], 1, a.q.shape[2], a.k.shape[2]))
-    return math.prod(max(extents) for extents in zip(*shapes, strict=True)) if shapes else 0
+    values = 1 if shapes else 0
+    for extents in zip(*shapes, strict=True):  # PyTorch's compiler cannot trace math.prod of extents that are symbols
+        values *= max(extents)
+    return values
 
 
 def _hides(a: Attention) -> bool:
