@@ -20,6 +20,7 @@ from xarrayops.testing._attention_cases import FUSED, VIEW
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses import fake_tensor  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 from xarrayops_backends.torch import (  # noqa: E402
     _attention_alignment as alignment,
     _attention_blocks as blocks,
@@ -224,6 +225,8 @@ def test_alignment_of_addresses_and_rows(name: str) -> None:
     assert alignment.is_aligned(x) is expected
     imported = torch.from_dlpack(x.numpy())
     assert (imported.storage_offset(), alignment.is_aligned(imported)) == (0, expected)
+    with FlopCounterMode(display=False):
+        assert alignment.is_aligned(imported) is expected, "a mode of dispatch does not hide the address"
     made = alignment.aligned(imported)
     assert (made is imported) is expected
     assert made.data_ptr() % 16 == 0

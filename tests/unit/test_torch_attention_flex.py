@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from xarrayops._attention._request import request
-from xarrayops.plugin import Attention, Call
+from xarrayops.plugin import Attention, Call, NotServed
 from xarrayops.registry import backend_by_name
 from xarrayops.testing._attention_oracle import attention_oracle
 
@@ -19,6 +20,7 @@ from xarrayops_backends.torch import (  # noqa: E402
     _attention_modes as modes,
     _attention_package as package,
 )
+from xarrayops_backends.torch._attention_failures import or_next  # noqa: E402
 
 BANDS: dict[str, dict[str, Any]] = {
     "none": {},
@@ -63,6 +65,22 @@ def test_values(name: str, lq: int, lk: int, monkeypatch: pytest.MonkeyPatch) ->
                 partly = column in mask.kv_indices[0, 0, row, : mask.kv_num_blocks[0, 0, row]]
                 fully = column in mask.full_kv_indices[0, 0, row, : mask.full_kv_num_blocks[0, 0, row]]
                 assert (fully, partly) == (bool(block.all()), bool(block.any()) and not bool(block.all()))
+
+
+def test_no_eager_matrix_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where PyTorch's compiler makes no more programs, the call is another kernel's."""
+
+    def another(x: Any, **options: Any) -> Any:
+        return x + len(options)
+
+    monkeypatch.setattr(flex, "flex_attention", another)
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    monkeypatch.setattr(torch._dynamo.config, "recompile_limit", 1)
+    torch._dynamo.reset()
+    program = flex.compiled.__wrapped__()
+    program(torch.ones(3))
+    with pytest.raises(NotServed):
+        or_next(lambda a: program(a, scale=1.0))(torch.ones(3))
 
 
 def test_queries_without_keys() -> None:

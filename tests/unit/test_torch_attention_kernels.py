@@ -18,6 +18,7 @@ from xarrayops.registry import backend_by_name
 from xarrayops.testing._attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
+from torch._dynamo.exc import BackendCompilerFailed, FailOnRecompileLimitHit, Unsupported  # noqa: E402
 from xarrayops_backends.torch import (  # noqa: E402
     _attention_blocks as blocks,
     _attention_cuda as cuda,
@@ -291,10 +292,15 @@ def test_a_kernel_without_a_plan_is_not_asked_again(monkeypatch: pytest.MonkeyPa
         (RuntimeError("cuDNN Frontend error: CUDNN_STATUS_EXECUTION_FAILED"), False),
         (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), False),
         (RuntimeError("something else"), False),
+        (FailOnRecompileLimitHit("recompile_limit reached with fullgraph=True"), True),
+        (Unsupported("no graph of this"), True),
+        (BackendCompilerFailed("inductor", RuntimeError("no valid triton configs"), None), True),
+        (BackendCompilerFailed("inductor", RuntimeError("CUDA out of memory"), None), False),
+        (BackendCompilerFailed("inductor", RuntimeError("CUDA error: unspecified launch failure"), None), False),
     ],
     ids=str,
 )
-def test_only_a_lack_of_code_is_passed_over(error: RuntimeError, goes_on: bool) -> None:
+def test_only_a_lack_of_code_is_passed_over(error: Exception, goes_on: bool) -> None:
     """A device that is short of memory or broken is never hidden by another kernel."""
     assert says_no_code(error) is goes_on
 

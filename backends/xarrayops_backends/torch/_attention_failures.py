@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 
@@ -14,7 +15,6 @@ NO_CODE = ("no execution plan", "cudnn frontend error", "no available kernel", "
 public function, or a FlashAttention that the user has registered, cannot serve."""
 FAULTS = ("execution_failed", "alloc_failed", "out of memory", "cuda error")
 """What is said of a device that is short of memory, or no longer sound."""
-
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
 
@@ -25,7 +25,7 @@ def or_next(serve: Serve) -> Serve:
     def serve_or_refuse(a: Attention, /) -> tuple[Array, Array | None]:
         try:
             return serve(a)
-        except RuntimeError as error:
+        except Exception as error:
             if not says_no_code(error):
                 raise
             raise NotServed(str(error).partition("\n")[0]) from error
@@ -33,9 +33,19 @@ def or_next(serve: Serve) -> Serve:
     return serve_or_refuse
 
 
-def says_no_code(error: RuntimeError) -> bool:
+def says_no_code(error: Exception) -> bool:
     """Whether the error says no more than that there is no code for the call."""
     if isinstance(error, (torch.OutOfMemoryError, torch.AcceleratorError)):
         return False
     text = str(error).lower()
-    return any(words in text for words in NO_CODE) and not any(words in text for words in FAULTS)
+    if any(words in text for words in FAULTS):
+        return False
+    return _is_of_compiler(error) or any(words in text for words in NO_CODE)
+
+
+def _is_of_compiler(error: Exception) -> bool:
+    """Whether PyTorch's compiler has made no program of a call; where it was not imported, it has raised nothing."""
+    compiler = sys.modules.get("torch._dynamo.exc")
+    if compiler is None:
+        return False
+    return isinstance(error, (compiler.FailOnRecompileLimitHit, compiler.TorchDynamoException))

@@ -51,7 +51,7 @@ def refusal(call: Call) -> str | None:
 def attention(a: Attention, /) -> tuple[Array, None]:
     """Serve what `refusal` lets pass."""
     a = alignment.all_aligned(a)
-    cap = torch.tensor(a.softcap, dtype=torch.float32, device=a.q.device)
+    cap = torch.full((), a.softcap, dtype=torch.float32, device=a.q.device)  # torch.tensor would wait for the device
 
     def capped(score: Array, b: Array, h: Array, i: Array, j: Array) -> Array:
         return cap * torch.tanh(score / cap)
@@ -72,8 +72,8 @@ attention.copies = alignment.copies  # type: ignore[attr-defined]
 
 @cache
 def compiled() -> Any:
-    """One program for all shapes."""
-    return torch.compile(flex_attention, dynamic=True)
+    """One program for all shapes; where PyTorch makes no more programs it raises, and does not make all scores."""
+    return torch.compile(flex_attention, dynamic=True, fullgraph=True)
 
 
 def block_mask(a: Attention) -> BlockMask:
@@ -81,7 +81,7 @@ def block_mask(a: Attention) -> BlockMask:
     queries, keys, device = a.q.shape[2], a.k.shape[2], a.q.device
     left = queries + keys + abs(a.offset) if a.left is None else a.left
     right = queries + keys + abs(a.offset) if a.right is None else a.right
-    low, high = (torch.tensor(n, device=device) for n in (a.offset - left, a.offset + right))
+    low, high = (torch.full((), n, dtype=torch.int64, device=device) for n in (a.offset - left, a.offset + right))
 
     def seen(b: Array, h: Array, i: Array, j: Array) -> Array:
         return (j - i >= low) & (j - i <= high)

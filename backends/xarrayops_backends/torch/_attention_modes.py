@@ -106,8 +106,8 @@ def can_read_lengths(a: Attention) -> bool:
 
 
 def has_address(x: Array) -> bool:
-    """Whether x has an address that may be asked for."""
-    return not is_traced() and _is_plain(x)
+    """Whether x has an address that may be asked for; a mode of dispatch alone, as a counter, takes none away."""
+    return not is_compiling() and not torch._C._get_tracing_state() and _is_plain(x)
 
 
 def is_traced() -> bool:
