@@ -35,7 +35,7 @@ class NotServed(Unsupported):
     """
 
 
-_failures: dict[tuple[Callable[..., Any], Hashable], str] = {}
+_failures: dict[Callable[..., Any], dict[Hashable, str]] = {}
 """What kernels could not serve when they ran, by kernel and form of the call."""
 
 
@@ -105,25 +105,38 @@ def _is_here(fault: KnownBad, versions: Callable[[], Mapping[str, str]]) -> Call
 def refusal(kernel: Kernel, call: Call) -> str | None:
     """Why a kernel cannot serve a call, or could not when it ran on one of the same form; None if it can."""
     reason = kernel[2](call)
-    return _failures.get((kernel[1], _form(call))) if reason is None and _failures else reason
+    if reason is not None or not _failures or kernel[1] not in _failures:
+        return reason
+    is_traced = getattr(kernel[1], "is_traced", None)
+    if is_traced is not None and is_traced():  # sizes may be symbols, of which no form is known
+        return None
+    return _failures[kernel[1]].get(_form(call))
 
 
 def remember(kernel: Kernel, call: Call, error: NotServed) -> str:
     """The reason why a kernel failed, which from now on is its refusal of calls of this form."""
     reason = f"it failed when it ran: {error}"
-    _failures[kernel[1], _form(call)] = reason
+    _failures.setdefault(kernel[1], {})[_form(call)] = reason
     return reason
 
 
 def _form(x: Any) -> Hashable:
-    """What decides on the code that serves a value: of an array its class, shape, dtype and device; else the value."""
+    """What decides on the code that serves a value: of an array all but its values; else the value."""
     if isinstance(x, (tuple, list)):
         return tuple(map(_form, x))
     if isinstance(x, dict):
         return tuple((name, _form(value)) for name, value in sorted(x.items()))
     if hasattr(x, "shape"):
-        return type(x), tuple(x.shape), str(x.dtype), str(getattr(x, "device", ""))
+        return type(x), tuple(x.shape), _strides(x), str(x.dtype), str(getattr(x, "device", ""))
     return x if isinstance(x, Hashable) else repr(x)
+
+
+def _strides(x: Any) -> Hashable:
+    """How an array lies in memory, as its library says it; None of sparse arrays and of those that do not say."""
+    try:
+        return tuple(x.stride()) if hasattr(x, "stride") else getattr(x, "strides", None)
+    except RuntimeError:  # a sparse tensor has the method, which raises
+        return None
 
 
 def first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:

@@ -47,7 +47,8 @@ Functions that it may define:
   that may serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`. Those
   of a hook are followed by the generic road, which serves what they cannot. A function that finds as it runs that the
   library has no code for such a call raises `NotServed`, and the next kernel serves. It may have an attribute
-  ``copies``: a function of the `Call` that gives lines on what it copies, for ``explain``.
+  ``copies``: a function of the `Call` that gives lines on what it copies, for ``explain``; and one ``is_traced``: a
+  function that says whether a compiler records the call, for which earlier failures are not looked up.
 
 A name may be bound to ``unsupported("why", instead="...")``: then the function raises, the support matrix shows the
 gap, and the tests expect it.

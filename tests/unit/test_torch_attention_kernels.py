@@ -13,7 +13,7 @@ import pytest
 import xarrayops as xo
 from xarrayops import _candidates
 from xarrayops._attention._request import request
-from xarrayops.plugin import Attention
+from xarrayops.plugin import Attention, Call, NotServed
 from xarrayops.registry import backend_by_name
 from xarrayops.testing._attention_oracle import attention_oracle
 
@@ -279,6 +279,20 @@ def test_a_kernel_without_a_plan_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     first = xo.explain("attention", q, k, v, scale=0.5).candidates[0]
     assert (first.ok, second.ok) == (False, True)
     assert "failed when it ran: cuDNN Frontend error" in first.reason
+
+
+def test_failures_do_not_stop_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed for a form and a layout of arrays is not looked up for sizes that are symbols."""
+    kernel = next(k for k in backend_by_name("torch").kernels["attention"] if k[0] == "sdpa-flash")
+    q, k, v = random_arrays(1, 5, 7)
+    asked = form(q, k, v)
+    _candidates.remember(kernel, Call((asked,), {}), NotServed("no code"))
+    assert "no code" in str(_candidates.refusal(kernel, Call((asked,), {})))
+    other = asked._replace(q=q.mT.contiguous().mT)
+    assert _candidates.refusal(kernel, Call((other,), {})) is None, "another layout"
+    torch._dynamo.reset()
+    attend = torch.compile(xo.attention, backend="eager", dynamic=True, fullgraph=True)
+    torch.testing.assert_close(attend(q, k, v), xo.attention(q, k, v))
 
 
 @pytest.mark.parametrize(

@@ -245,6 +245,10 @@ FUSED: dict[str, Fused] = {
     "window": Fused(384, 384, options={"window": (64, 0)}),
     "window of both sides": Fused(127, 384, (8, 2), 128, {"window": (31, 7, "bottom_right")}),
     "window and softcap": Fused(128, 128, options={"window": (64, 0), "softcap": 5.0}),
+    "many scores and softcap": Fused(1000, 1000, (8, 8), options={"softcap": 5.0}),
+    "many scores, window and softcap": Fused(
+        1000, 1000, (8, 2), 128, {"softcap": 5.0, "causal": "top_left", "window": (64, 0)}
+    ),
     "decoding": Fused(1, 384, (8, 2), 128, {"causal": "bottom_right"}),
     "decoding, lengths": Fused(1, 384, (8, 2), 128, {"causal": "bottom_right", "kv_lengths": [127]}, toy=True),
     "several steps, lengths": Fused(4, 128, (8, 2), options={"causal": "bottom_right", "kv_lengths": [77]}),

@@ -9,6 +9,7 @@ from functools import wraps
 import torch
 
 from xarrayops.plugin import Array, Attention, NotServed
+from xarrayops_backends.torch import _attention_modes as modes
 
 NO_CODE = ("no execution plan", "cudnn frontend error", "no available kernel", "forward unsupported")
 """What is said before anything was computed: of a graph that cuDNN cannot plan (pytorch#140930), or of a call that the
@@ -30,6 +31,7 @@ def or_next(serve: Serve) -> Serve:
                 raise
             raise NotServed(str(error).partition("\n")[0]) from error
 
+    serve_or_refuse.is_traced = modes.is_traced  # type: ignore[attr-defined]
     return serve_or_refuse
 
 
