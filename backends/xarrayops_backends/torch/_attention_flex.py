@@ -51,6 +51,7 @@ def refusal(call: Call) -> str | None:
 def attention(a: Attention, /) -> tuple[Array, None]:
     """Serve what `refusal` lets pass."""
     a = alignment.all_aligned(a)
+    assert a.softcap is not None, "refusal lets nothing else pass"
     cap = torch.full((), a.softcap, dtype=torch.float32, device=a.q.device)  # torch.tensor would wait for the device
 
     def capped(score: Array, b: Array, h: Array, i: Array, j: Array) -> Array:

@@ -51,8 +51,10 @@ def elsewhere(a: Attention) -> str | None:
 def on_one_device(a: Attention) -> Attention:
     """The call with lengths and offsets on the device of q: they may lie on the CPU, where they can be read."""
     given = {name: getattr(a, name) for name in ("q_lengths", "kv_lengths", "offset")}
-    tensors = {name: x for name, x in given.items() if isinstance(x, torch.Tensor)}
-    return a._replace(**{name: x.to(a.q.device, non_blocking=True) for name, x in tensors.items()})
+    moved: dict[str, Any] = {
+        name: x.to(a.q.device, non_blocking=True) for name, x in given.items() if isinstance(x, torch.Tensor)
+    }
+    return a._replace(**moved)
 
 
 def requires_grad(a: Attention) -> bool:
