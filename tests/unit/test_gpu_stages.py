@@ -48,22 +48,30 @@ def test_no_stage_stops_another(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_takes_too_long_may_write_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is interrupted, and its descendants end with it."""
-    monkeypatch.setitem(GPU["run"].__globals__, "GRACE_S", 2.0)
+    """It is interrupted, and its descendants end with it. Its time is over once it waits, however soon that is."""
+    ready, evidence, limit = tmp_path / "ready", tmp_path / "evidence", 1000.0
     code = f"""
 import subprocess, sys, time, pathlib
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 try:
-    print("waits", flush=True)
+    pathlib.Path({str(ready)!r}).touch()
     time.sleep(600)
 except KeyboardInterrupt:
-    pathlib.Path({str(tmp_path / "evidence")!r}).write_text(str(child.pid))
+    pathlib.Path({str(evidence)!r}).write_text(str(child.pid))
 """
-    limit = 5.0
-    ran = run([stage("waits", code, limit), stage("follows", "print('next')")], tmp_path)
+
+    class Impatient(subprocess.Popen):
+        def wait(self, timeout: float | None = None) -> int:
+            if timeout == limit and "ready" in self.args[-1]:
+                while not ready.exists():
+                    time.sleep(0.01)
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            return super().wait(timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Impatient)
+    ran = run([stage("waits", code, limit), stage("follows", "print('next')")], tmp_path, seconds=2 * limit)
     assert [s.status for s in ran] == [f"stopped after {limit:.0f} s", "passed"]
-    pid = int((tmp_path / "evidence").read_text())
-    status = Path(f"/proc/{pid}/stat")
+    status = Path(f"/proc/{int(evidence.read_text())}/stat")
     assert not status.exists() or status.read_text().split()[2] == "Z"
 
 
