@@ -75,12 +75,12 @@ def test_no_eager_matrix_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(flex, "flex_attention", another)
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    monkeypatch.setattr(torch._dynamo.config, "recompile_limit", 1)
     torch._dynamo.reset()
     program = flex.compiled.__wrapped__()
-    program(torch.ones(3))
-    with pytest.raises(NotServed):
-        or_next(lambda a: program(a, scale=1.0))(torch.ones(3))
+    with torch._dynamo.config.patch(recompile_limit=1):  # monkeypatch would remove the setting at its end
+        program(torch.ones(3))
+        with pytest.raises(NotServed):
+            or_next(lambda a: program(a, scale=1.0))(torch.ones(3))
 
 
 def test_queries_without_keys() -> None:
