@@ -39,6 +39,7 @@ class Plan(NamedTuple):
     target: Backend
     device: Any
     route: str
+    memory: Memory | None = None
 
 
 def target_of(to: str | ModuleType | Array) -> Backend:
@@ -69,7 +70,7 @@ def plan_convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = Non
         device = here.native
 
     def plan(action: str, reason: str, route: str, nbytes: int | None = 0) -> Plan:
-        return Plan(action, reason, nbytes, source, target, device, route)
+        return Plan(action, reason, nbytes, source, target, device, route, memory)
 
     refusal = source.functions["export_refusal"](x) or target.functions["import_refusal"](dtype_name(x, source))
     if refusal:
@@ -158,17 +159,20 @@ def carry_out(plan: Plan, x: Array) -> Array:
         return source.functions["asarray"](x, copy=True) if moved is x else moved
     if plan.route == HOST:
         return target.functions["from_numpy"](source.functions["to_numpy"](x), device)
-    shared = source.functions["packed"](x) if plan.route == SOURCE_COPIES else x
-    aliased = _aliased(shared, source, target)
+    if plan.route == SOURCE_COPIES:
+        packed = source.functions["packed"](x)
+        aliased = _aliased(packed, source.functions["memory"](packed), source, target)
+    else:
+        aliased = _aliased(x, plan.memory, source, target)
     if plan.route == ALIAS:
         return aliased
     moved = aliased if device is None else target.functions["to_device"](aliased, device)
     return target.functions["packed"](aliased) if moved is aliased and plan.route == TARGET_COPIES else moved
 
 
-def _aliased(x: Array, source: Backend, target: Backend) -> Array:
+def _aliased(x: Array, memory: Memory | None, source: Backend, target: Backend) -> Array:
     """An array of the target over the memory of x."""
-    memory = source.functions["memory"](x)
+    assert memory is not None, "only memory that is shown is aliased"
     with source.functions["exporting"](x):
         y = target.functions["alias"](x, memory, partial(source.functions["to_numpy"], x))
     return y if memory.device == "cpu" else _loans.keep_owner(x, source, y, target)

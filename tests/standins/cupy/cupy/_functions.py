@@ -210,7 +210,7 @@ def _product(function, *operands, **kwargs):
 
 
 def _refuse_stacked_bfloat16(*arrays):
-    # matmul in cupy/_core/_routines_linalg.pyx: its integer kernel takes over, whose template is told the dtype's char.
+    # matmul in cupy/_core/_routines_linalg.pyx: its integer kernel takes over, whose template gets the dtype's char.
     if np.result_type(*(x.dtype for x in arrays)).name == "bfloat16":
         raise TypeError("data type 'E' not understood")
 

@@ -69,7 +69,7 @@ def get_current_stream(device_id=-1):
 
 
 class MemoryHook:
-    """Registered in the thread by ``with``; here nothing comes from a pool, so nothing is told to it."""
+    """Registered in the thread by ``with``; here nothing comes from a pool, so it is never called."""
 
     name = "MemoryHook"
 
