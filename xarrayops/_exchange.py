@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 """What libraries raise when they refuse an import: not all raise BufferError (pytorch#194267, numpy gh-30937)."""
 
 
+_CONVERTED = "copied first, because the other library takes one array of coordinates, or another dtype of indices"
 _MAX_WORK = 20_000
 """Steps in which NumPy decides whether two views overlap: 10 ms or so. Views of everyday need a few."""
 _shortcuts: dict[tuple[type, str], Callable[[Array], Array | None]] = {}
@@ -128,16 +130,25 @@ def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, c
     if registry.sparse_side(s) is target and not copy and device is None:
         return s
     p, device = _parts_for(s, target), _place_for(s, target, device)
+    converted = _converted_parts(s, p) if copy is False else {}
+    if converted:
+        asked = f"xo.convert({_side(s).shown(s)}, {target.backend.name!r}, copy=False)"
+        raise ExchangeError(f"{asked}: {', '.join(converted)}: {_CONVERTED}. Instead: copy=None")
     over = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
     return target.wrap(p._replace(**over))
+
+
+def _side(s: Any) -> SparseBackend:
+    side = registry.sparse_side(s)
+    assert side is not None, "the caller has found a sparse container"
+    return side
 
 
 def _place_for(s: Any, target: SparseBackend, device: Any) -> Any:
     """The device that the user names, or that of the container if it is an accelerator that the target has."""
     if device is not None:
         return device
-    source = registry.sparse_side(s)
-    assert source is not None
+    source = _side(s)
     held = source.backend.device_of(source.values(s))
     here = None if held is None or held.kind == "cpu" else target.backend.device_at(held.kind, held.index)
     return None if here is None else here.native
@@ -145,8 +156,7 @@ def _place_for(s: Any, target: SparseBackend, device: Any) -> Any:
 
 def _parts_for(s: Any, target: SparseBackend) -> Parts:
     """The parts of a container as another library takes them: in a format, a dtype and indices that it has."""
-    source = registry.sparse_side(s)
-    assert source is not None
+    source = _side(s)
     source.require_sound(s)
     p, home = source.parts(s), source.backend
     asked = f"xo.convert({source.shown(s)}, {target.backend.name!r})"
@@ -165,6 +175,18 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
         raise Unsupported(f"{asked}: {target.backend.name} has no indices that are wide enough")
     other = {name: x for name, x in p.arrays.items() if name != "data" and dtype_name(x, home) not in fitting}
     return p._replace(**{name: home.functions["astype"](x, home.native_dtype(fitting[0])) for name, x in other.items()})
+
+
+def _converted_parts(s: Any, p: Parts) -> dict[str, int]:
+    """The parts of `_parts_for` that are not in the memory of the container, with their bytes."""
+    source = _side(s)
+    converted = {}
+    for name, own in source.seen(s).arrays.items():
+        x, first = getattr(p, name), own[0] if isinstance(own, tuple) else own
+        nbytes = prod(x.shape) * x.dtype.itemsize
+        if nbytes and not shares_memory(x, first):
+            converted[name] = nbytes
+    return converted
 
 
 def explain_convert(
@@ -186,16 +208,19 @@ def explain_convert(
 
 def _explain_container(s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
     """The plans of its arrays, as one: what any of them needs, the whole needs."""
-    source = registry.sparse_side(s)
-    assert source is not None
+    source = _side(s)
     if source is target and not copy and device is None:
         reason = f"s is a {target.backend.name} container already"
         name = f"{target.backend.name}->{target.backend.name}"
         return Explanation("convert", reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
-    arrays, to, device = _parts_for(s, target).arrays, target.backend.name, _place_for(s, target, device)
-    plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in arrays.items()}
+    p, to, device = _parts_for(s, target), target.backend.name, _place_for(s, target, device)
+    plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in p.arrays.items()}
+    for name, nbytes in _converted_parts(s, p).items():
+        plan, action = plans[name], "refuse" if copy is False else "copy"
+        if plan.action != "refuse":
+            plans[name] = plan._replace(action=action, reason=_CONVERTED, nbytes=nbytes + (plan.nbytes or 0))
     name = f"{source.backend.name}->{to}"
-    action = next((a for a in ("refuse", "copy") if any(p.action == a for p in plans.values())), "zero-copy")
+    action = next((a for a in ("refuse", "copy") if any(plan.action == a for plan in plans.values())), "zero-copy")
     copies = tuple(f"copies {plan.nbytes} bytes of {part}" for part, plan in plans.items() if plan.nbytes)
     reason = "; ".join(f"{part}: {plan.reason}" for part, plan in plans.items())
     candidate = Candidate(name, action != "refuse", reason, copies)

@@ -13,7 +13,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops.plugin import Array, Attention
+from xarrayops.plugin import Array, Attention, has_band, has_one_offset
 
 KEYS = 1024
 """Keys of a block."""
@@ -66,7 +66,7 @@ def cut(extent: int, step: int) -> Iterator[Span]:
 
 def sees(a: Attention, queries: Span, keys: Span) -> bool:
     """Whether the band lets any query of a block see any key of another; True where only values could tell."""
-    if not a.has_one_offset:
+    if not has_one_offset(a):
         return True
     behind = keys[0] - (queries[1] - 1) - a.offset  # the least that any key is behind the place of any query
     before = queries[0] + a.offset - (keys[1] - 1)
@@ -75,8 +75,8 @@ def sees(a: Attention, queries: Span, keys: Span) -> bool:
 
 def is_full(a: Attention, queries: Span, keys: Span) -> bool:
     """Whether the band lets every query of a block see every key of another."""
-    if not a.has_one_offset:
-        return not a.has_band
+    if not has_one_offset(a):
+        return not has_band(a)
     behind = keys[1] - 1 - queries[0] - a.offset
     before = queries[1] - 1 + a.offset - keys[0]
     return (a.right is None or behind <= a.right) and (a.left is None or before <= a.left)
@@ -178,7 +178,7 @@ def limits(xp: ModuleType, a: Attention, queries: Span, keys: Span, like: Array)
         yield j < _by_row(xp, a.kv_lengths)
     if not is_full(a, queries, keys):
         i = xp.reshape(_places(xp, like, queries), (1, 1, -1, 1))
-        place = i + (a.offset if a.has_one_offset else _by_row(xp, a.offset))
+        place = i + (a.offset if has_one_offset(a) else _by_row(xp, a.offset))
         if a.right is not None:
             yield j - place <= a.right
         if a.left is not None:

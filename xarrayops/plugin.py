@@ -116,15 +116,18 @@ class Attention(NamedTuple):
     bottom_right: bool = False
     """Whether an offset of shape (B,) is, in each row, the number of keys within the length less that of queries."""
 
-    @property
-    def has_one_offset(self) -> bool:
-        """Whether the offset is one number for all rows; a symbolic one of a compiler is a number, too."""
-        return isinstance(self.offset, int) or not hasattr(self.offset, "shape")
 
-    @property
-    def has_band(self) -> bool:
-        """Whether the places of query and key decide anything."""
-        return self.left is not None or self.right is not None
+def has_one_offset(a: Attention) -> bool:
+    """Whether the offset is one number for all rows; a symbolic one of a compiler is a number, too."""
+    return isinstance(a.offset, int) or not hasattr(a.offset, "shape")
+
+
+def has_band(a: Attention) -> bool:
+    """Whether the places of query and key decide anything.
+
+    These two are functions: ``torch.compile`` of PyTorch 2.9 does not trace properties of a named tuple.
+    """
+    return a.left is not None or a.right is not None
 
 
 class FloatLimits(NamedTuple):

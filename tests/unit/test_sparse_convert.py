@@ -44,6 +44,22 @@ def test_jax(format, there):
     np.testing.assert_array_equal(back.toarray(), X)
 
 
+def test_copy_false_counts_the_coordinates():
+    pytest.importorskip("torch")
+    joined = sparse.coo_array((np.ones(3), np.asarray([[0, 1, 2], [2, 0, 1]])))
+    separate = sparse.coo_array((np.ones(3), (np.asarray([0, 1, 2]), np.asarray([2, 0, 1]))))
+    narrow = sparse.coo_array((np.ones(3), np.asarray([[0, 1, 2], [2, 0, 1]], np.int32)))
+    assert xo.explain("convert", joined, "torch", copy=False).action == "zero-copy"
+    assert xo.shares_memory(joined.coords[1], xo.convert(joined, "torch", copy=False)._indices())
+    for s in (separate, narrow):
+        found = xo.explain("convert", s, "torch")
+        assert (found.action, found.nbytes) == ("copy", 2 * 3 * 8), found
+        assert xo.explain("convert", s, "torch", copy=False).action == "refuse"
+        with pytest.raises(xo.ExchangeError, match=r"copy=False\): coords: copied first, .*Instead: copy=None"):
+            xo.convert(s, "torch", copy=False)
+        np.testing.assert_array_equal(xo.convert(s, "torch").to_dense(), s.toarray())
+
+
 def test_padding_stays_in_jax():
     jax = pytest.importorskip("jax")
     s = xo.sparse.from_dense(jax.numpy.asarray(X), nnz_max=9)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xarrayops.kernels import blas, threads, views
-from xarrayops.plugin import Attention, Call
+from xarrayops.plugin import Attention, Call, has_band, has_one_offset
 
 Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
@@ -155,14 +155,14 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
     """What there is to do, the longest first where the band makes a difference."""
     a, (batch, shared, group, queries, _) = p.a, p.q.shape
     keys = a.k.shape[2]
-    offsets = [a.offset] * batch if a.has_one_offset else np.asarray(a.offset).tolist()
-    rows = max(1, (ROWS >> a.has_band) // group)
+    offsets = [a.offset] * batch if has_one_offset(a) else np.asarray(a.offset).tolist()
+    rows = max(1, (ROWS >> has_band(a)) // group)
     width = math.inf if a.left is None or a.right is None else a.left + a.right
     wanted = 2 * threads.thread_count()
     while rows > 1 and rows * group > FEW_ROWS and (2 * rows > width or batch * shared * -(-queries // rows) < wanted):
         rows //= 2
     room = max(1, TASK // (min(rows, queries) * group * max(1, keys) * max(1, a.q.shape[3] + a.v.shape[3])))
-    alike = q_lengths is None and kv_lengths is None and a.has_one_offset
+    alike = q_lengths is None and kv_lengths is None and has_one_offset(a)
     together = min(room, shared)
     stacked = max(1, room // shared) if alike else 1
     for row in range(0, batch, stacked):
@@ -219,7 +219,7 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
         seen = []
         if p.mask is not None:
             seen.append(_part(p.mask, (*place, slice(None), rows, keys)))
-        if a.has_band:
+        if has_band(a):
             seen += _band(a, task, span)
         _weigh(p, state, s, scores, seen, reach)
         state.weights += s @ np.ones(s.shape[-1], p.wide)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._generic_attention import sees
-from xarrayops.plugin import Array, Attention, Call
+from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.registry import backend_of
 from xarrayops_backends.dask._blocks import da, meta, require_sizes, solid, unwarned
 
@@ -48,7 +48,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         chunks = {n: extents[axis] for n, axis in enumerate(axes) if x.shape[n] > 1}
         operands += [x.rechunk(chunks), axes]
     wide = np.result_type(a.q.dtype, np.float32)
-    whole = a.offset if a.has_one_offset else 0
+    whole = a.offset if has_one_offset(a) else 0
     plain = Attention(None, None, None, a.scale, None, None, a.left, a.right, whole, a.softcap, with_lse=True)
     with unwarned():
         parts = da.blockwise(

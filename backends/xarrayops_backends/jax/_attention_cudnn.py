@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 
-from xarrayops.plugin import Array, Attention, Call
+from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops_backends.jax._attention_blocks import blocked
 from xarrayops_backends.jax._devices import _kind, _natives, is_lazy
 
@@ -35,7 +35,7 @@ class Form(NamedTuple):
 
 def cudnn(a: Attention, /) -> tuple[Array, None]:
     """Serve what `cudnn_refusal` lets pass."""
-    return _compiled(a.q, a.k, a.v, Form(a.scale, a.has_band, a.left)), None
+    return _compiled(a.q, a.k, a.v, Form(a.scale, has_band(a), a.left)), None
 
 
 def cudnn_refusal(call: Call, /) -> str | None:
@@ -58,7 +58,7 @@ def cudnn_refusal(call: Call, /) -> str | None:
         return "JAX would round its logsumexp to the dtype of the keys"
     if a.scale <= 0:
         return "it may multiply the -inf of what it hides by the scale"
-    if a.has_band and not (a.right == 0 and a.has_one_offset and a.offset == 0):
+    if has_band(a) and not (a.right == 0 and has_one_offset(a) and a.offset == 0):
         return "of bands it serves causal ones from the top left, and windows to their left"
     if a.left is not None and a.q.shape[2] - a.left > a.k.shape[2]:
         return "the window leaves some queries without keys"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops.plugin import Array, Attention, Call, KnownBad
+from xarrayops.plugin import Array, Attention, Call, KnownBad, has_band
 from xarrayops_backends.torch import (
     _attention_alignment as alignment,
     _attention_blocks as blocks,
@@ -56,7 +56,7 @@ def _has_few_heads_of_keys(call: Call) -> bool:
 
 def _has_half_a_tile_and_a_mask(call: Call) -> bool:
     (a,) = call.args
-    masked = a.mask is not None or a.bias is not None or a.kv_lengths is not None or a.has_band
+    masked = a.mask is not None or a.bias is not None or a.kv_lengths is not None or has_band(a)
     return bool(masked and a.k.shape[2] % 128 == 64 and modes.requires_grad(a))
 
 

@@ -18,7 +18,7 @@ from torch.nn.functional import pad
 
 from xarrayops._generic_attention import Span, cut, is_full, limits, part, without_padding
 from xarrayops.kernels.attention import require_lengths
-from xarrayops.plugin import Array, Attention
+from xarrayops.plugin import Array, Attention, has_one_offset
 from xarrayops_backends.torch import _attention_modes as modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
@@ -72,7 +72,7 @@ def _scale(a: Attention) -> float:
 
 def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]:
     """`_Recomputed`, given each tensor for itself, so that autograd sees to it that none is changed or kept alive."""
-    names = TENSORS if a.has_one_offset else (*TENSORS, "offset")
+    names = TENSORS if has_one_offset(a) else (*TENSORS, "offset")
     nothing: dict[str, Any] = dict.fromkeys(names)
     serve: Callable[..., tuple[Array, Array]] = _Recomputed.apply
     return serve(a._replace(**nothing), q, k, v, *(getattr(a, name) for name in names[3:]))
@@ -218,7 +218,7 @@ def spans(a: Attention, scores: int, least: int, most: int | None = None) -> lis
     queries, keys = a.q.shape[2], a.k.shape[2]
     if queries <= least:
         return [(0, queries)]
-    if a.left is not None and a.right is not None and a.has_one_offset:
+    if a.left is not None and a.right is not None and has_one_offset(a):
         width = max(a.left + a.right + 1, 1)
         if width < keys:  # a block sees its rows and the width; were there more rows, most of that would be hidden
             keys, most = width, max(width // 4 // 64, 1) * 64
@@ -229,7 +229,7 @@ def spans(a: Attention, scores: int, least: int, most: int | None = None) -> lis
 def seen_by(a: Attention, queries: Span) -> Span:
     """The keys that a block of queries may see by the band."""
     begin, end = 0, a.k.shape[2]
-    if a.has_one_offset:
+    if has_one_offset(a):
         if a.right is not None:
             end = max(min(end, queries[1] + a.offset + a.right), 0)
         if a.left is not None:
@@ -346,7 +346,7 @@ def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:
 def added_to_scores(a: Attention, queries: Span, keys: Span, dtype: torch.dtype) -> Array | None:
     """What is added to the scores of a block: the bias, and -inf where a query does not see a key."""
     added = None if a.bias is None else part(a.bias, queries, keys).to(dtype)
-    if a.has_one_offset and not is_full(a, queries, keys):
+    if has_one_offset(a) and not is_full(a, queries, keys):
         band = _band(a, queries, keys, dtype)
         added = band if added is None else added + band
         a = a._replace(left=None, right=None)

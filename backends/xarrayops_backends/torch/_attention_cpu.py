@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 
 from xarrayops._candidates import constant_while_tracing
 from xarrayops._generic_attention import Span, is_full, part
-from xarrayops.plugin import Array, Attention, Call
+from xarrayops.plugin import Array, Attention, Call, has_band
 from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
 
 MASK = 1 << 22
@@ -53,7 +53,7 @@ def _served(a: Attention) -> tuple[Array, Array | None]:
     if not a.q.stride(3) == a.k.stride(3) == a.v.stride(3) == 1:
         a = a._replace(q=a.q.contiguous(), k=a.k.contiguous(), v=a.v.contiguous())
     q, k, v = a.q, a.k, a.v
-    hides = a.has_band and not is_full(a, (0, q.shape[2]), (0, k.shape[2]))
+    hides = has_band(a) and not is_full(a, (0, q.shape[2]), (0, k.shape[2]))
     reaches = a.right == 0 and a.offset == 0 and (a.left is None or a.left >= q.shape[2] - 1)
     causal = False  # and not the condition, which to PyTorch's compiler is no bool where sizes are symbols
     if hides and reaches and a.scale > 0:  # the kernel multiplies the -inf of what it hides by the scale

@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops._generic_attention import is_full, without_padding
-from xarrayops.plugin import Array, Attention, Call
+from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops_backends.torch import (
     _attention_alignment as alignment,
     _attention_blocks as blocks,
@@ -128,7 +128,7 @@ def _mask_values(a: Attention) -> int:
     if a.kv_lengths is not None:
         shapes.append((a.q.shape[0], 1, 1, a.k.shape[2]))
     if _hides(a) and (shapes or not _is_causal_from_above(a)):
-        shapes.append((1 if a.has_one_offset else a.q.shape[0], 1, a.q.shape[2], a.k.shape[2]))
+        shapes.append((1 if has_one_offset(a) else a.q.shape[0], 1, a.q.shape[2], a.k.shape[2]))
     values = 1 if shapes else 0
     for extents in zip(*shapes, strict=True):  # PyTorch's compiler cannot trace math.prod of extents that are symbols
         values *= max(extents)
@@ -136,11 +136,11 @@ def _mask_values(a: Attention) -> int:
 
 
 def _hides(a: Attention) -> bool:
-    return a.has_band and not is_full(a, (0, a.q.shape[2]), (0, a.k.shape[2]))
+    return has_band(a) and not is_full(a, (0, a.q.shape[2]), (0, a.k.shape[2]))
 
 
 def _is_causal_from_above(a: Attention) -> bool:
-    return a.left is None and a.right == 0 and a.has_one_offset and a.offset == 0
+    return a.left is None and a.right == 0 and has_one_offset(a) and a.offset == 0
 
 
 def _too_old(a: Attention, *majors: int) -> str | None:

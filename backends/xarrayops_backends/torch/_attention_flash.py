@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from xarrayops._generic_attention import Span, is_full
-from xarrayops.plugin import Array, Attention, Call
+from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops_backends.torch import (
     _attention_alignment as alignment,
     _attention_blocks as blocks,
@@ -165,9 +165,9 @@ def sequences(a: Attention) -> int | None:
 def band(a: Attention) -> Band | str:
     """The band in the terms of the kernel, or why it cannot be said in them."""
     queries, keys = a.q.shape[2], (0, a.k.shape[2])
-    if not a.has_band or is_full(a, (0, queries), keys):
+    if not has_band(a) or is_full(a, (0, queries), keys):
         return Band(keys, -1, -1)
-    if a.has_one_offset:
+    if has_one_offset(a):
         if modes.has_lengths(a):
             return "with lengths it serves bands from the bottom right"
         keys = blocks.seen_by(a, (0, queries))

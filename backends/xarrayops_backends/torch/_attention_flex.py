@@ -14,7 +14,7 @@ import torch
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
 from xarrayops._generic_attention import is_full
-from xarrayops.plugin import Array, Attention, Call
+from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops_backends.torch import _attention_alignment as alignment, _attention_modes as modes
 
 BLOCK = 128
@@ -33,7 +33,7 @@ def refusal(call: Call) -> str | None:
         return "other kernels serve what has no softcap"
     if a.q.dtype not in DTYPES:
         return "it serves float16, bfloat16 and float32"
-    if a.mask is not None or a.bias is not None or modes.has_lengths(a) or not a.has_one_offset:
+    if a.mask is not None or a.bias is not None or modes.has_lengths(a) or not has_one_offset(a):
         return "it is made for bands alone"
     if any(size not in (16, 32, 64, 128, 256) for size in (a.q.shape[3], a.v.shape[3])):
         return "it serves heads whose sizes are powers of 2 from 16 to 256"

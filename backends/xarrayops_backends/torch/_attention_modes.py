@@ -14,6 +14,10 @@ from torch.utils.checkpoint import checkpoint
 from xarrayops._candidates import constant_while_tracing
 from xarrayops.plugin import Array, Attention
 
+_DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
+_AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))
+"""The devices that have autocast: the compiler of PyTorch 2.9 does not trace the question."""
+
 
 def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
     """What speaks against any fused kernel of attention: of derivatives, only the gradient is known."""
@@ -91,7 +95,7 @@ def transforms() -> bool:
 def unrounded(x: Array) -> AbstractContextManager[Any]:
     """No autocast, which computes products in less than the dtype that the caller chose."""
     device = x.device.type
-    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+    if device in _AUTOCAST and torch.is_autocast_enabled(device):
         return torch.autocast(device, enabled=False)
     return nullcontext()
 

@@ -13,7 +13,7 @@ from two_devices import ALIGNMENT, DEVICES, copied
 from xarrayops._generic import dtype_refusal
 from xarrayops._namespace import STANDARD_DTYPES
 from xarrayops.errors import what_there_is
-from xarrayops.plugin import Attention, Device, Memory, Queue
+from xarrayops.plugin import Attention, Device, Memory, Queue, has_band
 
 _KINDS = {"cpu": "cpu", "gpu:0": "gpu", "gpu:1": "gpu"}
 
@@ -117,7 +117,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
 
     def can(call: Any, /) -> str | None:
         a = call.args[0]
-        plain = a.mask is a.bias is a.softcap is a.q_lengths is a.kv_lengths is None and not a.has_band
+        plain = a.mask is a.bias is a.softcap is a.q_lengths is a.kv_lengths is None and not has_band(a)
         return None if plain and not a.with_lse else "plain attention alone"
 
     queues = {device: queue_of(device) for device in DEVICES}
