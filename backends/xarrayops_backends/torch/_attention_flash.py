@@ -36,20 +36,20 @@ class Band(NamedTuple):
     right: int
     """How far a query sees; -1 for no limit."""
 
-    @property
-    def hides(self) -> bool:
-        """Whether there is any limit."""
-        return self.left >= 0 or self.right >= 0
 
-    @property
-    def is_causal(self) -> bool:
-        """Whether it is what the kernel calls causal."""
-        return self.left < 0 and self.right == 0
+def hides(limits: Band) -> bool:
+    """Whether there is any limit."""
+    return limits.left >= 0 or limits.right >= 0
 
-    @property
-    def windows(self) -> dict[str, int]:
-        """The arguments of the kernel beside ``is_causal``."""
-        return {"window_size_left": self.left, "window_size_right": -1 if self.is_causal else self.right}
+
+def is_causal(limits: Band) -> bool:
+    """Whether it is what the kernel calls causal."""
+    return limits.left < 0 and limits.right == 0
+
+
+def windows(limits: Band) -> dict[str, int]:
+    """The arguments of the kernel beside ``is_causal``."""
+    return {"window_size_left": limits.left, "window_size_right": -1 if is_causal(limits) else limits.right}
 
 
 def flash_refusal(call: Call) -> str | None:
@@ -83,7 +83,7 @@ def _band_refusal(a: Attention) -> str | None:
     found = band(a)
     if isinstance(found, str):
         return found
-    if torch.version.hip and found.hides and not (found.is_causal and a.q.shape[2] == a.k.shape[2]):
+    if torch.version.hip and hides(found) and not (is_causal(found) and a.q.shape[2] == a.k.shape[2]):
         return "of bands, it serves causality of as many keys as queries on AMD's GPUs"
     return None
 
@@ -113,9 +113,9 @@ def flash(a: Attention, /) -> tuple[Array, Array]:
     k, v = a.k.narrow(2, begin, end - begin), a.v.narrow(2, begin, end - begin)
     out, lse, *_ = torch.ops.aten._flash_attention_forward(
         *(*(x.transpose(1, 2) for x in (a.q, k, v)), None, None),
-        *(queries, end - begin, 0.0, limits.is_causal, False),
+        *(queries, end - begin, 0.0, is_causal(limits), False),
         scale=a.scale,
-        **limits.windows,
+        **windows(limits),
     )
     out = out.transpose(1, 2)
     return out, without_keys(lse) if limits.right >= 0 and queries > end - begin + limits.right else lse
@@ -136,9 +136,9 @@ def _by_lengths(a: Attention, limits: Band, lengths: Array) -> tuple[Array, Arra
     begins = torch.arange(batch + 1, dtype=torch.int32, device=device)
     out, lse, *_ = torch.ops.aten._flash_attention_forward(
         *(a.q.transpose(1, 2).reshape(batch * queries, heads, size), k, v, begins * queries, begins * step),
-        *(queries, keys, 0.0, limits.is_causal, False),
+        *(queries, keys, 0.0, is_causal(limits), False),
         scale=a.scale,
-        **limits.windows,
+        **windows(limits),
         seqused_k=lengths.to(device, torch.int32).clamp(0, keys),
     )
     return out.view(batch, queries, heads, size).transpose(1, 2), lse.view(heads, batch, queries).transpose(0, 1)

@@ -89,7 +89,11 @@ def refusal(call: Call) -> str | None:
         return "this version has no softcap"
     if a.with_lse and found.lse is None:
         return "this version gives no logsumexp"
-    if found.version == "4" and follows and (a.softcap is not None or (limits.hides and not limits.is_causal)):
+    if (
+        found.version == "4"
+        and follows
+        and (a.softcap is not None or (flash.hides(limits) and not flash.is_causal(limits)))
+    ):
         return "FlashAttention-4 has no gradients of a softcap or a window everywhere"
     return None
 
@@ -101,8 +105,12 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     assert isinstance(limits, flash.Band)
     assert isinstance(found, Package)
     (begin, end), without = limits.keys, None if found.version == "4" else -1
-    left, right = (without if n < 0 else n for n in limits.windows.values())
-    options: dict[str, Any] = {"softmax_scale": a.scale, "causal": limits.is_causal, "window_size": (left, right)}
+    left, right = (without if n < 0 else n for n in flash.windows(limits).values())
+    options: dict[str, Any] = {
+        "softmax_scale": a.scale,
+        "causal": flash.is_causal(limits),
+        "window_size": (left, right),
+    }
     if a.softcap is not None:
         options["softcap"] = a.softcap
     if a.with_lse and found.lse is not None:
