@@ -58,7 +58,7 @@ conformance: env ## the public conformance suite on every backend: make conforma
 	$(RUN) benchmarks/conformance.py $(SUITE) --baselines
 
 exchange: env    ## what every library hands to every other, and docs/exchange.md anew
-	$(RUN) -m xarrayops.exchange --matrix --out bench-results/exchange
+	$(RUN) -m xarrayops.testing.exchange_matrix --out bench-results/exchange
 	cp bench-results/exchange/exchange.json benchmarks/results/
 	$(RUN) tools/readme.py
 

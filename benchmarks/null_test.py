@@ -30,10 +30,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from xarrayops.bench import compare
 from xarrayops.bench.__main__ import AGAINST
+from xarrayops.bench.compare import compare
+from xarrayops.bench.compare.verdict import Outcome, Verdict
 from xarrayops.bench.results import Results
-from xarrayops.bench.verdict import Outcome, Verdict
 
 KINDS = ("null-matmul", "null-elementwise", "null-transpose", "null-reduction")
 FACTORS = (1.25, 1.5)

@@ -14,36 +14,37 @@ import xarrayops as xo
 # JAX takes three quarters of a GPU's memory otherwise, and the other processes of the tests fail.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
-STANDIN = Path(__file__).parent / "standins" / "cupy"
+FOLDER = Path(__file__).parent
+STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 """The stand-in calls host memory device memory: a library that sees a real device would use these pointers there."""
 LONG = {
-    "test_bench_resume::test_killed_and_resumed": "1",
-    "test_bench_trust::test_a_bad_backend_is_caught": "(?!hang)",
-    "test_claims::test_the_script_measures_what_it_can": None,
-    "test_examples::test_digits_graph": None,
-    "test_examples::test_induction_transformer": None,
-    "test_gpu_stages::test_probes_run_on_the_stand_in_and_the_cpu": None,
-    "test_jax_attention::test_gradients_and_tangents_are_finite_differences": ".*plain",
-    "test_jax_attention::test_results_are_the_oracles": "float32-.*small",
-    "test_jax_sparse::test_dtypes": "csr-(bool|float16)|coo-bfloat16",
-    "test_jax_sparse::test_every_verb_is_that_of_dense_arrays": ".*False",
-    "test_jax_sparse_from_dense::test_what_from_dense_keeps": "csr-float32",
-    "test_relayout::test_compiled_by_jax": None,
-    "test_sparse_compact::test_bsr_has_the_blocks_in_which_anything_is_kept": r".*\(2, 3\)|.*block1",
-    "test_torch_attention::test_no_matrix_of_scores": "plain|window|lengths",
-    "test_torch_attention::test_values_of_many_blocks": "(plain|causal|softcap|lengths)-",
-    "test_torch_attention_grad::test_autocast": "sdpa-flash-False",
-    "test_torch_attention_grad::test_compiled_decoding": "{}-1",
-    "test_torch_attention_grad::test_compiled_gradients": "{}",
-    "test_torch_attention_grad::test_gradients_of_bias_and_logsumexp": "(plain|lengths)-shape[03]",
-    "test_torch_attention_grad::test_gradients_of_many_blocks": "(plain|softcap)-",
-    "test_torch_attention_grad::test_transforms": "{}",
-    "test_torch_compile::test_first_dispatch_ever_is_compiled": r"xo\.add\(x, x\)-tensor",
-    "test_torch_compile::test_inductor": None,
-    "test_torch_sparse_grad::test_first_and_second_derivatives": ".*dtype0",
-    "test_torch_sparse_grad::test_from_dense": "relu|None",
-    "test_torch_sparse_grad::test_sddmm": "csr",
+    "unit/bench/test_resume::test_killed_and_resumed": "1",
+    "unit/bench/test_trust::test_a_bad_backend_is_caught": "(?!hang)",
+    "unit/benchmarks/test_claims::test_the_script_measures_what_it_can": None,
+    "unit/examples/test_examples::test_digits_graph": None,
+    "unit/examples/test_examples::test_induction_transformer": None,
+    "unit/tools/test_gpu_stages::test_probes_run_on_the_stand_in_and_the_cpu": None,
+    "unit/backends/jax/test_attention::test_gradients_and_tangents_are_finite_differences": ".*plain",
+    "unit/backends/jax/test_attention::test_results_are_the_oracles": "float32-.*small",
+    "unit/backends/jax/test_sparse::test_dtypes": "csr-(bool|float16)|coo-bfloat16",
+    "unit/backends/jax/test_sparse::test_every_verb_is_that_of_dense_arrays": ".*False",
+    "unit/backends/jax/test_sparse_from_dense::test_what_from_dense_keeps": "csr-float32",
+    "unit/ops/layout/test_relayout::test_compiled_by_jax": None,
+    "unit/host/sparse/test_compact::test_bsr_has_the_blocks_in_which_anything_is_kept": r".*\(2, 3\)|.*block1",
+    "unit/backends/torch/test_attention::test_no_matrix_of_scores": "plain|window|lengths",
+    "unit/backends/torch/test_attention::test_values_of_many_blocks": "(plain|causal|softcap|lengths)-",
+    "unit/backends/torch/test_attention_grad::test_autocast": "sdpa-flash-False",
+    "unit/backends/torch/test_attention_grad::test_compiled_decoding": "{}-1",
+    "unit/backends/torch/test_attention_grad::test_compiled_gradients": "{}",
+    "unit/backends/torch/test_attention_grad::test_gradients_of_bias_and_logsumexp": "(plain|lengths)-shape[03]",
+    "unit/backends/torch/test_attention_grad::test_gradients_of_many_blocks": "(plain|softcap)-",
+    "unit/backends/torch/test_attention_grad::test_transforms": "{}",
+    "contract/test_torch_compile::test_first_dispatch_ever_is_compiled": r"xo\.add\(x, x\)-tensor",
+    "contract/test_torch_compile::test_inductor": None,
+    "unit/backends/torch/test_sparse_grad::test_first_and_second_derivatives": ".*dtype0",
+    "unit/backends/torch/test_sparse_grad::test_from_dense": "relu|None",
+    "unit/backends/torch/test_sparse_grad::test_sddmm": "csr",
 }
 """Tests by file and function, chosen by the time they take, and a pattern of the ids that are quick enough to
 be in every run, or stand for the others; None for none."""
@@ -62,7 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             seen[str(compiled), name] += 1
             if seen[str(compiled), name] % ONE_IN != 1:
                 item.add_marker(pytest.mark.long)
-        quick = LONG.get(f"{item.path.stem}::{name}", "")
+        quick = LONG.get(f"{os.path.relpath(item.path.with_suffix(''), FOLDER)}::{name}", "")
         if quick is None or not re.match(quick, rest):
             item.add_marker(pytest.mark.long)
 

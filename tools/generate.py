@@ -1,6 +1,6 @@
 """Write the dispatching functions of the standard from their table.
 
-python tools/generate.py           writes xarrayops/standard.py, linalg.py, fft.py and _surface.py
+python tools/generate.py           writes xarrayops/standard.py, linalg.py, fft.py and _protocol/surface.py
 python tools/generate.py --check   exits with 1 if one of them is not current
 """
 
@@ -37,9 +37,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops._results import {results}
-from xarrayops.dispatch import {imports}
-from xarrayops.plugin import Array
+from xarrayops._core.result_types import {results}
+from xarrayops._core.dispatch import {imports}
+from xarrayops._protocol.types import Array
 {alias}
 DType = Any
 Device = Any
@@ -255,7 +255,7 @@ def main() -> int:
     stale = []
     modules = read_table()
     sources = {module: render(module, modules[module]) for module in TITLES}
-    sources["_surface"] = render_surface([f for functions in modules.values() for f in functions])
+    sources["_protocol/surface"] = render_surface([f for functions in modules.values() for f in functions])
     for module, text in sources.items():
         path = ROOT / "xarrayops" / f"{module}.py"
         source = formatted(text)

@@ -45,7 +45,7 @@ SURVEY_S = 60.0
 CACHE_RACES = tuple(f"ignore:Error {done} persistent compilation cache:UserWarning" for done in ("reading", "writing"))
 """JAX's cache has no locks: a worker may read an entry that another one has half written, and then compiles itself."""
 LEFT = "{seconds left}"
-TESTS = ("tests/contract", "tests/unit/test_torch_attention_cuda.py")
+TESTS = ("tests/contract", "tests/unit/backends/torch/test_attention_cuda.py")
 """Where tests have the mark ``device``; others need packages that such a machine may lack."""
 CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "order", "products"))
 SURVEY = """

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from xarrayops.bench import breakeven, tables
+from xarrayops.bench.compare import break_even
+from xarrayops.bench.report import tables
 from xarrayops.bench.results import Results, Row
 
 WIDTH, ROW, TOP, LEFT, RIGHT = 860, 24, 76, 250, 40
@@ -53,7 +54,7 @@ def svg(results: Results) -> str:
 
 
 def _lines(results: Results) -> list[tuple[str, dict[str, float]]]:
-    numpy = breakeven.baselines(results.rows)
+    numpy = break_even.baselines(results.rows)
     largest: dict[tuple[str, str], tuple[Row, Sequence[Row]]] = {}
     for head, rows in tables.groups(results.rows):
         if (head.workload, head.dtype, head.size) in numpy:
@@ -61,7 +62,7 @@ def _lines(results: Results) -> list[tuple[str, dict[str, float]]]:
     lines = []
     for (workload, dtype), (head, rows) in largest.items():
         base = numpy[workload, dtype, head.size].median_s or 0.0
-        each = {row.place: base / row.median_s for row in rows if row.backend != breakeven.BASELINE and row.median_s}
+        each = {row.place: base / row.median_s for row in rows if row.backend != break_even.BASELINE and row.median_s}
         if each:
             lines.append((f"{workload} {dtype}", each))
     return lines

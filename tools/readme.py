@@ -17,13 +17,13 @@ from pathlib import Path
 import picture
 
 import xarrayops as xo
-from xarrayops._surface import SURFACE
-from xarrayops.bench import markdown, tables
+from xarrayops._core.registry import Backend, entry_points
+from xarrayops._protocol.surface import SURFACE
+from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
-from xarrayops.exchange import report
 from xarrayops.plugin import gap_of
-from xarrayops.plugin_sparse import FORMATS
-from xarrayops.registry import Backend, entry_points
+from xarrayops.plugin.sparse import FORMATS
+from xarrayops.testing.exchange_matrix import report
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"

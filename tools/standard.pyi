@@ -5,7 +5,7 @@
 #   array      an array, required                   operand    an array or a Python scalar
 #   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
 #   dtype      a native dtype or its name           device     a native device or its name
-# Every other annotation is only shown; those of results with named fields are in xarrayops/_results.py.
+# Every other annotation is only shown; those of results with named fields are in xarrayops/_core/result_types.py.
 
 # section: creation
 def arange(
@@ -533,7 +533,7 @@ def rfftn(
     "Transform of a real signal over several axes."
 
 # section: by hand
-# These dispatch on something else than an array's class; xarrayops/_creation.py and xarrayops/_dtypes.py write them.
+# These dispatch on something else than an array's class; xarrayops/_ops/creation.py and xarrayops/_ops/dtypes.py write them.
 def asarray(obj: Any, /, *, dtype: dtype = None, device: device = None, copy: bool | None = None) -> array:
     "An array of the values of obj."
 

@@ -6,7 +6,8 @@ standard 2025.12 stand at the top level and dispatch on the class of their array
 """
 
 from xarrayops import fft as fft, linalg as linalg, sparse as sparse
-from xarrayops._arrays import (
+from xarrayops._core.default_backend import use as use
+from xarrayops._ops.arrays import (
     array_namespace as array_namespace,
     backend as backend,
     backends as backends,
@@ -16,23 +17,22 @@ from xarrayops._arrays import (
     synchronize as synchronize,
     to_device as to_device,
 )
-from xarrayops._at import at as at
-from xarrayops._attention._verb import attention as attention
-from xarrayops._creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
-from xarrayops._default import use as use
-from xarrayops._dtypes import (
+from xarrayops._ops.at import at as at
+from xarrayops._ops.attention.verb import attention as attention
+from xarrayops._ops.creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
+from xarrayops._ops.dtypes import (
     can_cast as can_cast,
     finfo as finfo,
     iinfo as iinfo,
     isdtype as isdtype,
     result_type as result_type,
 )
-from xarrayops._einsum import einsum as einsum
-from xarrayops._engines import engines as engines
-from xarrayops._exchange import convert as convert, shares_memory as shares_memory
-from xarrayops._explain import explain as explain
-from xarrayops._explanation import Candidate as Candidate, Explanation as Explanation
-from xarrayops._layout import (
+from xarrayops._ops.einsum import einsum as einsum
+from xarrayops._ops.engines import engines as engines
+from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
+from xarrayops._ops.explain import explain as explain
+from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation
+from xarrayops._ops.layout.layout import (
     Layout as Layout,
     as_strided as as_strided,
     contiguous as contiguous,
@@ -40,7 +40,7 @@ from xarrayops._layout import (
     pin_memory as pin_memory,
     with_memory_format as with_memory_format,
 )
-from xarrayops._relayout import relayout as relayout
+from xarrayops._ops.layout.relayout import relayout as relayout
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,
     ExchangeError as ExchangeError,

@@ -2,7 +2,7 @@
 
 import sys
 
-from xarrayops._doctor import main
+from xarrayops._cli.doctor import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops.dispatch import creation, miss, resolved, table
-from xarrayops.plugin import Array
+from xarrayops._core.dispatch import creation, miss, resolved, table
+from xarrayops._protocol.types import Array
 
 DType = Any
 Device = Any

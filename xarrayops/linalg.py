@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops._results import QR, SVD, Eigen, Slogdet
-from xarrayops.dispatch import miss, native_dtype, resolved, table
-from xarrayops.plugin import Array
+from xarrayops._core.dispatch import miss, native_dtype, resolved, table
+from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
+from xarrayops._protocol.types import Array
 from xarrayops.standard import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,

@@ -3,22 +3,22 @@
 `xarrayops.matmul` multiplies them with each other and with dense arrays.
 """
 
-from xarrayops._sparse._build import (
+from xarrayops._ops.sparse.build import (
     from_dense as from_dense,
     from_parts as from_parts,
     parts as parts,
     to_dense as to_dense,
     validate as validate,
 )
-from xarrayops._sparse._convert import convert as convert
-from xarrayops._sparse._operations import (
+from xarrayops._ops.sparse.convert import convert as convert
+from xarrayops._ops.sparse.operations import (
     add as add,
     multiply as multiply,
     sddmm as sddmm,
     sum as sum,
     transpose as transpose,
 )
-from xarrayops.plugin_sparse import Parts as Parts
+from xarrayops._protocol.sparse import Parts as Parts
 
 __all__ = [
     "Parts",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops._results import UniqueAll, UniqueCounts, UniqueInverse
-from xarrayops.dispatch import creation, miss, native_device, native_dtype, resolved, table
-from xarrayops.plugin import Array
+from xarrayops._core.dispatch import creation, miss, native_device, native_dtype, resolved, table
+from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
+from xarrayops._protocol.types import Array
 
 DType = Any
 Device = Any

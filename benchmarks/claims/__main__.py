@@ -26,14 +26,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xarrayops import _doctor
-from xarrayops._command import INTERRUPTED, console, names, seconds, select
-from xarrayops.bench import source
-from xarrayops.bench.journal import Journal
-from xarrayops.bench.plan import PROCESSES, ROUND_S, Plan
-from xarrayops.bench.progress import Watcher
+from xarrayops._cli import doctor
+from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select
+from xarrayops.bench import workload_sources
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.runner import run
+from xarrayops.bench.run.journal import Journal
+from xarrayops.bench.run.plan import PROCESSES, ROUND_S, Plan
+from xarrayops.bench.run.progress import Watcher
+from xarrayops.bench.run.runner import run
 
 SOURCES = (str(Path(__file__).with_name("claim_workloads.py")),)
 SIZES = ("toy", "default")
@@ -72,7 +72,7 @@ class Here:
     def look(cls, backends: Sequence[str]) -> Here:
         """Ask each library in a process of its own."""
         here = cls()
-        for found in _doctor.examine_all(backends):
+        for found in doctor.examine_all(backends):
             if found["available"]:
                 here.devices[found["name"]] = tuple(dict.fromkeys(device["kind"] for device in found["devices"]))
             else:
@@ -121,7 +121,7 @@ def _run(backends: tuple[str, ...], claims: Sequence[Claim], settings: Settings)
     wanted = {name for claim in claims for name in (claim.baseline, claim.contestant)}
     plan = Plan(
         backends=backends,
-        workloads=tuple(workload for workload in source.load(SOURCES) if workload.name in wanted),
+        workloads=tuple(workload for workload in workload_sources.load(SOURCES) if workload.name in wanted),
         timeout_s=TIMEOUT_S,
         sources=SOURCES,
         command="python benchmarks/claims",

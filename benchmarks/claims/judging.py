@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from xarrayops.bench.measure.timing import CONFIDENCE, median_of_rounds
 from xarrayops.bench.results import Row
-from xarrayops.bench.timing import CONFIDENCE, median_of_rounds
 
 if TYPE_CHECKING:
     from catalogue import Claim

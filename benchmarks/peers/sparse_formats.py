@@ -28,7 +28,7 @@ import scipy.sparse
 from measuring import Calls, interleaved, machine, over, peak
 
 import xarrayops as xo
-from xarrayops.kernels.sparse import fast
+from xarrayops._host.sparse import fast
 
 SEED = np.random.default_rng(0)
 SIDE = 8192

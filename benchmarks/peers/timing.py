@@ -27,7 +27,7 @@ import torch
 from measuring import MISSED, machine
 from torch.utils.benchmark import Timer
 
-from xarrayops.bench.timing import READING_S, calls_per_reading, timed_round
+from xarrayops.bench.measure.timing import READING_S, calls_per_reading, timed_round
 
 BAR = 0.05
 EMPTY_BAR_NS = READING_S * 1e9 / 100

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from xarrayops.bench import page
+from xarrayops.bench.report import page
 from xarrayops.bench.results import STATUSES, Results, Row
 
 HOSTILE = "</script><img src=x onerror=window.hacked=1>"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from xarrayops.bench import page
+from xarrayops.bench.report import page
 from xarrayops.bench.results import STATUSES, Results
 
 pytest.importorskip("selenium", reason="the browser tests need selenium")

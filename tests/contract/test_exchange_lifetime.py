@@ -21,7 +21,7 @@ CASES = {
             assert (a == 1).all() and not a.flags.writeable
         """,
         "who asks for memory holds up nobody who lets go of other memory": """
-            from xarrayops.kernels import views
+            from xarrayops._host import views
             memory = xo.backend("jax").functions["memory"]
             f = jax.jit(lambda v: jnp.tanh(v).sum())
             for _ in range(2000):

@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-from xarrayops.exchange import cells
-from xarrayops.exchange.check import examine
-from xarrayops.exchange.worker import library
+from xarrayops.testing.exchange_matrix import cells
+from xarrayops.testing.exchange_matrix.check import examine
+from xarrayops.testing.exchange_matrix.worker import library
 
 pytestmark = pytest.mark.device
 

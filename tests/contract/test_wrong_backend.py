@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops import dispatch
+from xarrayops._core import dispatch
 from xarrayops.testing import ContractSuite, Row, Variant, check_row
 from xarrayops.testing._suite import rows
 

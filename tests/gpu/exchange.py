@@ -11,7 +11,7 @@ import numpy as np
 from report import Probe, Wrong, accelerated, grid, libraries, on, places, seconds
 
 import xarrayops as xo
-from xarrayops.kernels import views
+from xarrayops._host import views
 from xarrayops.plugin import Device
 
 VIEWS: dict[str, Callable[[Any], Any]] = {

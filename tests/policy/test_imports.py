@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops.registry import entry_points
+from xarrayops._core.registry import entry_points
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "xarrayops"
@@ -24,27 +24,23 @@ HOST_SIDE = {"numpy", "ml_dtypes"}
 SPARSE_SIDE = {"scipy"}
 """What the host kernels of sparse matrices may import inside a function, too."""
 
-LAYERS = (
-    ("errors", "_surface", "_machine", "_gpus"),
-    ("plugin", "plugin_sparse", "_devices", "_sparse_library", "_candidates", "kernels"),
-    (
-        "_generic",
-        "_generic_attention",
-        "_generic_sparse",
-        "_namespace",
-        "_validation",
-        "_entry_points",
-        "_backend",
-        "_sparse_backend",
-        "_loading",
-        "registry",
-    ),
-    ("_blocks", "_default", "dispatch"),
-    ("*",),  # the verbs: every module that no other layer names
-    ("",),  # the public surface: the package itself
-    ("__main__", "_command", "_process", "_doctor", "bench", "exchange", "port", "testing"),
+FLOORS = (
+    ("errors",),
+    ("_system",),
+    ("_protocol",),
+    ("_host",),
+    ("_generic",),
+    ("_core",),
+    ("plugin",),
+    ("standard", "linalg", "fft"),  # generated: nothing but dispatch
+    ("_ops",),
+    ("sparse", ""),  # the public surface: sparse, and the package itself
+    ("_cli", "bench", "testing", "__main__"),
 )
-"""Each layer may import from itself and from those above it in this list."""
+"""What stands directly below the package, from the ground up: each may import from its own floor and from those below.
+
+`plugin` is the door for backends; of the floors above, the suite and the benchmark alone come in by it, too.
+"""
 IMPORTED = {
     *("collections", "contextlib", "contextvars", "copyreg", "enum", "functools", "importlib", "itertools", "keyword"),
     *("math", "numbers", "operator", "re", "reprlib", "threading", "types", "typing", "warnings", "xarrayops"),
@@ -103,10 +99,13 @@ def graph(nodes: dict[str, Path]) -> dict[str, set[str]]:
     return edges
 
 
-def layer(module: str) -> int:
+def floor(module: str) -> int:
     head = module.removeprefix("xarrayops").removeprefix(".").partition(".")[0]
-    verbs = next(i for i, names in enumerate(LAYERS) if names == ("*",))
-    return next((i for i, names in enumerate(LAYERS) if head in names), verbs)
+    return next(i for i, names in enumerate(FLOORS) if head in names)
+
+
+def leads_upwards(edges: dict[str, set[str]]) -> list[str]:
+    return [f"{a} imports {b}" for a in edges for b in edges[a] if floor(b) > floor(a)]
 
 
 def cycle(edges: dict[str, set[str]]) -> list[str]:
@@ -126,10 +125,12 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
 
 
 def test_the_walk_sees_deferred_imports():
-    text = "def f():\n    import numpy as np\n    from xarrayops.registry import load\nimport os"
-    assert set(imported(ast.walk(ast.parse(text)))) == {"numpy", "xarrayops.registry.load", "os"}
+    text = "def f():\n    import numpy as np\n    from xarrayops._core.registry import load\nimport os"
+    assert set(imported(ast.walk(ast.parse(text)))) == {"numpy", "xarrayops._core.registry.load", "os"}
     assert set(imported(at_top_level(ast.parse(text)))) == {"os"}
-    assert "xarrayops._validation" in graph(CORE_MODULES)["xarrayops._loading"], "a deferred import that exists"
+    assert "xarrayops._core.validation" in graph(CORE_MODULES)["xarrayops._core.loading"], (
+        "a deferred import that exists"
+    )
 
 
 def test_the_search_finds_a_cycle():
@@ -142,9 +143,17 @@ def test_no_import_cycle():
 
 
 def test_imports_point_one_way():
-    edges = graph(CORE_MODULES)
-    wrong = [f"{a} imports {b}" for a in edges for b in edges[a] if layer(b) > layer(a)]
-    assert not wrong
+    assert leads_upwards(graph(CORE_MODULES)) == []
+    assert leads_upwards({"xarrayops._host.views": {"xarrayops._core.registry"}}), "the check can fail"
+
+
+def test_what_stands_at_the_root_is_public():
+    private = {"_cli", "_core", "_generic", "_host", "_ops", "_protocol", "_system"}
+    packages = {"bench", "plugin", "testing"}
+    assert {p.parent.name for p in CORE.glob("*/__init__.py")} == private | packages
+    modules = {"__init__", "__main__", "errors", "fft", "linalg", "sparse", "standard"}
+    assert {p.stem for p in CORE.glob("*.py")} == modules
+    assert {name for names in FLOORS for name in names} == private | packages | modules - {"__init__"} | {""}
 
 
 def test_the_core_names_no_backend_module():
@@ -154,7 +163,7 @@ def test_the_core_names_no_backend_module():
 
 def is_inner(module: str) -> bool:
     """Whether `import xarrayops` may load the module: not a command line, not the shipped test suite."""
-    return layer(module) < len(LAYERS) - 1
+    return floor(module) < len(FLOORS) - 1
 
 
 @pytest.mark.parametrize("module", [*filter(is_inner, CORE_MODULES)])
@@ -163,9 +172,9 @@ def test_the_core_imports_no_array_library(module):
     path = CORE_MODULES[module]
     at_import = {name.partition(".")[0] for name in imported(at_top_level(tree(path)))}
     anywhere = {name.partition(".")[0] for name in imported(ast.walk(tree(path)))}
-    assert not at_import & ARRAY_LIBRARIES - ({"numpy"} if ".kernels." in module else set())
+    assert not at_import & ARRAY_LIBRARIES - ({"numpy"} if "._host." in module else set())
     typed_only = {"numpy"} if "numpy.typing" in path.read_text() else set()
-    allowed = HOST_SIDE | (SPARSE_SIDE if ".kernels.sparse." in module else set())
+    allowed = HOST_SIDE | (SPARSE_SIDE if "._host.sparse." in module else set())
     assert (anywhere & ARRAY_LIBRARIES) - typed_only <= allowed
 
 
@@ -183,7 +192,7 @@ def test_a_backend_stands_on_the_contract(module):
     for name in imported(ast.walk(tree(BACKEND_MODULES[module]))):
         if name.partition(".")[0] == "xarrayops":
             target = next(n for n in (name, name.rpartition(".")[0]) if n in CORE_MODULES)
-            assert layer(target) < layer("xarrayops.dispatch"), f"{module} imports {name}"
+            assert floor(target) < floor("xarrayops.standard"), f"{module} imports {name}"
 
 
 def run(code: str, cache: Path) -> str:

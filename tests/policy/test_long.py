@@ -12,7 +12,7 @@ LONG = runpy.run_path(str(TESTS / "conftest.py"))["LONG"]
 
 def test_every_long_test_exists() -> None:
     known = {
-        f"{path.stem}::{name}"
+        f"{path.relative_to(TESTS).with_suffix('').as_posix()}::{name}"
         for path in TESTS.rglob("test_*.py")
         for name in re.findall(r"def (test_\w+)\(", path.read_text())
     }

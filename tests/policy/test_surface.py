@@ -13,7 +13,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops import errors
-from xarrayops._surface import SURFACE
+from xarrayops._protocol.surface import SURFACE
 
 STANDARD = {
     "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "

@@ -17,7 +17,7 @@ from xarrayops_backends.cupy import _sparse
 
 import xarrayops as xo
 from xarrayops.plugin import Call
-from xarrayops.plugin_sparse import VERBS
+from xarrayops.plugin.sparse import VERBS
 
 pytestmark = pytest.mark.device
 

@@ -11,8 +11,10 @@ import array_api_strict
 import pytest
 from hypothesis import HealthCheck, settings
 
-from xarrayops import _exchange, plugin, registry
-from xarrayops._process import Worker
+from xarrayops import plugin
+from xarrayops._core import registry
+from xarrayops._ops.exchange import convert
+from xarrayops._system.process import Worker
 
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")
@@ -31,7 +33,7 @@ def entries(monkeypatch):
 
     registry.entry_points.cache_clear()
     with ExitStack() as stack:
-        for memory in (registry._by_class, registry._by_namespace, registry.by_module, _exchange._shortcuts):
+        for memory in (registry._by_class, registry._by_namespace, registry.by_module, convert._shortcuts):
             stack.enter_context(mock.patch.dict(memory, clear=True))
         yield install
     registry.entry_points.cache_clear()

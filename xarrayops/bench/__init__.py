@@ -10,6 +10,6 @@ one (`turns`).
 `Workload` is all that a file for ``--workload-file`` needs.
 """
 
-from xarrayops.bench.workloads._contract import Case, MissingData, Workload
+from xarrayops.bench.workload import Case, MissingData, Workload
 
 __all__ = ["Case", "MissingData", "Workload"]

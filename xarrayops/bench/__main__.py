@@ -16,17 +16,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xarrayops import _doctor, registry
-from xarrayops._command import INTERRUPTED, console, names, seconds, select
-from xarrayops.bench import changes, compare, markdown, page, source, tables, terminal
-from xarrayops.bench.identity import Identity
-from xarrayops.bench.journal import Journal
-from xarrayops.bench.plan import AUTO, BUDGET_S, DEFAULT, LARGE, TIMEOUT_S, Plan
-from xarrayops.bench.progress import Watcher
+from xarrayops._cli import doctor
+from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select
+from xarrayops._core import registry
+from xarrayops.bench import workload_sources
+from xarrayops.bench.compare import compare
+from xarrayops.bench.report import comparison, markdown, page, tables, terminal
 from xarrayops.bench.results import Results
-from xarrayops.bench.runner import in_turns
+from xarrayops.bench.run.environment import Identity
+from xarrayops.bench.run.journal import Journal
+from xarrayops.bench.run.plan import AUTO, BUDGET_S, DEFAULT, LARGE, TIMEOUT_S, Plan
+from xarrayops.bench.run.progress import Watcher
+from xarrayops.bench.run.runner import in_turns
+from xarrayops.bench.workload import DTYPES, SIZES
 from xarrayops.bench.workloads import WORKLOADS, Workload
-from xarrayops.bench.workloads._contract import DTYPES, SIZES
 
 AGAINST = "against"
 """The folder, in that of the results, with those of the other environment."""
@@ -90,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        workloads = source.load((source.BUILT_IN, *options.workload_file))
+        workloads = workload_sources.load((workload_sources.BUILT_IN, *options.workload_file))
         if options.list:
             _list(workloads, console())
             return 0
@@ -136,7 +139,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
         size=options.size,
         budget_s=options.budget,
         timeout_s=options.timeout,
-        sources=(source.BUILT_IN, *options.workload_file),
+        sources=(workload_sources.BUILT_IN, *options.workload_file),
     )
     return plan.by_turns() if options.against is not None else plan
 
@@ -191,8 +194,8 @@ def _compare(folders: Sequence[Path], out: Path) -> int:
 def _changes(old: Results, new: Results, out: Path) -> int:
     """Print what changed, write it down, and give the exit status."""
     verdicts = compare.compare(old, new)
-    changes.show(verdicts, old, new, console())
-    (out / "compare.md").write_text(changes.markdown(verdicts, old, new), encoding="utf-8")
+    comparison.show(verdicts, old, new, console())
+    (out / "compare.md").write_text(comparison.markdown(verdicts, old, new), encoding="utf-8")
     (out / "compare.html").write_text(page.html(new, old), encoding="utf-8")
     print(f"See {out}/compare.html or {out}/compare.md.")
     return compare.exit_status(verdicts)
@@ -211,7 +214,7 @@ def _list(workloads: tuple[Workload, ...], console: Console) -> None:
     backends = Table(title="Backends", title_justify="left", box=SIMPLE_HEAD)
     for column in ("backend", "here", "why not, and what helps"):
         backends.add_column(column, overflow="fold")
-    for found in _doctor.examine_all(registry.names()):
+    for found in doctor.examine_all(registry.names()):
         told = "" if found["available"] else f"{found['reason']}. {found['hint']}"
         backends.add_row(found["name"], "yes" if found["available"] else "no", Text(told))
     console.print(listed, backends)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from xarrayops import _machine, registry
-from xarrayops.bench import memory
+from xarrayops._core import registry
+from xarrayops._system import machine
+from xarrayops.bench.measure import peak_memory
 
-METHOD = f"{memory.METHOD}; on accelerators the growth of what the library's allocator has in use"
+METHOD = f"{peak_memory.METHOD}; on accelerators the growth of what the library's allocator has in use"
 """How `Place.peak_bytes` is found, for the report."""
 
 
@@ -22,7 +23,7 @@ class Place(NamedTuple):
 
     def room(self) -> list[tuple[int | None, int | None]]:
         """Bytes that are free, and bytes in all: of the host, which holds the oracle, and of an accelerator."""
-        host = (_machine.available_bytes(), _machine.memory_limit_bytes() or _machine.memory_bytes())
+        host = (machine.available_bytes(), machine.memory_limit_bytes() or machine.memory_bytes())
         if self.kind == "cpu":
             return [host]
         with suppress(Exception):  # a device that failed tells nothing
@@ -39,7 +40,7 @@ class Place(NamedTuple):
     def peak_bytes(self, call: Callable[[], Any]) -> int | None:
         """The memory that a call takes at its peak; nothing may be timed in this process afterwards."""
         if self.kind == "cpu":
-            return memory.peak_bytes(call)
+            return peak_memory.peak_bytes(call)
         peak: int | None = self._asked("peak_bytes", call)
         return peak
 

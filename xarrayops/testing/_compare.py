@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xarrayops._core.registry import describe_class
 from xarrayops.plugin import Array
-from xarrayops.registry import describe_class
 from xarrayops.testing._variant import Variant
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._surface import SURFACE
+from xarrayops._protocol.surface import SURFACE
 from xarrayops.testing import _elementwise
 from xarrayops.testing._compare import check_array
 from xarrayops.testing._samples import sample

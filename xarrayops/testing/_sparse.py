@@ -29,7 +29,7 @@ from xarrayops.testing._table import exercises, quiet
 from xarrayops.testing._variant import Variant
 
 if TYPE_CHECKING:
-    from xarrayops._sparse_backend import SparseBackend
+    from xarrayops._core.sparse_backend import SparseBackend
 
 INDICES = ("int32", "int64")
 ONE = (1, 1)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.plugin_sparse import Parts
-from xarrayops.registry import describe_class
+from xarrayops._core.registry import describe_class
+from xarrayops.plugin.sparse import Parts
 from xarrayops.testing._compare import check_array, check_values
 from xarrayops.testing._sparse_cases import OPERANDS, ROWS, SparseRow
 from xarrayops.testing._sparse_oracle import Entries, Host, Places, entries_of, is_canonical, parts_of

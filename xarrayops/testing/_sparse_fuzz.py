@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from xarrayops._process import Worker
+from xarrayops._system.process import Worker
 
 WORKERS = {"hostile": "xarrayops.testing._sparse_fuzz_worker", "heaps": "xarrayops.testing._sparse_heaps_worker"}
 """What runs the seeds, by the name of the calls that it draws."""

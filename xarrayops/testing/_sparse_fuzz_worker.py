@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._process import keep_stdout
+from xarrayops._system.process import keep_stdout
 from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.testing._sparse_hostile import NATIVE, RIGHT, WRONG, draw
 from xarrayops.testing._variant import Variant

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 
 import xarrayops as xo
-from xarrayops.plugin_sparse import FORMATS
+from xarrayops.plugin.sparse import FORMATS
 from xarrayops.testing._heaps import Heaps
 from xarrayops.testing._sparse_fuzz_worker import serve
 from xarrayops.testing._variant import Variant

@@ -18,7 +18,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops.errors import XArrayOpsError
-from xarrayops.plugin_sparse import FORMATS, INDICES, Parts
+from xarrayops.plugin.sparse import FORMATS, INDICES, Parts
 from xarrayops.testing._heaps import Heaps
 from xarrayops.testing._samples import ALL
 from xarrayops.testing._sparse_cases import ROWS, WHERES, SparseRow, scattered

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xarrayops.plugin_sparse import Parts
+from xarrayops.plugin.sparse import Parts
 
 Host = NDArray[Any]
 Place = tuple[int, ...]

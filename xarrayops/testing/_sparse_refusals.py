@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.plugin_sparse import FORMATS
+from xarrayops.plugin.sparse import FORMATS
 from xarrayops.testing._foreign import foreigners
 from xarrayops.testing._samples import ALL
 from xarrayops.testing._sparse_cases import GENERAL, distinct

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xarrayops as xo
-from xarrayops._surface import SURFACE
+from xarrayops._protocol.surface import SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._around import AroundSuite
 from xarrayops.testing._attention import AttentionSuite

@@ -15,7 +15,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 
 if TYPE_CHECKING:
-    from xarrayops._sparse_backend import SparseBackend
+    from xarrayops._core.sparse_backend import SparseBackend
 
 Make = Callable[[NDArray[Any]], Array]
 

@@ -9,8 +9,7 @@ and x % y on floats is inexact (xo.remainder is not). Arrays must lie on the cur
 import array_api_compat.cupy
 import cupy
 
-from xarrayops.plugin import KnownBad
-from xarrayops.plugin_sparse import SparseSupport
+from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops_backends.cupy._device_memory import (
     free_bytes as free_bytes,
     peak_bytes as peak_bytes,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import what_there_is
-from xarrayops_backends._numpy_dtypes import finfo as finfo
+from xarrayops.plugin.dtypes import finfo as finfo
 
 _DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import cupy
 
-from xarrayops._generic import dtype_refusal
 from xarrayops.plugin import Array, Memory, Queue
+from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops_backends.cupy._devices import _KIND
 from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
 

@@ -14,9 +14,8 @@ import cupyx.scipy.sparse
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.kernels.sparse.compressed import index_dtype
 from xarrayops.plugin import Array, Call, KnownBad
-from xarrayops.plugin_sparse import Compaction, Container, Parts
+from xarrayops.plugin.sparse import Compaction, Container, Parts, index_dtype
 from xarrayops_backends.cupy._devices import versions as versions
 
 _Entries = tuple[Array, Array, Array]

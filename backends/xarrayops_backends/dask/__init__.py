@@ -11,10 +11,10 @@ import sys
 import array_api_compat.dask.array
 import dask.array
 
-from xarrayops._namespace import implementation, offer, verb_attribute
-from xarrayops._surface import ROLES, SURFACE
+from xarrayops._core.namespace import implementation, offer, verb_attribute
+from xarrayops._protocol.surface import ROLES, SURFACE
 from xarrayops.plugin import Gap
-from xarrayops_backends._numpy_dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, can_chunk as _can_chunk
 from xarrayops_backends.dask._creation import (

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops._generic_attention import sees
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
-from xarrayops.registry import backend_of
+from xarrayops.plugin.attention import sees
+from xarrayops.plugin.backends import backend_of
 from xarrayops_backends.dask._blocks import da, meta, require_sizes, solid, unwarned
 
 SCORES = ("b", "h", "i", "j")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops import registry
-from xarrayops.plugin import Array, Gap, unsupported
+from xarrayops.plugin import Array, Gap, backends, unsupported
 
 NO_STRIDES = Gap("a Dask array has no strides, its chunks have", "x.map_blocks(f) with f for a chunk")
 as_strided = unsupported(NO_STRIDES.why, instead="dask.array.lib.stride_tricks.sliding_window_view, or xo.compute(x)")
@@ -16,4 +15,4 @@ def contiguous(x: Array, /) -> Array:
 
 
 def _contiguous_chunk(chunk: Array) -> Array:
-    return registry.backend_of(chunk).functions["contiguous"](chunk)
+    return backends.backend_of(chunk).functions["contiguous"](chunk)

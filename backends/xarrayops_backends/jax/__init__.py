@@ -11,8 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from xarrayops.plugin import Gap
-from xarrayops.plugin_sparse import SparseSupport
+from xarrayops.plugin import Gap, SparseSupport
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._creation import (
     arange,

@@ -12,7 +12,7 @@ import numpy as np
 
 from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import Array
-from xarrayops_backends._numpy_dtypes import finfo as finfo, refuse_discarding
+from xarrayops.plugin.dtypes import finfo as finfo, refuse_discarding
 
 _NATIVE = {
     name: jnp.dtype(name)

@@ -19,7 +19,7 @@ from jax.experimental.sparse import BCOO, BCSR, JAXSparse
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin_sparse import Compaction, Container, Parts
+from xarrayops.plugin.sparse import Compaction, Container, Parts
 from xarrayops_backends.jax import _sparse_programs as programs
 from xarrayops_backends.jax._devices import _kind, device, is_lazy
 from xarrayops_backends.jax._dtypes import _CONFIG, _DEFAULTED

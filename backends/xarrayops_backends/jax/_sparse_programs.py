@@ -16,10 +16,8 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 from jax.experimental.sparse import BCOO, BCSR, CSR, csr_matmat, csr_matvec
 
-from xarrayops import _generic_sparse
-from xarrayops.kernels.sparse.compressed import index_dtype
 from xarrayops.plugin import Array
-from xarrayops.plugin_sparse import Container, Parts
+from xarrayops.plugin.sparse import Container, Parts, index_dtype, is_sound as is_sound_anywhere
 from xarrayops_backends.jax._dtypes import _available, iinfo
 from xarrayops_backends.jax._products import _precise, einsum
 
@@ -128,7 +126,7 @@ def _scattered(shape: Shape, places: tuple[Array, ...], values: Array) -> Array:
 @partial(jax.jit, static_argnames=("format", "shape", "canonical"))
 def is_sound(indices: dict[str, Array], format: str, shape: Shape, canonical: bool) -> Array:
     """Whether the indices of parts are legal; there may be padding."""
-    return _generic_sparse.is_sound(jnp, Parts(format, shape, None, **indices), canonical=canonical, pads=True)
+    return is_sound_anywhere(jnp, Parts(format, shape, None, **indices), canonical=canonical, pads=True)
 
 
 @partial(jax.jit, static_argnames=("format", "where", "size", "index"))

@@ -13,10 +13,9 @@ import sys
 import array_api_compat.torch
 import torch
 
-from xarrayops._namespace import implementation, verb_attribute
-from xarrayops._surface import SURFACE
-from xarrayops.plugin import Gap, KnownBad
-from xarrayops.plugin_sparse import SparseSupport
+from xarrayops._core.namespace import implementation, verb_attribute
+from xarrayops._protocol.surface import SURFACE
+from xarrayops.plugin import Gap, KnownBad, SparseSupport
 from xarrayops_backends.torch._attention import (
     ATTENTION_CANDIDATES as ATTENTION_CANDIDATES,
     KNOWN_BAD as _KNOWN_BAD_ATTENTION,

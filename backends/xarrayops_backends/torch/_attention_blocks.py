@@ -16,9 +16,8 @@ from array_api_compat import torch as xp
 from torch.compiler import is_compiling
 from torch.nn.functional import pad
 
-from xarrayops._generic_attention import Span, cut, is_full, limits, part, without_padding
-from xarrayops.kernels.attention import require_lengths
 from xarrayops.plugin import Array, Attention, has_one_offset
+from xarrayops.plugin.attention import Span, cut, is_full, limits, part, require_lengths, without_padding
 from xarrayops_backends.torch import _attention_modes as modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]

@@ -13,9 +13,8 @@ from functools import partial
 import torch
 from torch.nn.functional import pad
 
-from xarrayops._candidates import constant_while_tracing
-from xarrayops._generic_attention import Span, is_full, part
-from xarrayops.plugin import Array, Attention, Call, has_band
+from xarrayops.plugin import Array, Attention, Call, constant_while_tracing, has_band
+from xarrayops.plugin.attention import Span, is_full, part
 from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
 
 MASK = 1 << 22

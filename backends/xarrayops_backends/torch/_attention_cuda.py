@@ -14,8 +14,8 @@ from array_api_compat import torch as xp
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from xarrayops._generic_attention import is_full, without_padding
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
+from xarrayops.plugin.attention import is_full, without_padding
 from xarrayops_backends.torch import (
     _attention_alignment as alignment,
     _attention_blocks as blocks,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from xarrayops._generic_attention import Span, is_full
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
+from xarrayops.plugin.attention import Span, is_full
 from xarrayops_backends.torch import (
     _attention_alignment as alignment,
     _attention_blocks as blocks,

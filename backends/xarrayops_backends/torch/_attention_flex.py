@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
-from xarrayops._generic_attention import is_full
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
+from xarrayops.plugin.attention import is_full
 from xarrayops_backends.torch import _attention_alignment as alignment, _attention_modes as modes
 
 BLOCK = 128

@@ -11,8 +11,7 @@ import torch
 from torch.compiler import is_compiling
 from torch.utils.checkpoint import checkpoint
 
-from xarrayops._candidates import constant_while_tracing
-from xarrayops.plugin import Array, Attention
+from xarrayops.plugin import Array, Attention, constant_while_tracing
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
 _AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))

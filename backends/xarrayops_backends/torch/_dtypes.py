@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from xarrayops._namespace import INTEGER_LIMITS
 from xarrayops.errors import Unsupported, what_there_is
 from xarrayops.plugin import Array, FloatLimits
+from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops_backends.torch._wide import WIDE
 
 _NAMES = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from xarrayops.errors import Unsupported
-from xarrayops.kernels import permute, views
 from xarrayops.plugin import Array
+from xarrayops.plugin.layout import permute, views
 
 _BITS = {1: "u1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}
 """NumPy's items of so many bytes, by which PyTorch takes the bits of dtypes that NumPy lacks."""

@@ -12,7 +12,7 @@ import torch
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops.registry import backend_by_name
+from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.torch._dtypes import _pair, result_type
 from xarrayops_backends.torch._elementwise import _binary, multiply
 from xarrayops_backends.torch._statistics import sum as _sum

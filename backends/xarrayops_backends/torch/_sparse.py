@@ -12,10 +12,9 @@ from typing import Any
 import torch
 
 from xarrayops.errors import Unsupported
-from xarrayops.kernels.sparse import host
 from xarrayops.plugin import Call
-from xarrayops.plugin_sparse import FORMATS as FORMATS
-from xarrayops.registry import backend_by_name
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.sparse import FORMATS as FORMATS, host
 from xarrayops_backends.torch import _sparse_operations as operations, _sparse_products as products
 from xarrayops_backends.torch._sparse_parts import holds as holds, parts as parts, wrap as wrap
 

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import torch
 
-from xarrayops.kernels.sparse.compressed import index_dtype
 from xarrayops.plugin import Array
-from xarrayops.plugin_sparse import Parts
+from xarrayops.plugin.sparse import Parts, index_dtype
 
 _SUMMED_AS = {torch.bool: torch.int64, torch.float16: torch.float32, torch.bfloat16: torch.float32}
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 
-from xarrayops.kernels.sparse import host
 from xarrayops.plugin import Array, Call
-from xarrayops.plugin_sparse import Compaction, Container, Parts
-from xarrayops.registry import backend_by_name
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops.plugin.sparse import Compaction, Container, Parts, host
 from xarrayops_backends.torch import _sparse_entries as entries
 from xarrayops_backends.torch._dtypes import result_type
 from xarrayops_backends.torch._sparse_entries import Entries

@@ -16,7 +16,7 @@ import torch
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
-from xarrayops.plugin_sparse import Container, Parts
+from xarrayops.plugin.sparse import Container, Parts
 from xarrayops_backends.torch import _sparse_entries as entries
 from xarrayops_backends.torch._linalg import SPARSE_LAYOUTS
 

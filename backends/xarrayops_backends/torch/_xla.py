@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor, device as _Device
 
-from xarrayops.registry import backend_by_name
+from xarrayops.plugin.backends import backend_by_name
 
 INSTALLED = importlib.util.find_spec("torch_xla") is not None
 """Where it is not, no call pays for the question (a device's type costs 250 ns)."""

@@ -7,8 +7,8 @@ wrong (_elementwise, _reductions, _linalg, _creation). _guard keeps complex128 o
 
 import array_api_compat.torch
 
-from xarrayops._namespace import implementation as _implementation, verb_attribute as _verb_attribute
-from xarrayops._surface import SURFACE as _SURFACE
+from xarrayops._core.namespace import implementation as _implementation, verb_attribute as _verb_attribute
+from xarrayops._protocol.surface import SURFACE as _SURFACE
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch._xla import plain_of as _plain_of
 from xarrayops_backends.torch_xla import _creation, _elementwise, _guard, _linalg, _reductions

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch_xla
 
-from xarrayops._namespace import implementation, verb_attribute
+from xarrayops._core.namespace import implementation, verb_attribute
 from xarrayops.plugin import Array
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF

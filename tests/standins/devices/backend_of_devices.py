@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from two_devices import ALIGNMENT, DEVICES, copied
 
-from xarrayops._generic import dtype_refusal
-from xarrayops._namespace import STANDARD_DTYPES
 from xarrayops.errors import what_there_is
 from xarrayops.plugin import Attention, Device, Memory, Queue, has_band
+from xarrayops.plugin.dtypes import STANDARD_DTYPES, dtype_refusal
 
 _KINDS = {"cpu": "cpu", "gpu:0": "gpu", "gpu:1": "gpu"}
 

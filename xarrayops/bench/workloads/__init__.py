@@ -1,5 +1,6 @@
 """The workloads: a file for each family, all of them in `WORKLOADS`."""
 
+from xarrayops.bench.workload import Case, MissingData, Workload
 from xarrayops.bench.workloads import (
     attention,
     conversion,
@@ -11,7 +12,6 @@ from xarrayops.bench.workloads import (
     sparse,
     transpose,
 )
-from xarrayops.bench.workloads._contract import Case, MissingData, Workload
 
 __all__ = ["WORKLOADS", "Case", "MissingData", "Workload"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload
 from xarrayops.plugin import Array
 
 _SIZES = {"toy": (1000,), "default": (1_500_000,), "large": (50_000_000,)}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload
 from xarrayops.plugin import Array
 
 _COLUMNS = 1024

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Arrays, MissingData, Workload
+from xarrayops.bench.workload import Arrays, MissingData, Workload
 from xarrayops.bench.workloads.pipeline import load_digits
 from xarrayops.plugin import Array
-from xarrayops.plugin_sparse import Container
+from xarrayops.plugin.sparse import Container
 
 NEAREST = 10
 KEEP = 0.8

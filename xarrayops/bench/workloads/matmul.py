@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload
 
 _SIZES = {"toy": (48,), "default": (1024,), "large": (4096,)}
 _SMALL = {"toy": (48,), "default": (256,), "large": (4096,)}

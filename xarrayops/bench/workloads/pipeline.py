@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Arrays, MissingData, Workload
+from xarrayops.bench.workload import Arrays, MissingData, Workload
 from xarrayops.plugin import Array
 
 COMPONENTS = 8

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Arrays, Workload
+from xarrayops.bench.workload import Arrays, Workload
 from xarrayops.plugin import Array
 
 _ORDER = {"toy": (40,), "default": (1500,), "large": (10000,)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xarrayops as xo
-from xarrayops.bench.workloads._contract import Workload
+from xarrayops.bench.workload import Workload
 from xarrayops.plugin import Array
 
 _CHANNELS = 64

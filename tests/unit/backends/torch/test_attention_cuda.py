@@ -1,0 +1,363 @@
+"""PyTorch's kernels of attention on CUDA: which one is chosen for what; where there is no GPU, tensors are fake."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._core.registry import backend_by_name
+from xarrayops._protocol import candidates
+from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops.plugin import Attention, Call
+from xarrayops.testing._attention_cases import FUSED, VIEW
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+from torch._subclasses import fake_tensor  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from xarrayops_backends.torch import (  # noqa: E402
+    _attention_alignment as alignment,
+    _attention_blocks as blocks,
+    _attention_cuda as cuda,
+    _attention_flash as flash,
+    _attention_package as package,
+)
+
+pytestmark = pytest.mark.device
+
+KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
+HALF = torch.float16
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a GPU says of itself, while tensors are fake."""
+    says: dict[str, Any] = {"major": 9, "cudnn": 92000}
+    monkeypatch.setattr(fake_tensor, "init_gpu_context", lambda device: None)  # some versions make a real tensor there
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (says["major"], 0))
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: says["cudnn"])
+    return says
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed in one test is not remembered in the next; the flash-attn package has tests of its own."""
+    monkeypatch.setattr(candidates, "_failures", {})
+    monkeypatch.setattr(package, "package", lambda major: "it is left out")
+
+
+def call(lq: int = 64, lk: int = 64, *, heads: tuple[int, int] = (8, 8), size: int = 64, **options: Any) -> Call:
+    """A call of fake tensors in half precision on a GPU, unless the options say otherwise."""
+    dtype, device = options.pop("dtype", HALF), options.pop("device", "cuda")
+    value_size = options.pop("value_size", size)
+    shapes = (2, heads[0], lq, size), (2, heads[1], lk, size), (2, heads[1], lk, value_size)
+    q, k, v = (torch.empty(shape, dtype=dtype, device=device) for shape in shapes)
+    return Call((Attention(q, k, v, 0.125)._replace(**options),), {})
+
+
+def chosen(asked: Call) -> str:
+    return next(name for name, (_, can) in KERNELS.items() if can(asked) is None)
+
+
+def refusal(kernel: str, asked: Call) -> str:
+    return KERNELS[f"sdpa-{kernel}"][1](asked) or ""
+
+
+def of_gpu(*shape: int, dtype: Any = torch.bool) -> Any:
+    return torch.empty(shape, dtype=dtype, device="cuda")
+
+
+def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
+    """cuDNN where it is right and the fastest, then flash, then what takes masks and single precision."""
+    with FakeTensorMode():
+        lengths = of_gpu(2, dtype=torch.int32)
+        from_below = {"offset": of_gpu(2, dtype=torch.int32), "right": 0, "bottom_right": True, "kv_lengths": lengths}
+        mask = of_gpu(1, 1, 64, 64)
+        for major, best in ((9, "sdpa-cudnn"), (10, "sdpa-cudnn"), (8, "sdpa-flash"), (12, "sdpa-flash")):
+            gpu["major"] = major
+            assert chosen(call()) == chosen(call(right=0)) == chosen(call(right=0, left=5)) == best
+            assert chosen(call(mask=mask)) == ("sdpa-efficient" if best == "sdpa-flash" else best)
+            assert chosen(call(with_lse=True, left=7, right=0)) == "sdpa-flash"
+            assert chosen(call(kv_lengths=lengths)) == chosen(call(**from_below)) == "sdpa-flash"
+            assert chosen(call(**from_below, left=9)) == chosen(call(1, **from_below)) == "sdpa-flash"
+            assert chosen(call(dtype=torch.float32)) == chosen(call(dtype=torch.float32, right=0)) == "sdpa-efficient"
+            assert chosen(call(mask=mask, with_lse=True)) == chosen(call(size=12, value_size=12)) == "blocked"
+            assert chosen(call(dtype=torch.float64)) == chosen(call(softcap=1.0)) == "blocked"
+        gpu["major"] = 9
+        assert chosen(call(1, right=0, offset=63)) == chosen(call(15)) == "sdpa-flash", "decoding"
+        assert chosen(call(16)) == "sdpa-cudnn"
+        gpu["cudnn"] = 91500
+        assert chosen(call()) == "sdpa-flash"
+        gpu.update(cudnn=92000, major=7)
+        assert chosen(call()) == chosen(call(mask=mask)) == "blocked"
+
+
+def test_no_large_masks(gpu: dict[str, Any]) -> None:
+    """A band that only a mask could say is cut into blocks where the mask would be large."""
+    with FakeTensorMode():
+        wide: dict[str, Any] = {"left": 2, "right": 0, "dtype": torch.float32}
+        assert chosen(call(**wide)) == "sdpa-efficient"
+        assert chosen(call(9000, 9000, **wide)) == "blocked"
+        assert chosen(call(9000, 9000, left=2, right=0)) == "sdpa-flash"
+
+
+def test_one_value_for_all_keys(gpu: dict[str, Any]) -> None:
+    """A mask of a value for each query is made into one of a value for each key, and counted so."""
+    with FakeTensorMode():
+        for name, dtype in (("mask", torch.bool), ("bias", HALF)):
+            values = of_gpu(2, 8, 1024, 1, dtype=dtype)
+            assert chosen(call(1024, 1024, **{name: values})) == "sdpa-cudnn"
+            assert chosen(call(1024, 1025, **{name: values})) == "blocked"
+
+
+@pytest.mark.parametrize("kernel", ["cudnn", "efficient"])
+def test_lengths_on_the_cpu(kernel: str, gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths that lie where they can be read are brought to the queries."""
+    seen = []
+
+    def look(q: Any, k: Any, v: Any, added: Any, **options: Any) -> Any:
+        seen.append(added.device.type)
+        return torch.empty_like(q)
+
+    monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
+    monkeypatch.setattr(cuda, "scaled_dot_product_attention", look)
+    with FakeTensorMode():
+        lengths, offset = torch.empty(2, dtype=torch.int32), torch.empty(2, dtype=torch.int64)
+        (a,) = call(64, 80, q_lengths=lengths, kv_lengths=lengths, offset=offset, right=0).args
+        out, _ = getattr(cuda, kernel)(a)
+        assert out.device.type == "cuda"
+        mixed = a._replace(kv_lengths=of_gpu(2, dtype=torch.int32))
+        assert blocks.attention(mixed)[0].device.type == "cuda"
+    assert seen == ["cuda"]
+
+
+def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
+    """The logsumexp's gradient, scales that are not positive, and a bias that is more exact than the queries."""
+    with FakeTensorMode():
+        gpu["major"] = 8
+        followed = call(with_lse=True)
+        followed.args[0].q.requires_grad_()
+        assert "no gradient" in refusal("flash", followed)
+        ragged = call(kv_lengths=of_gpu(2, dtype=torch.int32))
+        assert refusal("flash", ragged) == ""
+        ragged.args[0].v.requires_grad_()
+        assert "no gradient where there are lengths" in refusal("flash", ragged)
+        for scale in (0.0, -0.3):
+            assert chosen(call(scale=scale)) == "blocked"
+        for dtype, kernel in (("float16", "efficient"), ("float32", ""), ("float64", ""), ("bfloat16", "")):
+            bias = of_gpu(1, 1, 64, 64, dtype=getattr(torch, dtype))
+            assert chosen(call(bias=bias)) == (f"sdpa-{kernel}" if kernel else "blocked")
+
+
+def test_switches_of_the_user_are_kept(gpu: dict[str, Any]) -> None:
+    """torch.backends.cuda.enable_*_sdp and sdpa_kernel say which kernels may serve."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with FakeTensorMode():
+        for backend, kernel in ((SDPBackend.FLASH_ATTENTION, "flash"), (SDPBackend.EFFICIENT_ATTENTION, "efficient")):
+            with sdpa_kernel(backend):
+                assert chosen(call()) == f"sdpa-{kernel}"
+        with sdpa_kernel(SDPBackend.MATH):
+            assert chosen(call()) == "blocked"
+            assert "enable_cudnn_sdp" in refusal("cudnn", call())
+            assert "enable_flash_sdp" in refusal("flash", call())
+            assert "enable_mem_efficient_sdp" in refusal("efficient", call())
+        assert chosen(call()) == "sdpa-cudnn"
+
+
+def test_known_faults_of_cudnn(gpu: dict[str, Any]) -> None:
+    """The kernel is not chosen for what is known to strike it on this GPU, and says so."""
+    with FakeTensorMode():
+        few = call(heads=(8, 2))
+        assert chosen(few) == "sdpa-cudnn", "H100 and H200 are not known to be wrong"
+        gpu["major"] = 10
+        assert "193893" in refusal("cudnn", few)
+        gpu["major"] = 9
+        odd = call(192, 192, mask=of_gpu(1, 1, 192, 192))
+        assert refusal("cudnn", odd) == ""
+        odd.args[0].q.requires_grad_()
+        assert ("196678" in refusal("cudnn", odd)) == (torch.__version__ >= "2.11")
+
+
+def test_reasons_of_a_machine_without_a_gpu() -> None:
+    """Where PyTorch sees no GPU, arrays of one (in a compiler's hands) are not judged by it."""
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with FakeTensorMode():
+        assert "compute capability" in refusal("flash", call())
+        assert chosen(call()) == "blocked"
+
+
+@pytest.mark.parametrize("kernel", ["cudnn", "flash", "efficient"])
+def test_misaligned_views_are_copied_once(kernel: str, gpu: dict[str, Any]) -> None:
+    """A part of each head, whose rows begin anywhere, is copied, and explain says so."""
+    with FakeTensorMode():
+        asked = call(size=66)
+        a = asked.args[0]
+        view = a._replace(**{name: getattr(a, name).narrow(3, 1, 64) for name in "qkv"})
+        assert refusal(kernel, Call((view,), {})) == ""
+        lines = KERNELS[f"sdpa-{kernel}"][0].copies(Call((view._replace(v=of_gpu(2, 8, 64, 64, dtype=HALF)),), {}))
+        assert [line.split(":")[0] for line in lines] == ["copies q, 131072 bytes", "copies k, 131072 bytes"]
+        assert all(alignment.is_aligned(x) for x in alignment.all_aligned(view)[:3])
+        explained = xo.explain("attention", *view[:3])
+        copied = next(c for c in explained.candidates if c.name == f"torch:sdpa-{kernel}").copies
+        assert [line.split(",")[0] for line in copied] == ["copies q", "copies k", "copies v"]
+
+
+class Model(torch.nn.Module):  # type: ignore[misc]
+    """Attention with options, to be traced."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        super().__init__()
+        self.options = options
+
+    def forward(self, q: Any, k: Any, v: Any) -> Any:
+        return xo.attention(q, k, v, **self.options)
+
+
+TRACED: dict[str, tuple[int, dict[str, Any], str]] = {
+    "cuDNN": (64, {"causal": True}, "_scaled_dot_product_cudnn_attention|scaled_dot_product_attention"),
+    "flash": (1, {"causal": "bottom_right"}, "_flash_attention_forward"),
+    "window": (2, {"window": (3, 0, "bottom_right")}, "_flash_attention_forward"),
+    "lengths": (1, {"causal": "bottom_right", "kv_lengths": [3, 4]}, "_flash_attention_forward"),
+}
+
+
+@pytest.mark.parametrize(("name", "grows"), [*((name, False) for name in TRACED), ("flash", True), ("lengths", True)])
+def test_traces_as_one_graph(name: str, grows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Dynamo refuses, as a version that is a number, is not asked for; the graph holds the kernel.
+
+    For a cache that grows, it holds for any number of keys.
+    """
+    queries, options, operations = TRACED[name]
+    monkeypatch.setattr(cuda.modes, "generation", constant_while_tracing(lambda device: 9))
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 92000)
+    with FakeTensorMode():
+        q = of_gpu(2, 8, queries, 64, dtype=HALF)
+        k, v = (of_gpu(2, 8, 64, 64, dtype=HALF) for _ in "kv")
+        keys = {2: torch.export.Dim("keys", min=20, max=4096)}
+        dynamic = (None, keys, keys) if grows else None
+        graph = torch.export.export(Model(options), (q, k, v), strict=True, dynamic_shapes=dynamic).graph
+    assert re.search(operations, str(graph)), graph
+    assert "bmm" not in str(graph), "blocks"
+
+
+def test_traces_masks_of_any_number_of_queries() -> None:
+    """The values of a mask are counted in numbers that the graph does not know."""
+
+    def count(q: Any, k: Any, mask: Any) -> Any:
+        return q + cuda._mask_values(Attention(q, k, k, 0.1, mask, left=3, right=0))
+
+    torch._dynamo.reset()
+    compiled = torch.compile(count, backend="eager", dynamic=True, fullgraph=True)
+    for queries, keys in ((5, 7), (6, 9)):
+        q, k, mask = torch.zeros(2, 4, queries, 8), torch.zeros(2, 4, keys, 8), torch.ones(2, 1, queries, 1) > 0
+        assert (compiled(q, k, mask) == 2 * queries * keys).all()
+
+
+@pytest.mark.parametrize("options", [{"right": 0, "offset": 2}, {"left": 3, "right": 1}, {"kv": 2}], ids=str)
+def test_flash_on_cuda_of_fake_tensors(options: dict[str, Any]) -> None:
+    """Shapes, dtypes and device of what the operations of this version of PyTorch give."""
+    with FakeTensorMode():
+        lengths = {"kv_lengths": of_gpu(2, dtype=torch.int32)} if options.pop("kv", None) else {}
+        (a,) = call(5, 7, heads=(4, 2), **options, **lengths).args
+        out, lse = flash.flash(a)
+    assert (tuple(out.shape), out.dtype, out.device.type) == ((2, 4, 5, 64), HALF, "cuda")
+    assert (tuple(lse.shape), lse.dtype) == ((2, 4, 5), torch.float32)
+
+
+@pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 5, "right": 0}, {"right": 3}], ids=str)
+def test_flash_has_a_gradient(options: dict[str, Any]) -> None:
+    """The operation below the public function is differentiable as well, with windows."""
+    (a,) = call(heads=(8, 2), device="meta", **options).args
+    for x in (a.q, a.k, a.v):
+        x.requires_grad_()
+    out, _ = flash.flash(a)
+    gradients = torch.autograd.grad(out, (a.q, a.k, a.v), torch.empty_like(out))
+    assert [x.shape for x in gradients] == [x.shape for x in (a.q, a.k, a.v)]
+
+
+CUDNN, FLASH, EFFICIENT = "torch:sdpa-cudnn", "torch:sdpa-flash", "torch:sdpa-efficient"
+SERVED: dict[str, tuple[str, ...]] = {
+    "1 places": (FLASH, FLASH),
+    "128 places, 128 items": (FLASH, CUDNN),
+    "384 places": (FLASH, CUDNN),
+    "grouped": (FLASH, CUDNN),
+    "more keys": (FLASH, CUDNN),
+    "more keys, from the top left": (FLASH, CUDNN),
+    "fewer keys": (FLASH, CUDNN),
+    "window": (FLASH, CUDNN),
+    "window of both sides": (FLASH, CUDNN),
+    "decoding": (FLASH, FLASH),
+    "decoding, lengths": (FLASH, FLASH),
+    "several steps, lengths": (FLASH, FLASH),
+    "no keys": (FLASH, FLASH),
+    "mask": (EFFICIENT, CUDNN),
+    "mask of heads": (EFFICIENT, CUDNN),
+    "misaligned": (FLASH, CUDNN),
+    "misaligned decoding": (FLASH, FLASH),
+    "strided": (FLASH, CUDNN),
+    "BSHD": (FLASH, CUDNN),
+}
+"""What serves the cases of the contract suite, on compute capability 8.x and on 9.x."""
+
+
+VIEWED: dict[str, Any] = {
+    **VIEW,
+    "a part of each head": lambda x: x.narrow(3, 1, 64),
+    "every other place": lambda x: x.as_strided(
+        (*x.shape[:2], x.shape[2] // 2, 64), (*x.stride()[:2], 2 * x.stride(2), 1)
+    ),
+}
+"""The views of the contract suite by functions that fake tensors have without a GPU."""
+
+
+def served(name: str) -> str | None:
+    """What explain says would serve a case."""
+    case = FUSED[name]
+    arrays = [VIEWED[case.view](of_gpu(*x.shape, dtype=HALF)) for x in case.arrays()]
+    options = {n: of_gpu(*x.shape) if isinstance(x, np.ndarray) else x for n, x in case.options.items()}
+    if "kv_lengths" in options:
+        options["kv_lengths"] = torch.ones_like(of_gpu(1, dtype=torch.int32))
+    return xo.explain("attention", *arrays, **options).chosen
+
+
+@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("major", [8, 9])
+def test_what_serves(name: str, major: int, gpu: dict[str, Any]) -> None:
+    """Decided for each generation of GPUs, where none is needed."""
+    gpu["major"] = major
+    with FakeTensorMode():
+        assert served(name) == SERVED[name][major - 8]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU")
+def test_what_serves_on_this_gpu() -> None:
+    """On a real device the same; the values are the contract suite's to check."""
+    major = torch.cuda.get_device_capability()[0]
+    old = (torch.backends.cudnn.version() or 0) <= 91500
+    column = 1 if major == 9 and not old else 0
+    assert {name: served(name) for name in SERVED} == {name: kernels[column] for name, kernels in SERVED.items()}
+
+
+def test_where_blocks_keep_half_precision() -> None:
+    """On CUDA, where nothing follows the values; in larger blocks than on the CPU."""
+    with FakeTensorMode():
+        (a,) = call(4096, 4096).args
+        assert blocks._keeps_halves(a)
+        assert not blocks._keeps_halves(a._replace(q=a.q.float()))
+        assert len(blocks._spans(a)) == 4
+        a.q.requires_grad_()
+        assert not blocks._keeps_halves(a)
+        with torch.no_grad():
+            assert blocks._keeps_halves(a)
+        (b,) = call(4096, 4096, device="cpu").args
+        assert not blocks._keeps_halves(b)
+        assert len(blocks._spans(b)) == 256
+        out, lse = blocks.attention(call().args[0])
+    assert (out.dtype, lse.dtype) == (HALF, torch.float32)

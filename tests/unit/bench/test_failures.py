@@ -1,0 +1,114 @@
+"""What people are told of workloads that fail: what happened, where, and whose it is to mend."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.bench import workload_sources
+from xarrayops.bench.measure.cell import Cell
+from xarrayops.bench.measure.failures import guarded
+from xarrayops.bench.place import Place
+from xarrayops.bench.workload import MissingData, Workload
+
+FILE = """
+import numpy as np
+import xarrayops as xo
+from xarrayops.bench import Workload
+
+def numbers(random, n):
+    return (random.standard_normal(n),)
+
+def misspelt(x):
+    return xo.cumsun(x)
+
+def calls_another(x):
+    return misspelt(x)
+
+turns = []
+
+def turns_wrong(x):
+    turns.append(x)
+    return x if len(turns) < 2 else xo.negative(x)
+
+WORKLOADS = (
+    Workload("misspelt", calls_another, numbers, np.cumsum, (5,)),
+    Workload("wrong", xo.negative, numbers, np.positive, (5,)),
+    Workload("turns wrong", turns_wrong, numbers, np.positive, (5,)),
+    Workload("no tuple", xo.negative, lambda random, n: random.standard_normal(n), np.negative, (5,)),
+)
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """The workloads of a file of the user's, by name."""
+    file = tmp_path / "mine.py"
+    file.write_text(FILE)
+    return {workload.name: workload for workload in workload_sources.load([str(file)])}
+
+
+def told(workload, file=None):
+    """The reason and the fix for what becomes of a cell."""
+
+    def measured():
+        return Cell(workload, Place("numpy", "cpu", "cpu"), "float32", 5).round(0.001)
+
+    found = guarded(measured, workload_sources.file_of(workload) if file is None else file)
+    return found["status"], found["reason"], found["fix"]
+
+
+def test_where_it_failed_in_the_file_of_the_user(mine):
+    status, reason, fix = told(mine["misspelt"])
+    assert (status, fix) == ("crashed", "Mend mine.py.")
+    assert "AttributeError" in reason
+    assert "cumsun" in reason
+    assert reason.endswith(f"(line {FILE[: FILE.index('xo.cumsun')].count(chr(10)) + 1} of mine.py)")
+
+
+def test_inputs_that_are_no_tuple(mine):
+    status, reason, _ = told(mine["no tuple"])
+    assert status == "crashed"
+    assert "inputs of workload 'no tuple' gave ndarray, not a tuple of arrays" in reason
+
+
+def test_who_is_to_look_at_a_wrong_answer(mine):
+    status, reason, fix = told(mine["wrong"])
+    assert status == "wrong-answer"
+    assert reason.startswith("the first call: error 2.0e+00")
+    assert "Look at the function, expected and tolerance in mine.py" in fix
+    assert "Report it as a bug" in told(mine["wrong"], file="")[2]
+
+
+def test_when_an_answer_turned_wrong(mine):
+    assert told(mine["turns wrong"])[1].startswith("after ")
+
+
+def test_what_is_built_in_is_from_no_file(mine):
+    from xarrayops.bench.workloads import WORKLOADS
+
+    assert {workload_sources.file_of(workload) for workload in WORKLOADS} == {""}
+    assert workload_sources.file_of(mine["wrong"]).endswith("mine.py")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason", "fix"),
+    [
+        (xo.Unsupported("xo.f(array of shape (3, 4)): it lacks f. Instead: g"), "unsupported", "it lacks f.", "g"),
+        (xo.Unsupported("it lacks (some): f. Instead: g"), "unsupported", "it lacks (some): f.", "g"),
+        (NotImplementedError("no f"), "unsupported", "no f", "Another --dtype, or another backend."),
+        (MissingData("no data", "get it"), "not-installed", "no data", "get it"),
+        (MemoryError("1 PiB"), "out-of-memory", "MemoryError: 1 PiB", "A smaller --size, or"),
+        (RuntimeError("CUDA out of memory"), "out-of-memory", "RuntimeError: CUDA out of memory", "A smaller --size"),
+        (ValueError("two\nlines"), "crashed", "raised ValueError: two lines", "Report it as a bug"),
+    ],
+)
+def test_reasons(error, status, reason, fix):
+    def fails(x):
+        raise error
+
+    workload = Workload("w", fails, lambda random, n: (random.standard_normal(n),), np.negative, (5,))
+    found = told(workload)
+    assert found[:2] == (status, reason)
+    assert found[2].startswith(fix)

@@ -1,0 +1,274 @@
+"""What stands behind a number of the benchmark: clock, statistics, oracle, memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.bench import workload_sources
+from xarrayops.bench.measure import cell, cold_caches, peak_memory, roofline, timing, worker
+from xarrayops.bench.measure.cell import Cell
+from xarrayops.bench.measure.oracle import WrongAnswer, check, relative_error
+from xarrayops.bench.place import Place
+from xarrayops.bench.workloads import WORKLOADS, Case, Workload
+
+BY_NAME = {workload.name: workload for workload in WORKLOADS}
+EXAMPLE = """
+import xarrayops as xo
+from xarrayops.bench import Workload
+
+def gram(x):
+    return xo.matmul(xo.matrix_transpose(x), x)
+
+WORKLOADS = (Workload("gram", gram, lambda random, n: (random.random((n, 4)),), lambda x: x.T @ x, (9,)),)
+"""
+
+
+def test_interval_holds_the_median_as_often_as_it_says():
+    random = np.random.default_rng(0)
+    for rounds in (4, 9, 12):
+        hits, trials = 0, 3000
+        for _ in range(trials):
+            found = timing.median_of_rounds(random.exponential(size=rounds).tolist())
+            hits += found.low <= np.log(2) <= found.high
+        assert abs(hits / trials - found.confidence) < 0.02
+    assert found.confidence >= timing.CONFIDENCE
+
+
+def test_interval_of_few_rounds_is_honest():
+    assert timing.median_of_rounds([2.0]) == (2.0, None, None, None)
+    assert timing.median_of_rounds([1.0, 3.0]) == (2.0, 1.0, 3.0, 0.5)
+
+
+class Clock:
+    """Simulated time: it passes in calls alone, so many seconds in each."""
+
+    def __init__(self):
+        self.now, self.seen = 0.0, []
+
+    def calls(self, seconds):
+        def call(x):
+            self.seen.append(x)
+            self.now += seconds
+            return x
+
+        return call
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(timing, "perf_counter", lambda: clock.now)
+    return clock
+
+
+def test_short_calls_share_a_reading(clock):
+    call_s = 2.0**-14
+    in_a_reading = math.ceil(timing.READING_S / call_s)
+    found = timing.timed_round(clock.calls(call_s), (np.ones(2),), seconds=10 * in_a_reading * call_s)
+    assert (len(found.samples), found.calls) == (10, 10 * in_a_reading)
+    assert len(clock.seen) == found.calls + 1 + in_a_reading, "those that count the calls of a reading are no samples"
+    assert found.results[0] is clock.seen[-1]
+    assert found.samples == [call_s] * 10
+
+
+def test_long_calls_and_lazy_ones_are_read_one_by_one(clock):
+    for seconds, lazy in ((2 * timing.READING_S, False), (1e-5, True)):
+        found = timing.timed_round(clock.calls(seconds), (np.ones(2),), seconds=0.0, lazy=lazy)
+        assert (len(found.samples), found.calls) == (1, 1)
+
+
+def test_the_time_of_several_calls_is_that_of_one(clock):
+    assert timing.timed(clock.calls(0.002), (np.ones(2),), calls=5)[0] == pytest.approx(0.002)
+
+
+def test_lazy_results_are_computed_inside_the_timed_region():
+    pytest.importorskip("dask.array")
+    _, (result,) = timing.timed(xo.negative, (xo.convert(np.ones(3), "dask"),))
+    assert isinstance(result, np.ndarray)
+
+
+def case(expected, tolerance=1e-6):
+    return Case((), (np.asarray(expected),), tolerance, 0.0, 0.0)
+
+
+def test_oracle_takes_what_the_dtype_explains():
+    assert check(case([1.0, 2.0]), (np.asarray([1.0, 2.000001], dtype="float32"),), "float32") < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("got", "why"),
+    [
+        (np.asarray([1.0, 2.1], dtype="float32"), "error"),
+        (np.asarray([1.0, np.nan], dtype="float32"), "error"),
+        (np.asarray([1.0, 2.0]), "dtype float64"),
+        (np.asarray([[1.0, 2.0]], dtype="float32"), "shape"),
+    ],
+)
+def test_oracle_refuses(got, why):
+    with pytest.raises(WrongAnswer, match=why):
+        check(case([1.0, 2.0]), (got,), "float32")
+
+
+def test_oracle_counts_the_results():
+    with pytest.raises(WrongAnswer, match="0 results"):
+        check(case([1.0]), (), "float32")
+
+
+def test_error_is_relative_to_the_largest_value():
+    assert relative_error(np.asarray([10.0, 1.0]), np.asarray([10.0, 2.0])) == pytest.approx(0.1)
+    assert relative_error(np.asarray([0.5]), np.asarray([0.0])) == 0.5
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux resets the high-water mark")
+def test_peak_memory_is_that_of_the_call():
+    size = 64 << 20
+    peak = peak_memory.peak_bytes(lambda: np.ones(size, dtype=np.uint8))
+    if peak is None:
+        pytest.skip("this system does not let a process reset its high-water mark")
+    assert 0.9 * size < peak < 1.2 * size
+
+
+def test_transfer_is_the_median_of_several(monkeypatch):
+    clock = iter([0.0, 9.0, 0.0, 1.0, 0.0, 3.0, 0.0, 2.0, 0.0, 1.0])  # the first of five takes far longer
+    monkeypatch.setattr(cell, "perf_counter", lambda: next(clock))
+    seconds, (moved,) = cell.transferred((np.arange(3.0),), "numpy", "cpu")
+    assert (seconds, moved.tolist()) == (2.0, [0.0, 1.0, 2.0])
+
+
+def test_the_start_of_a_library_is_part_of_its_import(monkeypatch):
+    started = []
+    times = iter((3.0, 10.5))
+    monkeypatch.setattr(worker, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(worker, "warm_up", lambda *place: started.append(place))
+    assert worker.greeting("numpy")["import_s"] == 7.5
+    assert started == [("numpy", "cpu")]
+    cell.warm_up("numpy", "cpu")
+
+
+def test_a_library_that_does_not_start_is_told_by_its_cells(monkeypatch):
+    monkeypatch.setattr(worker, "warm_up", lambda *place: np.ones(3) @ np.ones(2))
+    assert worker.greeting("numpy")["status"] == "ok"
+
+
+def test_cold_caches_cost_a_call_what_the_memory_takes(monkeypatch):
+    cold_caches.fill("numpy", "cpu", "cpu")
+    before = cold_caches._host().copy()
+    where = []
+    if hasattr(os, "sched_setaffinity"):
+        affinity, pin = os.sched_getaffinity(0), os.sched_setaffinity
+        monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cpus: where.append(cpus) or pin(thread, cpus))
+    cold_caches.fill("numpy", "cpu", "cpu")
+    assert np.array_equal(cold_caches._host(), before + np.uint8(1))
+    assert cold_caches.LEAST <= cold_caches._host().nbytes <= cold_caches.MOST
+    if hasattr(os, "sched_setaffinity"):  # each CPU did its part, and this thread is where it was
+        assert set().union(*where) == affinity == os.sched_getaffinity(0)
+    cold_caches.fill("numpy", "cpu", "as if it were no host")
+
+
+def test_a_cell_tells_both_clocks_and_checks_every_answer():
+    calls = []
+
+    def negative(x):
+        calls.append(x)
+        return xo.negative(x) if len(calls) < 2 else x
+
+    once = Workload("w", negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
+    made = Cell(once, Place("numpy", "cpu", "cpu"), "float32", 9)
+    assert made.first["shape"] == [[9]]
+    assert made.first["first_call_s"] > 0
+    with pytest.raises(WrongAnswer, match=r"after .* timed calls"):
+        made.round(0.01)
+    right = Cell(BY_NAME["relu"], Place("numpy", "cpu", "cpu"), "float32", 7).round(0.01)
+    assert right["median_s"] > 0 < right["cold_s"]
+    assert right["calls"] >= 1
+
+
+@pytest.fixture
+def small_probes(monkeypatch):
+    """Probes of the roofs that take no time."""
+    for name, value in {
+        "_ORDER": (64, 64),
+        "_COPY_BYTES": (1 << 12,),
+        "_LARGEST_COPY": 1 << 14,
+        "_PROBE_S": 0.0,
+    }.items():
+        monkeypatch.setattr(roofline, name, value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.usefixtures("small_probes")
+def test_roofs_of_right_answers(dtype):
+    for kind, sizes in (("cpu", {1 << 12}), ("not the host", {1 << 12, 1 << 14})):
+        found = roofline.probe(Place("numpy", "cpu", kind), dtype)
+        assert set(found) == {"memory", "compute"}
+        assert set(found["memory"]) == sizes
+        assert min(found["compute"], *found["memory"].values()) > 0
+
+
+def tf32(a, b):
+    return np.matmul(*((x.view("uint32") & np.uint32(0xFFFFE000)).view("float32") for x in (a, b)))
+
+
+@pytest.mark.parametrize(
+    ("verb", "function", "left"),
+    [
+        ("matmul", lambda a, b: np.zeros_like(a), "memory"),
+        ("matmul", lambda a, b: np.full_like(a, np.nan), "memory"),
+        ("matmul", tf32, "memory"),
+        ("add", lambda x, y: x, "compute"),
+    ],
+)
+@pytest.mark.usefixtures("small_probes")
+def test_no_roof_from_a_wrong_answer(monkeypatch, verb, function, left):
+    monkeypatch.setattr(xo, verb, function)
+    if left == "compute":  # both kinds of move must be wrong
+        monkeypatch.setattr(roofline, "update_rate", roofline.sum_rate)
+    found = roofline.probe(Place("numpy", "cpu", "not the host"), "float32")
+    assert [name for name in ("memory", "compute") if found.get(name)] == [left]
+
+
+def test_transpose_moves_every_element():
+    x = np.arange(6.0).reshape(2, 3)
+    moved = BY_NAME["transpose"].function(x)
+    assert moved.tolist() == [0, 3, 1, 4, 2, 5]
+    assert not xo.shares_memory(x, moved)
+
+
+class TestSources:
+    def test_a_file_is_loaded_beside_the_built_in_ones(self, tmp_path):
+        (tmp_path / "mine.py").write_text(EXAMPLE)
+        found = workload_sources.load([workload_sources.BUILT_IN, str(tmp_path / "mine.py")])
+        assert found[:-1] == WORKLOADS
+        assert found[-1].name == "gram"
+        assert "matrix_transpose" in workload_sources.code_of(found[-1])
+        assert workload_sources.code_of(BY_NAME["matmul"])
+        assert workload_sources.digest(found[-1]) == workload_sources.digest(
+            workload_sources.load([str(tmp_path / "mine.py")])[0]
+        )
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("", "has no WORKLOADS"),
+            ("WORKLOADS = 3", "TypeError"),
+            ("WORKLOADS = (3,)", "has 3 among its WORKLOADS"),
+            ("1 / 0", "ZeroDivisionError"),
+            ("def", "SyntaxError"),
+        ],
+    )
+    def test_files_that_cannot_be_used(self, tmp_path, text, told):
+        (tmp_path / "mine.py").write_text(text)
+        with pytest.raises(ValueError, match=told):
+            workload_sources.load([str(tmp_path / "mine.py")])
+        assert workload_sources.file_of(BY_NAME["matmul"]) == "", "what it left behind is in nobody's way"
+
+    def test_names_are_unique(self, tmp_path):
+        (tmp_path / "mine.py").write_text(EXAMPLE.replace('"gram"', '"matmul"'))
+        with pytest.raises(ValueError, match="rename one"):
+            workload_sources.load([workload_sources.BUILT_IN, str(tmp_path / "mine.py")])

@@ -1,0 +1,82 @@
+"""The proof that the clock waits for a library, on devices of any speed, which are simulated."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+import xarrayops as xo
+from xarrayops.bench.measure import sync_check
+
+
+class Simulated:
+    """A device with its own clock: so many operations a second, so long to launch, to wait and to read an element."""
+
+    def __init__(self, monkeypatch, rate, *, waits=True, launch_s=1e-5, read_s=2e-4):
+        self.now, self.pending, self.longest = 0.0, 0.0, 0.0
+        self.rate, self.waits, self.launch_s, self.read_s = rate, waits, launch_s, read_s
+        monkeypatch.setattr(sync_check, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(sync_check, "timed", self.timed)
+        monkeypatch.setattr(sync_check, "smallest_call", lambda *place: launch_s)
+        monkeypatch.setattr(xo, "ones", lambda shape, **options: SimpleNamespace(shape=shape))
+        monkeypatch.setattr(xo, "convert", self.convert)
+
+    def convert(self, x, to, device=None):
+        if x is self:
+            self.now += self.pending + self.read_s
+            self.pending = 0.0
+        return x
+
+    def __getitem__(self, index):
+        return self
+
+    def timed(self, function, arrays):
+        (rows, order), (_, columns) = (x.shape for x in arrays)
+        start, work_s = self.now, 2.0 * rows * order * columns / self.rate
+        self.now += self.launch_s
+        self.pending += work_s
+        self.longest = max(self.longest, work_s)
+        if self.waits:
+            self.now += self.pending + 2e-5
+            self.pending = 0.0
+        return self.now - start, (self,)
+
+
+@pytest.mark.parametrize("rate", [1e9, 5e10, 1e12, 1e13, 5e13, 2e14, 1e15])
+class TestProof:
+    def test_a_library_that_is_waited_for_is_proven_at_any_speed(self, monkeypatch, rate):
+        device = Simulated(monkeypatch, rate)
+        found = sync_check.prove("gpu", "cuda:0")
+        assert found["scaling_s"][2] >= 3.5 * found["scaling_s"][0], "the work, and not what surrounds it"
+        assert found["scaling_s"][0] > (0.005 if rate < 5e14 else 0.001)
+        assert device.longest < 1.2, "nobody waits for long on a slow device"
+
+    def test_one_that_is_not_waited_for_is_seen_at_any_speed(self, monkeypatch, rate):
+        Simulated(monkeypatch, rate, waits=False)
+        with pytest.raises(sync_check.NotSynchronised, match="could be read after"):
+            sync_check.prove("gpu", "cuda:0")
+
+
+def test_a_slow_reading_is_no_proof_against_a_library(monkeypatch):
+    """Reading an element of a JAX array on a GPU takes as long as the product of a small matrix."""
+    Simulated(monkeypatch, 5e13, read_s=3e-4)
+    assert sync_check.prove("jax", "cuda:0")["launch_s"] == 1e-5
+
+
+def test_a_disturbed_moment_is_no_proof_against_a_library(monkeypatch):
+    device, times = Simulated(monkeypatch, 5e10), []
+    timed = device.timed
+
+    def disturbed(function, arrays):
+        device.now += 0.3 * (len(times) < 12)
+        times.append(device.now)
+        seconds, product = timed(function, arrays)
+        return seconds + 0.3 * (len(times) < 12), product
+
+    monkeypatch.setattr(sync_check, "timed", disturbed)
+    assert sync_check.prove("numpy", "cpu")["launch_s"] == 1e-5
+
+
+def test_numpy_is_proven():
+    assert sync_check.prove("numpy", "cpu")["launch_s"] > 0

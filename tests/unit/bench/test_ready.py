@@ -1,0 +1,167 @@
+"""What a worker keeps between rounds: cells, while there is memory for them; and what makes a cell another one."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._system import machine
+from xarrayops.bench import workload_sources
+from xarrayops.bench.measure.cell_cache import ReadyCells
+from xarrayops.bench.measure.oracle import WrongAnswer
+from xarrayops.bench.place import Place
+from xarrayops.bench.workload import Workload
+
+PLACE = Place("numpy", "cpu", "cpu")
+
+
+def numbers(random, n):
+    return (random.standard_normal(n),)
+
+
+def scale(factor, x):
+    return xo.multiply(x, factor)
+
+
+def workload(function=xo.negative, expected=np.negative):
+    return Workload("w", function, numbers, expected, (3, 4, 5))
+
+
+class TestReadyCells:
+    def test_a_cell_is_made_once(self):
+        cells = ReadyCells()
+        cell = cells.get(workload(), PLACE, "float32", 3)
+        assert cells.get(workload(), PLACE, "float32", 3) is cell
+        assert cells.get(workload(), PLACE, "float64", 3) is not cell
+        cells.forget(cell)
+        assert cells.get(workload(), PLACE, "float32", 3) is not cell
+
+    def test_the_longest_unasked_make_room(self, monkeypatch):
+        cells, free = ReadyCells(), [1 << 30]
+        monkeypatch.setattr(machine, "available_bytes", lambda: free[0])
+        monkeypatch.setattr(machine, "memory_bytes", lambda: 1 << 30)
+        monkeypatch.setattr(machine, "memory_limit_bytes", lambda: None)
+        first, second = (cells.get(workload(), PLACE, "float32", n) for n in (3, 4))
+        assert cells.get(workload(), PLACE, "float32", 3) is first
+        low = iter([(1 << 30) // 4, 1 << 30])
+        monkeypatch.setattr(machine, "available_bytes", lambda: next(low))
+        cells.get(workload(), PLACE, "float32", 5)
+        assert cells.get(workload(), PLACE, "float32", 3) is first
+        monkeypatch.setattr(machine, "available_bytes", lambda: None)
+        assert cells.get(workload(), PLACE, "float32", 4) is not second
+
+    def test_what_others_hold_is_no_reason_to_let_go_of_all(self, monkeypatch):
+        cells = ReadyCells()
+        kept = [cells.get(workload(), PLACE, "float32", n) for n in (3, 4)]
+        monkeypatch.setattr(machine, "available_bytes", lambda: 1)
+        cells.get(workload(), PLACE, "float32", 5)
+        monkeypatch.undo()
+        assert cells.get(workload(), PLACE, "float32", 4) is kept[1]
+        assert cells.get(workload(), PLACE, "float32", 3) is not kept[0]
+
+    def test_a_device_that_is_nearly_full_makes_room_too(self, monkeypatch):
+        """The host has memory, and what is let go of is given back to the device before it is asked again."""
+        free, told = [900], []
+
+        def release(place):
+            free[0] = 900
+            told.append("released")
+
+        monkeypatch.setattr(Place, "room", lambda place: [(900, 1000), (free[0], 1000)])
+        monkeypatch.setattr(Place, "release", release)
+        cells = ReadyCells()
+        first, second = (cells.get(workload(), PLACE, "float32", n) for n in (3, 4))
+        assert told == []
+        free[0] = 100
+        cells.get(workload(), PLACE, "float32", 5)
+        assert told == ["released"]
+        assert cells.get(workload(), PLACE, "float32", 4) is second
+        assert cells.get(workload(), PLACE, "float32", 3) is not first
+
+    def test_the_room_of_an_accelerator_is_what_its_library_tells(self, monkeypatch):
+        functions = xo.backend("numpy").functions
+        monkeypatch.setitem(functions, "free_bytes", lambda device: 7)
+        monkeypatch.setitem(functions, "device_attributes", lambda device: {"memory_bytes": 9})
+        on_device = Place("numpy", "cpu", "cuda")
+        assert on_device.room()[1:] == [(7, 9)]
+        assert len(PLACE.room()) == 1
+        monkeypatch.setitem(functions, "free_bytes", lambda device: 1 / 0)
+        assert on_device.room()[1:] == [(None, None)]
+
+    @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: 3 bytes")])
+    def test_a_full_device_is_emptied_once(self, error):
+        full, told = [error], []
+
+        def action(again):
+            told.append(again)
+            if full:
+                raise full.pop()
+            return {"done": True}
+
+        cells = ReadyCells()
+        first = cells.get(workload(), PLACE, "float32", 3)
+        assert cells.with_room(action) == {"done": True}
+        assert told == [False, True]
+        assert cells.get(workload(), PLACE, "float32", 3) is not first
+        full += [error, error]
+        with pytest.raises(type(error)):
+            cells.with_room(action)
+        full += [error]
+        with pytest.raises(type(error)):  # nothing is held that could be let go of
+            cells.with_room(action)
+
+    def test_other_failures_are_no_reason_to_try_again(self):
+        cells = ReadyCells()
+        first = cells.get(workload(), PLACE, "float32", 3)
+        with pytest.raises(WrongAnswer):
+            cells.with_room(lambda again: cells.get(workload(expected=np.positive), PLACE, "float32", 4))
+        assert cells.get(workload(), PLACE, "float32", 3) is first
+
+
+class Negative:
+    def __call__(self, x):
+        return xo.negative(x)
+
+
+def test_callables_of_every_kind_have_a_name_and_code():
+    named = {"scale(...)": partial(partial(scale), 2.0), "Negative(...)": Negative(), "negative(...)": xo.negative}
+    for timed, function in named.items():
+        assert workload(function).timed == timed
+        assert timed.removesuffix("(...)") in workload_sources.code_of(workload(function)).splitlines()[0]
+
+
+class TestDigest:
+    def test_what_a_partial_holds_is_its_code(self):
+        halves, thirds = (workload_sources.digest(workload(partial(scale, 1 / n))) for n in (2, 3))
+        assert halves != thirds
+        assert halves == workload_sources.digest(workload(partial(scale, 0.5)))
+        assert workload_sources.digest(workload(partial(scale, object()))) == workload_sources.digest(
+            workload(partial(scale, object()))
+        )
+
+    def test_the_library_is_its_own_code_and_the_backends(self, tmp_path, monkeypatch):
+        folder, core = tmp_path / "a_backend", tmp_path / "core"
+        for file in (folder / "__init__.py", folder / "deep" / "_kernels.py", core / "a.py", tmp_path / "alone.py"):
+            file.parent.mkdir(exist_ok=True, parents=True)
+            file.write_text("one = 1\n")
+        (folder / "latin.py").write_bytes(b"# \xe9\n")
+        (folder / ".#lock.py").symlink_to("nowhere")
+        monkeypatch.setattr(workload_sources, "_CORE", core)
+        top, inner, alone = ModuleType("a_backend"), ModuleType("a_backend.inner"), ModuleType("alone")
+        top.__path__, alone.__file__ = [str(folder)], str(tmp_path / "alone.py")
+        monkeypatch.setitem(sys.modules, "a_backend", top)
+        cases = {
+            (top, folder / "deep" / "_kernels.py"),
+            (inner, folder / "__init__.py"),
+            (alone, tmp_path / "alone.py"),
+        }
+        for backend, file in (*cases, (inner, core / "a.py"), (ModuleType("of no file"), core / "a.py")):
+            before = workload_sources.library_digest(backend)
+            assert before == workload_sources.library_digest(backend)
+            file.write_text(file.read_text() + "# changed\n")
+            assert before != workload_sources.library_digest(backend)

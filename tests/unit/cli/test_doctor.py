@@ -1,0 +1,136 @@
+"""The doctor: what it says must be true, and no library may take it down."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from xarrayops._cli import doctor
+from xarrayops._core import registry
+from xarrayops._system import machine
+from xarrayops.plugin import Device, KnownBad
+
+ABSENT = "raise ModuleNotFoundError(\"No module named '{0}'\", name='{0}')"
+BROKEN = {
+    "torch": "import os; os.abort()",
+    "jax": "raise RuntimeError('jaxlib is of another version')",
+    "dask": ABSENT.format("dask"),
+    "cupy": ABSENT.format("cupy"),
+    "torch_xla": ABSENT.format("torch_xla"),
+}
+
+
+@pytest.fixture
+def broken_libraries(tmp_path):
+    """An environment in which every library but NumPy is missing or broken."""
+    for name, source in BROKEN.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(source)
+    return {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+
+def run_doctor(environment, *arguments):
+    command = [sys.executable, "-m", "xarrayops", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+
+
+def test_broken_and_missing_libraries_are_told_apart(broken_libraries):
+    done = run_doctor(broken_libraries, "--json")
+    assert done.returncode == 0, done.stderr
+    found = {backend["name"]: backend for backend in json.loads(done.stdout)["backends"]}
+    assert found["numpy"]["available"]
+    assert found["numpy"]["devices"] == [{"kind": "cpu", "name": "cpu", "label": ""}]
+    assert not any(found[name]["available"] for name in BROKEN)
+    assert "ends the process" in found["torch"]["reason"]
+    assert "jaxlib is of another version" in found["jax"]["reason"]
+    assert found["dask"]["reason"] == "not installed (no module dask)"
+    assert "pip install" in found["dask"]["hint"]
+
+
+def test_text_names_every_backend_and_the_way_out(broken_libraries):
+    done = run_doctor({**broken_libraries, "COLUMNS": "200"})
+    assert done.returncode == 0, done.stderr
+    for name in (*BROKEN, "numpy", "pip install 'xarrayops[dask]'", "Python", "OpenMP"):
+        assert name in done.stdout
+
+
+def test_settings_are_shown_and_a_slip_in_them_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "examine_all", lambda names: [])
+    monkeypatch.setenv("XARRAYOPS_THREADS", "3")
+    monkeypatch.setenv("XARRAYOPS_BACKEND", "numpi")
+    known = doctor.diagnose()
+    assert known["settings"]["XARRAYOPS_THREADS"] == "3"
+    (warning,) = known["warnings"]
+    assert "did you mean 'numpy'?" in warning
+    assert "XARRAYOPS_BACKEND is set to it" in warning
+    doctor.show(known)
+    assert "XARRAYOPS_THREADS=3" in capsys.readouterr().out
+    monkeypatch.delenv("XARRAYOPS_BACKEND")
+    assert doctor.diagnose()["warnings"] == []
+
+
+def test_the_environment_of_every_library_is_shown(broken_libraries):
+    """That of NumPy, the one that is here; a library that cannot be imported knows none."""
+    done = run_doctor({**broken_libraries, "OPENBLAS_CORETYPE": "HASWELL", "XARRAYOPS_THREADS": "2"}, "--json")
+    settings = json.loads(done.stdout)["settings"]
+    assert (settings["OPENBLAS_CORETYPE"], settings["XARRAYOPS_THREADS"]) == ("HASWELL", "2")
+
+
+def test_diagnosis_leaves_out_what_is_not_known(monkeypatch):
+    monkeypatch.setattr(registry, "names", lambda: ["numpy"])
+    monkeypatch.setattr(machine, "cpu_model", lambda: None)
+    monkeypatch.delenv("XARRAYOPS_THREADS", raising=False)
+    known = doctor.diagnose()
+    assert "cpu" not in known["machine"]
+    assert "XARRAYOPS_THREADS" not in known["settings"]
+    assert known["machine"]["cpus"] == os.cpu_count()
+    assert all(pool["loaded_with"] == ["numpy"] for pool in known["pools"])
+    doctor.show(known)
+
+
+@pytest.mark.parametrize(
+    ("flags", "kernel", "warns"),
+    [
+        (machine._AVX512, "Haswell", True),
+        (machine._AVX512, "Zen", True),
+        (machine._AVX512, "SkylakeX", False),
+        ({"avx2"}, "Haswell", False),
+        ({"avx512f"}, "Haswell", False),
+    ],
+)
+def test_openblas_on_avx2_kernels(monkeypatch, flags, kernel, warns):
+    monkeypatch.setattr(machine, "cpu_flags", lambda: frozenset(flags))
+    warning = machine.slow_openblas([{"internal_api": "openblas", "architecture": kernel}, {"internal_api": "openmp"}])
+    assert (warning is not None) == warns
+    if warning:
+        assert "OPENBLAS_CORETYPE=SKYLAKEX" in warning
+        assert kernel in warning
+
+
+@pytest.mark.parametrize(
+    ("version", "device", "hit"),
+    [
+        ("2.5.1", "cuda", True),
+        ("2.5.0rc1", "cuda", True),
+        ("2.6.0", "cuda", False),
+        ("2.5.1+cu124", "cuda", True),
+        ("2.5.1", "cpu", False),
+        ("no version", "cuda", False),
+    ],
+)
+def test_known_bad_versions(version, device, hit):
+    fault = KnownBad("torch", ">=2.5.dev0,<2.6", "cuda", "wrong sums", "pytorch#1")
+    told = doctor.known_faults([fault], {"torch": version}, [Device(device, device, device)])
+    assert bool(told) == hit
+    if told:
+        assert "wrong sums" in told[0]
+        assert "pytorch#1" in told[0]
+
+
+def test_fault_of_any_device():
+    fault = KnownBad("numpy", "<3", "any", "c", "i")
+    assert doctor.known_faults([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])

@@ -1,0 +1,260 @@
+"""One look-up by class: how the tables fill, and what a call answers whose classes tell no library."""
+
+import array_api_strict as xps
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._core import dispatch
+from xarrayops._core.dispatch import resolved
+
+N = np.ones((2, 3))
+S = xps.ones((2, 3))
+
+
+def table(verb):
+    return dispatch._tables[verb]
+
+
+class TestTables:
+    """After the first call the function that serves is in the table: the library's own, where that conforms."""
+
+    def test_one_array(self):
+        xo.exp(N)
+        assert table("exp")[np.ndarray] is np.exp
+
+    def test_two_arrays(self):
+        xo.add(N, N), xo.add(2, N), xo.add(N, 2.0)
+        assert table("add")[np.ndarray][np.ndarray] is np.add
+        assert table("add")[int][np.ndarray] is np.add
+        assert table("add")[np.ndarray][float] is np.add
+
+    def test_more_arrays(self):
+        xo.where(N > 0, N, 0.0)
+        assert (np.ndarray, np.ndarray, float) in table("where")
+        xo.clip(N, 0, None)
+        assert (np.ndarray, int, type(None)) in table("clip")
+
+    def test_sequences_are_keyed_by_the_set_of_their_classes(self):
+        xo.concat([N, N, N])
+        xo.stack((np.float64(1), np.float64(2)))
+        assert frozenset({np.ndarray}) in table("concat")
+        assert frozenset({np.float64}) in table("stack")
+
+    def test_every_subclass_gets_its_own_entry(self):
+        class Mine(np.ndarray):
+            pass
+
+        xo.exp(N.view(Mine))
+        assert table("exp")[Mine] is np.exp
+
+    def test_a_failed_call_leaves_no_entry(self):
+        for bad in ([1], "a", object(), 1.0, None):
+            with pytest.raises(xo.BackendNotFound):
+                xo.sinh(bad)
+            with pytest.raises(xo.XArrayOpsError):
+                xo.hypot(N, [1])
+        assert {list, str, object, float, type(None)}.isdisjoint(table("sinh"))
+        assert list not in table("hypot").get(np.ndarray, {})
+
+    def test_the_answer_of_a_miss_is_a_name(self):
+        name = dispatch.miss("cosh", np.ndarray)
+        assert name == "cosh:numpy"
+        assert getattr(resolved, name) is np.cosh
+
+    def test_an_error_inside_the_operation_is_the_operations_own(self, monkeypatch):
+        """Only the look-up stands inside ``try``: a KeyError of the library does not start a second look-up."""
+        calls = []
+
+        def broken(*args, **kwargs):
+            calls.append(args)
+            raise KeyError("inside")
+
+        monkeypatch.setitem(table("tanh"), np.ndarray, broken)
+        monkeypatch.setitem(table("subtract"), np.ndarray, {np.ndarray: broken})
+        monkeypatch.setitem(table("concat"), frozenset({np.ndarray}), broken)
+        monkeypatch.setitem(table("sum"), np.ndarray, broken)
+        for call in (lambda: xo.tanh(N), lambda: xo.subtract(N, N), lambda: xo.concat([N]), lambda: xo.sum(N, axis=0)):
+            with pytest.raises(KeyError, match="inside"):
+                call()
+        assert len(calls) == 4
+
+
+class TestScalars:
+    """Python's numbers are exactly bool, int, float and complex; NumPy's are arrays of NumPy."""
+
+    @pytest.mark.parametrize("scalar", [True, 2, 2.0, 2j])
+    def test_python_scalars_belong_to_any_library(self, scalar):
+        for x in (N, S if scalar is not True else S > 0):
+            verb = xo.equal if scalar is True else xo.multiply
+            assert type(verb(x, scalar)) is type(verb(scalar, x)) is type(x)
+
+    @pytest.mark.parametrize("scalar", [np.float64(2), np.int64(2), np.bool_(True), np.complex128(2)])
+    def test_numpy_scalars_are_numpy_arrays(self, scalar):
+        assert type(xo.equal(N, scalar)) is np.ndarray
+        for call in (lambda: xo.equal(S, scalar), lambda: xo.equal(scalar, S), lambda: xo.where(S > 0, S, scalar)):
+            with pytest.raises(xo.MixedBackends, match=r"numpy \w+ \(\) on cpu"):
+                call()
+
+    def test_subclasses_of_python_scalars_are_not(self):
+        import enum
+
+        class Mine(float):
+            pass
+
+        class Number(enum.IntEnum):
+            ONE = 1
+
+        for scalar in (Mine(1.0), Number.ONE):
+            with pytest.raises(xo.BackendNotFound, match="argument x2 is a"):
+                xo.add(N, scalar)
+
+    def test_scalars_alone_tell_no_library(self):
+        with pytest.raises(xo.BackendNotFound, match=r"xo\.add needs an array .* x1=1, x2=2\.0"):
+            xo.add(1, 2.0)
+
+
+class TestNoArray:
+    """Lists, text, None and unknown objects, in every place: a clear error, not NumPy's conversion."""
+
+    @pytest.mark.parametrize("bad", [[1.0], [N, N], "text", b"bytes", object(), {1: 2}, range(3), None, np.float32])
+    @pytest.mark.parametrize(
+        ("name", "call"),
+        [
+            ("x", xo.sum),
+            ("x", lambda bad: xo.reshape(bad, (1,))),
+            ("x", lambda bad: xo.astype(bad, "float32")),
+            ("x1", lambda bad: xo.add(bad, N)),
+            ("x2", lambda bad: xo.add(N, bad)),
+            ("x2", lambda bad: xo.matmul(N, bad)),
+            ("condition", lambda bad: xo.where(bad, N, N)),
+            ("x2", lambda bad: xo.where(N > 0, N, bad)),
+            ("indices", lambda bad: xo.take(N, bad)),
+            ("repeats", lambda bad: xo.repeat(N, bad)),
+            ("x1", lambda bad: xo.searchsorted(bad, N)),
+            ("x2", lambda bad: xo.searchsorted(N, bad)),
+            ("arrays[1]", lambda bad: xo.concat([N, bad])),
+            ("arrays[0]", lambda bad: xo.stack([bad])),
+            ("arrays[1]", lambda bad: xo.broadcast_arrays(N, bad)),
+            ("arrays[0]", lambda bad: xo.meshgrid(bad)),
+            ("operands[1]", lambda bad: xo.einsum("ij,ij->", N, bad)),
+            ("x", xo.device),
+            ("x", xo.is_lazy),
+        ],
+    )
+    def test_required_arrays(self, name, call, bad):
+        with pytest.raises(xo.BackendNotFound) as error:
+            call(bad)
+        text = str(error.value)
+        assert f"argument {name} is" in text or f"{name}=" in text
+        assert type(bad).__name__ in text or repr(bad) in text
+
+    @pytest.mark.parametrize("bad", [[1.0], "text", object()])
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda bad: xo.clip(N, bad),
+            lambda bad: xo.clip(N, None, bad),
+            lambda bad: xo.diff(N, prepend=bad),
+            lambda bad: xo.diff(N, append=bad),
+            lambda bad: xo.searchsorted(N[0], N[0], sorter=bad),
+        ],
+    )
+    def test_optional_arrays(self, call, bad):
+        with pytest.raises(xo.BackendNotFound, match="which is no array"):
+            call(bad)
+        call(None)
+
+    def test_the_message_tells_the_way_out(self):
+        with pytest.raises(xo.BackendNotFound, match=r"xo\.sum: argument x is a list.*Make it one: xo\.asarray\(x\)"):
+            xo.sum([1, 2])
+
+    @pytest.mark.parametrize("call", [lambda: xo.concat([]), xo.meshgrid, xo.broadcast_arrays, xo.array_namespace])
+    def test_nothing_at_all(self, call):
+        with pytest.raises(xo.BackendNotFound, match=r"needs an array .* given nothing"):
+            call()
+
+    def test_verbs_around_arrays(self):
+        for verb in (xo.compute, xo.synchronize, xo.backend, lambda x: xo.convert(x, "numpy"), xo.array_namespace):
+            for bad in ([1], object(), {1}):
+                with pytest.raises(xo.BackendNotFound, match=r"xo\.asarray"):
+                    verb(bad)
+
+
+class TestObjects:
+    """Arrays of Python objects: refused by all but ufuncs, which are NumPy's own, bare: a wrapper costs time."""
+
+    objects = np.asarray([3, 1], dtype=object)
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            xo.sum,
+            xo.max,
+            xo.any,
+            xo.sort,
+            xo.argsort,
+            xo.unique_values,
+            xo.mean,
+            xo.zeros_like,
+            xo.flip,
+            xo.asarray,
+            lambda x: xo.matmul(x, x),
+            lambda x: xo.concat([x, x]),
+            lambda x: xo.stack([np.ones(2), x]),
+            lambda x: xo.reshape(x, (2, 1)),
+            lambda x: xo.take(x, np.asarray([0])),
+            lambda x: xo.astype(x, "float64"),
+            lambda x: xo.asarray([x]),
+            lambda x: xo.asarray([1, None]),
+            lambda x: xo.convert(x, xps),
+        ],
+    )
+    def test_refused(self, call):
+        with pytest.raises((xo.Unsupported, xo.ExchangeError), match=r"objects.*astype"):
+            call(self.objects)
+
+    def test_ufuncs_do_as_numpy_does(self):
+        assert xo.add(self.objects, 1).tolist() == [4, 2]
+
+
+class TestFirstMeeting:
+    """A class without an entry point, met for the first time in each of the ways; each in a fresh interpreter."""
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "xo.where(x > 0, x, 0.0)",
+            "xo.where(x > 0, 1.0, x)",
+            "xo.clip(x, 0, 2)",
+            "xo.clip(x, max=x)",
+            "xo.concat([x, x])",
+            "xo.meshgrid(x)[0]",
+            "xo.einsum('i,i->i', x, x)",
+            "xo.add(1, x)",
+            "xo.sum(x, dtype='float32', keepdims=True)",
+            "xo.astype(x, 'float32')",
+            "xo.zeros_like(x, dtype=xps.float32)",
+            "xo.zeros(2, like=x)",
+            "xo.asarray(x)",
+            "xo.asarray([1.0], like=x)",
+            "xo.at(x)[0].set(2.0)",
+            "xo.compute(x)",
+            "xo.to_device(x, xo.device(x))",
+        ],
+    )
+    def test_it_serves(self, run, call):
+        code = f"import array_api_strict as xps, xarrayops as xo; x = xps.ones(2); r = [{call}, {call}]"
+        code += "; assert all(type(y) is type(x) for y in r), r; print('served')"
+        assert run(code) == "served"
+
+    def test_it_is_mixed(self, run):
+        code = """
+import array_api_strict as xps, numpy as np, xarrayops as xo
+for call in (lambda: xo.where(xps.ones(2) > 0, np.ones(2), 0.0), lambda: xo.clip(np.ones(2), 0, xps.ones(2))):
+    try:
+        call()
+    except xo.MixedBackends as error:
+        print("mixed")
+"""
+        assert run(code).split() == ["mixed", "mixed"]

@@ -1,0 +1,145 @@
+"""The namespace that a backend module becomes: complete, itself a standard namespace, accepted by its neighbours."""
+
+from operator import attrgetter
+
+import array_api_compat
+import array_api_extra as xpx
+import array_api_strict as xps
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._core import registry
+from xarrayops._protocol.surface import SURFACE
+from xarrayops.plugin import Call, gap_of
+
+LIBRARIES = ("numpy", "torch", "jax", "dask", "cupy")
+
+
+@pytest.fixture(params=LIBRARIES)
+def namespace(request):
+    status = next(s for s in xo.backends() if s.name == request.param)
+    if status.backend is None:
+        pytest.skip(status.reason)
+    return status.backend.namespace
+
+
+def test_complete(namespace):
+    for verb in SURFACE:
+        assert callable(attrgetter(verb)(namespace)), verb
+    for name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
+        assert getattr(namespace.linalg, name) is getattr(namespace, name)
+    assert namespace.__array_api_version__ == "2025.12"
+    assert namespace.pi == np.pi
+    assert namespace.newaxis is None
+    info = namespace.__array_namespace_info__()
+    assert set(info.capabilities()) >= {"boolean indexing", "data-dependent shapes", "max dimensions"}
+
+
+def test_what_the_library_offers_beyond_the_standard(namespace):
+    with pytest.raises(AttributeError):
+        namespace.no_such_function  # noqa: B018
+    assert xo.backend("numpy").namespace.ndarray is np.ndarray
+
+
+def test_array_api_compat_knows_it(namespace):
+    verdicts = {
+        "numpy": array_api_compat.is_numpy_namespace,
+        "torch": array_api_compat.is_torch_namespace,
+        "jax": array_api_compat.is_jax_namespace,
+        "dask": array_api_compat.is_dask_namespace,
+        "cupy": array_api_compat.is_cupy_namespace,
+    }
+    library = xo.backend(namespace).name
+    assert [name for name, is_namespace in verdicts.items() if is_namespace(namespace)] == [library]
+    assert array_api_compat.is_array_api_strict_namespace(xo.array_namespace(xps.ones(1)))
+
+
+class TestArrayApiExtra:
+    """Functions of array-api-extra run on our namespaces; the oracle is NumPy."""
+
+    @pytest.fixture(params=["numpy", "torch", "jax", "dask", "array_api_strict"])
+    def xp(self, request):
+        if request.param == "array_api_strict":
+            return xo.backend(xps).namespace
+        status = next(s for s in xo.backends() if s.name == request.param)
+        return status.backend.namespace if status.available else pytest.skip(status.reason)
+
+    def numpy(self, x):
+        return np.asarray(xo.convert(xo.compute(x), "numpy"))
+
+    def test_atleast_nd(self, xp):
+        assert xpx.atleast_nd(xp.asarray(2.0), ndim=3, xp=xp).shape == (1, 1, 1)
+
+    def test_cov(self, xp):
+        x = [[0.0, 1.0, 2.5], [2.0, 1.0, 0.5]]
+        result = self.numpy(xpx.cov(xp.asarray(x), xp=xp))
+        np.testing.assert_allclose(result, np.cov(x), rtol=1e-5)
+
+    def test_nunique(self, xp):
+        count = xpx.nunique(xp.asarray([3, 1, 3, 2]), xp=xp)
+        assert int(self.numpy(count)) == 3
+
+    def test_kron_and_sinc(self, xp):
+        a, b = [[1.0, 2.0]], [[3.0], [4.0]]
+        product = xpx.kron(xp.asarray(a), xp.asarray(b), xp=xp)
+        np.testing.assert_allclose(self.numpy(product), np.kron(a, b))
+        waves = xpx.sinc(xp.asarray([0.0, 0.5, 1.0]), xp=xp)
+        np.testing.assert_allclose(self.numpy(waves), np.sinc([0.0, 0.5, 1.0]), atol=1e-6)
+
+    def test_at(self, xp):
+        x = xp.zeros((3,))
+        np.testing.assert_array_equal(self.numpy(xpx.at(x, 1).set(2.0, xp=xp)), [0, 2, 0])
+
+
+def test_the_inspection_is_the_backends_where_it_has_one(backend_module):
+    class __array_namespace_info__:  # noqa: N801 - the standard's name
+        def devices(self):
+            return ("made up",)
+
+    own = registry.Backend("made_up", backend_module(__array_namespace_info__=__array_namespace_info__)).namespace
+    assert own.__array_namespace_info__().devices() == ("made up",)
+    assert xo.backend("numpy").namespace.__array_namespace_info__().devices() == ("cpu",)
+    theirs = registry.Backend("made_up", backend_module()).namespace
+    assert theirs.__array_namespace_info__().devices() == xps.__array_namespace_info__().devices()
+
+
+class TestCandidates:
+    """Kernels listed by a backend: the first that can serve does."""
+
+    def kernels(self):
+        return [
+            ("small", lambda x, /: "small", lambda call: None if call.args[0].ndim < 2 else "ndim is 2 or more"),
+            ("float", lambda x, /: "float", lambda call: None if call.args[0].dtype == xps.float64 else "no float64"),
+        ]
+
+    @pytest.fixture
+    def backend(self, backend):
+        return backend(SQUARE_CANDIDATES=self.kernels(), square=lambda x, /: "never")
+
+    def test_the_first_that_can(self, backend):
+        assert backend.functions["square"](xps.ones(2)) == "small"
+        assert backend.namespace.square(xps.ones((2, 2))) == "float"
+
+    def test_none_can(self, backend):
+        with pytest.raises(xo.Unsupported, match="small: ndim is 2 or more; float: no float64"):
+            backend.functions["square"](xps.ones((2, 2), dtype=xps.float32))
+
+    def test_a_kernel_sees_the_whole_call(self, backend_module):
+        seen = []
+        module = backend_module(
+            SUM_CANDIDATES=[("all", lambda x, /, **options: options, lambda call: seen.append(call))]
+        )
+        served = registry.Backend("made_up", module).functions["sum"](1, axis=2)
+        assert served == {"axis": 2}
+        assert seen == [Call((1,), {"axis": 2})]
+
+
+def test_a_gap_raises_with_the_verb_and_the_way_out(backend, unsupported):
+    gap = unsupported("it has no FFT", instead="xo.convert(x, 'numpy')")
+    made_up = backend(fft_fft=gap, einsum=gap)
+    for verb in ("fft.fft", "einsum"):
+        with pytest.raises(xo.Unsupported, match=rf"xo\.{verb} .*made_up arrays: it has no FFT\. Instead: xo\.convert"):
+            made_up.functions[verb](xps.ones(2))
+        assert gap_of(made_up.functions[verb]) == ("it has no FFT", "xo.convert(x, 'numpy')")
+    assert gap_of(made_up.functions["sum"]) is None

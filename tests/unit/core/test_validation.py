@@ -1,0 +1,212 @@
+"""A backend module that breaks the contract is refused when it loads, with the file, the name and the signature."""
+
+import inspect
+import re
+from operator import attrgetter
+from types import ModuleType
+
+import array_api_strict as xps
+import pytest
+
+import xarrayops as xo
+from xarrayops import plugin
+from xarrayops._core import validation
+from xarrayops._core.validation import validate
+from xarrayops._protocol.surface import SURFACE
+
+
+def refusal(module):
+    with pytest.raises(xo.InvalidBackend) as error:
+        validate(module)
+    return str(error.value)
+
+
+def namespace_without(*names):
+    lacking = ModuleType("lacking")
+    public = {name for name in vars(xps) if not name.startswith("__")}
+    kept = (public | {"fft", "linalg", "__array_namespace_info__"}) - set(names)
+    vars(lacking).update({name: getattr(xps, name) for name in kept})
+    return lacking
+
+
+def test_an_honest_module(backend_module):
+    validate(backend_module())
+
+
+@pytest.mark.parametrize("name", ["NAMESPACE", "ARRAY_TYPES"])
+def test_required_data(backend_module, name):
+    module = backend_module()
+    delattr(module, name)
+    assert refusal(module) == f"made_up_backend.py must define {name}; see xarrayops.plugin."
+
+
+def test_a_missing_function(backend_module):
+    message = refusal(backend_module(NAMESPACE=namespace_without("cumulative_prod")))
+    assert "made_up_backend.py has no cumulative_prod and lacking has none either" in message
+    assert f"def cumulative_prod{SURFACE['cumulative_prod']}" in message
+    assert 'cumulative_prod = unsupported("why", instead="...")' in message
+
+
+def test_a_missing_extension(backend_module):
+    assert "def fft_fft(x, /, *, n=None, axis=-1, norm='backward')" in refusal(
+        backend_module(NAMESPACE=namespace_without("fft"))
+    )
+
+
+def test_the_backend_may_fill_the_gap(backend_module):
+    def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False): ...
+
+    namespace = namespace_without("cumulative_prod")
+    validate(backend_module(NAMESPACE=namespace, cumulative_prod=cumulative_prod))
+    validate(backend_module(NAMESPACE=namespace, cumulative_prod=plugin.unsupported("no", instead="yes")))
+    kernels = [("mine", cumulative_prod, lambda call: None)]
+    validate(backend_module(NAMESPACE=namespace, CUMULATIVE_PROD_CANDIDATES=kernels))
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [("cumulative_pord", "cumulative_prod"), ("synchronise", "synchronize"), ("linalg_choleski", "linalg_cholesky")],
+)
+def test_a_misspelt_function(backend_module, typo, meant):
+    def function(x, /): ...
+
+    function.__module__ = "made_up_backend"
+    message = refusal(backend_module(**{typo: function}))
+    assert f"made_up_backend.py defines {typo}, which is neither" in message
+    assert f"did you mean {meant}(" in message
+    assert "underscore" in message
+
+
+def test_helpers_and_foreign_functions_are_no_business_of_ours(backend_module):
+    from math import hypot, sqrt
+
+    def _helper(whatever): ...
+
+    validate(backend_module(_helper=_helper, wraps=pytest.raises, root=sqrt, hypot=hypot))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "function"),
+    [
+        ("sum", SURFACE["sum"], lambda x, /, *, axis=None, keepdims=False: x),
+        ("sum", SURFACE["sum"], lambda x, /, *, axis, dtype=None, keepdims=False: x),
+        ("add", SURFACE["add"], lambda x1, /: x1),
+        ("add", SURFACE["add"], lambda x1, x2, x3, /: x1),
+        ("add", SURFACE["add"], lambda x1, *, x2: x1),
+        ("clip", SURFACE["clip"], lambda x, /, low=None, high=None: x),
+        ("clip", SURFACE["clip"], lambda x, /, *bounds: x),
+        ("reshape", SURFACE["reshape"], lambda x, shape, /, *, copy=None: x),
+        ("broadcast_arrays", SURFACE["broadcast_arrays"], lambda arrays: arrays),
+        ("linalg_svd", SURFACE["linalg.svd"], lambda x, /: x),
+        ("device", "(x: 'Array', /) -> 'Any'", lambda: None),
+        ("update", "copy: 'bool | None'", lambda x, index, op, value, /: x),
+        ("update", "copy: 'bool | None'", lambda x, index, op, value, copy, /: x),
+    ],
+)
+def test_a_wrong_signature(backend_module, name, expected, function):
+    message = refusal(backend_module(**{name: function}))
+    assert message.startswith(f"made_up_backend.py: {name} must accept {name}(")
+    assert expected in message
+    assert message.endswith(f"but it is {name}{inspect.signature(function)}.")
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("sum", lambda *args, **kwargs: None),
+        ("sum", lambda x, axis=None, dtype=None, keepdims=False, where=True: x),
+        ("sum", lambda x, /, *, axis=None, **options: x),
+        ("add", lambda a, b: a),
+        ("add", lambda *operands: operands),
+        ("add", lambda x1, x2, /, out=None: x1),
+        ("reshape", lambda x, shape, copy=None: x),
+        ("broadcast_arrays", lambda *x: x),
+        ("update", lambda x, index, op, value, *, copy=None: x),
+        ("abs", abs),
+        ("min", min),
+    ],
+)
+def test_a_signature_may_be_wider(backend_module, name, function):
+    validate(backend_module(**{name: function}))
+
+
+KERNEL = ("mine", lambda x, /: x, lambda call: None)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "said"),
+    [
+        ([KERNEL[:2]], r"SQUARE_CANDIDATES\[0\] must be a tuple \(name, function, can\), but it is \('mine',"),
+        ([KERNEL, (3, *KERNEL[1:])], r"SQUARE_CANDIDATES\[1\] must be a tuple"),
+        ([KERNEL[1]], r"must be a tuple"),
+        (KERNEL[1], r"SQUARE_CANDIDATES must be a list of \(name, function, can\)"),
+        ([("mine", 3, KERNEL[2])], r"SQUARE_CANDIDATES\[0\]\[1\] must accept square\(x, /\), but it is 3\."),
+        ([("mine", lambda: 0, KERNEL[2])], r"\[1\] must accept square\(x, /\), but it is square\(\)\."),
+        ([("mine", KERNEL[1], None)], r"SQUARE_CANDIDATES\[0\]\[2\] must accept can\(call, /\), but it is None\."),
+        ([("mine", KERNEL[1], lambda: None)], r"\[2\] must accept can\(call, /\), but it is can\(\)\."),
+    ],
+)
+def test_candidates(backend_module, kernels, said):
+    assert re.search(said, refusal(backend_module(SQUARE_CANDIDATES=kernels)))
+
+
+def test_candidates_of_hooks(backend_module):
+    def einsum(subscripts, /, *operands): ...
+
+    validate(backend_module(EINSUM_CANDIDATES=[("mine", einsum, lambda call: None)], SQUARE_CANDIDATES=(KERNEL,)))
+    message = refusal(backend_module(EINSUM_CANDIDATES=[KERNEL]))
+    assert "EINSUM_CANDIDATES[0][1] must accept einsum(subscripts" in message
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("UNTRACABLE", "UNTRACEABLE"),
+        ("IMUTABLE", "IMMUTABLE"),
+        ("KNOWNBAD", "KNOWN_BAD"),
+        ("ARRAY_TYPE", "ARRAY_TYPES"),
+        ("REFUSED_TYPE", "REFUSED_TYPES"),
+        ("MATMULL_CANDIDATES", "MATMUL_CANDIDATES"),
+        ("LINALG_CHOLESKI_CANDIDATES", "LINALG_CHOLESKY_CANDIDATES"),
+        ("EINSUM_CANDIDATE", "EINSUM_CANDIDATES"),
+    ],
+)
+def test_misspelt_data(backend_module, typo, meant):
+    message = refusal(backend_module(**{typo: ()}))
+    assert f"made_up_backend.py defines {typo}, which xarrayops.plugin does not know (did you mean {meant}?)" in message
+
+
+def test_constants_of_others_are_no_business_of_ours(backend_module):
+    validate(backend_module(SURFACE=SURFACE, HOOKS=plugin.HOOKS, ARRAYS=(), WIDE=1, BITS={}, EMPTY=(), _IMUTABLE=True))
+
+
+@pytest.mark.parametrize("types", [(), (3,), ("ndarray",), int, [int], (int, None)])
+def test_array_types_are_classes(backend_module, types):
+    message = refusal(backend_module(ARRAY_TYPES=types))
+    assert message == f"made_up_backend.py: ARRAY_TYPES must be a tuple of classes, but it is {types!r}."
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("IMMUTABLE", "yes"), ("UNTRACEABLE", ["nonzero"]), ("KNOWN_BAD", {}), ("REFUSED_TYPES", ())],
+)
+def test_data_of_a_wrong_kind(backend_module, name, value):
+    assert f"{name} must be " in refusal(backend_module(**{name: value}))
+
+
+def test_no_function(backend_module):
+    assert "add must accept add(x1, x2, /), but it is 3." in refusal(backend_module(add=3))
+
+
+def test_every_expected_signature_accepts_itself():
+    for text in (*SURFACE.values(), "(x1, x2, /)", "(a, *b, c, d=1, **e)"):
+        signature = validation._parse(text)
+        assert validation._accepts(signature, signature)
+
+
+def test_the_generated_signatures_are_those_of_the_public_functions():
+    """The public function takes what the backend must take; creation functions take like= and backend= besides."""
+    for verb, text in SURFACE.items():
+        public = inspect.signature(attrgetter(verb)(xo))
+        own = [p.replace(annotation=p.empty) for n, p in public.parameters.items() if n not in ("like", "backend")]
+        assert str(public.replace(parameters=own, return_annotation=public.empty)) == text, verb

@@ -1,0 +1,48 @@
+"""The examples run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def run(script, *arguments):
+    command = [sys.executable, str(EXAMPLES / script), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def test_preprocess_digits():
+    pytest.importorskip("sklearn")
+    done = run("preprocess_digits.py", "numpy")
+    assert done.returncode == 0, done.stderr
+    assert "numpy        explained variance 20.7%" in done.stdout
+    assert "same scores" in done.stdout
+
+
+def test_digits_graph():
+    """The same labels and ranks on every library that has sparse matrices."""
+    pytest.importorskip("sklearn")
+    done = run("digits_graph.py")
+    assert done.returncode == 0, done.stderr
+    served = [line for line in done.stdout.splitlines() if " edges, " in line]
+    assert any(line.startswith("numpy") for line in served)
+    for line in served:
+        assert float(line.partition("within ")[2].partition(",")[0]) < 1e-4, line
+        assert float(line.partition("edges, ")[2].partition("%")[0]) > 90, line
+        assert line.partition("centres ")[2] == served[0].partition("centres ")[2]
+
+
+def test_induction_transformer():
+    """It goes on as the text did before, with the same scores on every library."""
+    done = run("induction_transformer.py", "abcdefgh abcdefgh abc")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("numpy") for line in lines)
+    for line in lines:
+        assert "'defgh abcdefgh abcdefgh abcdefgh abcdefg'" in line, line
+        assert float(line.partition("within ")[2].split()[0]) < 1e-3, line

@@ -1,0 +1,281 @@
+"""explain: what would run, and why; nothing runs."""
+
+import inspect
+import re
+from operator import attrgetter
+
+import array_api_strict as xps
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._core import registry
+from xarrayops._ops.explain import CREATION
+from xarrayops._ops.explanation import Candidate, Explanation
+from xarrayops._protocol.surface import SURFACE
+
+N = np.eye(2)
+S = xps.ones((2, 2))
+
+
+def test_the_librarys_own_function():
+    found = xo.explain("exp", N)
+    assert found == ("exp", "numpy serves its own arrays", found.candidates, "numpy:exp", None, None, None)
+    assert found.candidates == (Candidate("numpy:exp", True, "the library's own function"),)
+
+
+def test_a_function_that_the_backend_completes():
+    assert xo.explain("sum", N, axis=0).candidates[0].reason.endswith("completed by the backend")
+    assert not xo.explain("sum", S).candidates[0].reason.endswith("completed by the backend")
+
+
+def test_the_table():
+    found = Explanation(
+        "matmul",
+        "made up",
+        (Candidate("a:slow", False, "no float64"), Candidate("a:b", True, copies=("copies 8 bytes",))),
+        "a:b",
+    )
+    assert str(found).splitlines() == [
+        "matmul: made up",
+        "    candidate  can  why",
+        "    a:slow     no   no float64",
+        "->  a:b        yes  copies 8 bytes",
+    ]
+
+
+def test_data():
+    data = xo.explain("convert", N, xps, copy=True).as_dict()
+    assert data == {
+        "verb": "convert",
+        "summary": "copy: copy=True",
+        "candidates": (
+            {
+                "name": "numpy->array_api_strict",
+                "ok": True,
+                "reason": "copy=True",
+                "copies": ("copies 32 bytes",),
+            },
+        ),
+        "chosen": "numpy->array_api_strict",
+        "action": "copy",
+        "nbytes": 32,
+        "reason": "copy=True",
+    }
+
+
+def test_frozen():
+    found = xo.explain("exp", N)
+    for change in (found, found.candidates[0]):
+        with pytest.raises(AttributeError):
+            change.reason = "other"
+
+
+def test_nothing_runs():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("xarrayops_backends.torch")
+    huge = torch.empty(10**6, 10**6, device="meta")
+    assert xo.explain("matmul", huge, huge).chosen == "torch:matmul"
+
+
+@pytest.mark.parametrize(
+    ("verb", "meant"),
+    [("matmull", "matmul"), ("linalg.dett", "linalg.det"), ("konvert", "convert"), ("ensum", "einsum")],
+)
+def test_unknown_verbs(verb, meant):
+    with pytest.raises(xo.Unsupported, match=f"knows no verb '{verb}'; did you mean '{meant}'"):
+        xo.explain(verb, N)
+    with pytest.raises(xo.Unsupported, match=r"knows no verb 'zzzzzz'\.$"):
+        xo.explain("zzzzzz", N)
+
+
+def test_extensions_and_aliases():
+    assert xo.explain("linalg.det", N).chosen == "numpy:linalg.det"
+    assert xo.explain("linalg.matmul", N, N).chosen == "numpy:matmul"
+    assert xo.explain("einsum", "ij->", N).chosen == "numpy:einsum"
+    assert xo.explain("where", N > 0, N, 0.0).chosen == "numpy:where"
+
+
+def test_creation_functions():
+    assert xo.explain("zeros", (2, 3)).chosen == "numpy:zeros"
+    assert xo.explain("zeros", (2, 3), like=S).chosen == "array_api_strict:zeros"
+    assert xo.explain("asarray", S).chosen == "array_api_strict:asarray"
+    assert xo.explain("asarray", [1, 2], dtype="int8").chosen == "numpy:asarray"
+    assert xo.explain("zeros", (2, 3), backend="scipy", dtype="float32", device="cpu").chosen == "numpy:zeros"
+    with xo.use("nunpy"), pytest.raises(xo.BackendNotFound, match="nunpy"):
+        xo.explain("arange", 3)
+
+
+@pytest.mark.parametrize("verb", ["asarray", "from_dlpack"])
+def test_a_conversion_behind_a_creation_function(verb):
+    for where in ({"backend": "numpy"}, {"like": N}):
+        found = xo.explain(verb, S, **where)
+        assert (found.verb, found.chosen, found.action) == (verb, "array_api_strict->numpy", "zero-copy")
+        copied = xo.explain(verb, S, copy=True, **where)
+        assert (copied.action, copied.nbytes) == ("copy", 32)
+    assert xo.explain(verb, N, like=S).chosen == "numpy->array_api_strict"
+    with xo.use("numpy"):
+        assert xo.explain("from_dlpack", S).chosen == "array_api_strict->numpy"
+        assert xo.explain("asarray", S).chosen == "array_api_strict:asarray"
+
+
+def test_what_no_array_can_be_made_of():
+    with pytest.raises(xo.BackendNotFound, match="cannot make an array of a object"):
+        xo.explain("asarray", object())
+    with pytest.raises(xo.Unsupported, match="filled"):
+        xo.explain("asarray", np.ma.array([1.0]), backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("verb", "args", "options"),
+    [
+        ("zeros", (3,), {"dtype": "float31"}),
+        ("zeros", (3,), {"device": "mars"}),
+        ("asarray", (N,), {"dtype": "float31"}),
+        ("sum", (N,), {"dtype": "float31"}),
+        ("astype", (N, "float31"), {}),
+        ("zeros_like", (N,), {"device": "mars"}),
+        ("finfo", ("float31",), {}),
+        ("zeros", (3,), {"like": N, "backend": "numpy"}),
+        ("can_cast", (N, xps.float32), {}),
+        ("isdtype", (3, "bool"), {}),
+        ("broadcast_shapes", ((2,), (3,)), {}),
+    ],
+)
+def test_it_raises_what_the_call_raises(verb, args, options):
+    with pytest.raises(Exception, match=r".") as expected:
+        getattr(xo, verb)(*args, **options)
+    with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
+        xo.explain(verb, *args, **options)
+
+
+@pytest.mark.parametrize("verb", ["relayout", "with_memory_format", "as_strided"])
+def test_a_missing_argument_is_told_of_the_verb(verb):
+    with pytest.raises(TypeError, match=rf"^xo\.{verb}: missing a required argument"):
+        xo.explain(verb, N)
+
+
+def test_functions_of_dtypes():
+    assert xo.explain("finfo", xps.float32).chosen == "array_api_strict:finfo"
+    assert xo.explain("finfo", N).chosen == "numpy:finfo"
+    assert xo.explain("isdtype", "float32", ("bool", "integral")).chosen == "numpy:isdtype"
+    assert xo.explain("result_type", S, xps.float32, 1.0).chosen == "array_api_strict:result_type"
+    assert xo.explain("can_cast", np.float32, "float64").chosen == "numpy:can_cast"
+
+
+def test_shapes_need_no_library():
+    found = xo.explain("broadcast_shapes", (2, 1), (3,))
+    assert (found.chosen, found.summary) == ("xarrayops:broadcast_shapes", "no library is needed")
+
+
+def test_at():
+    assert xo.explain("at", N, 0, "add", 1.0).chosen == "numpy:at"
+    assert xo.explain("at", S, (0, ...), "set", 1.0, copy=True).candidates[0].reason.startswith("xarrayops' generic")
+    with pytest.raises(xo.MixedBackends, match=r"xo\.at .* value: array_api_strict"):
+        xo.explain("at", N, 0, "add", S)
+    with pytest.raises(xo.Unsupported, match="float does not fit"):
+        xo.explain("at", np.zeros(3, dtype="int8"), 0, "add", 1.5)
+    with pytest.raises(TypeError, match="index"):
+        xo.explain("at", N)
+
+
+def test_the_origin_of_a_function():
+    """The library's own, completed by the backend file or by array-api-compat, or the generic road's."""
+    assert xo.explain("einsum", "ij->", S).candidates[0].reason == (
+        "xarrayops' generic function, written on the standard alone"
+    )
+    assert xo.explain("einsum", "ij->", N).candidates[0].reason.endswith("completed by the backend")
+    torch = pytest.importorskip("torch")
+    x = torch.ones(2)
+    assert xo.explain("exp", x).candidates[0].reason == "the library's own function"
+    assert xo.explain("expand_dims", x, axis=0).candidates[0].reason.endswith("completed by array-api-compat")
+
+
+def test_the_list_of_creation_functions():
+    """They are those whose public function takes ``like=``."""
+    functions = {verb: attrgetter(verb)(xo) for verb in SURFACE}
+    assert {v for v, f in functions.items() if "like" in inspect.signature(f).parameters} == CREATION
+
+
+def test_errors_of_the_call_itself():
+    with pytest.raises(xo.MixedBackends, match=r"xo\.matmul .* x2"):
+        xo.explain("matmul", N, S)
+    with pytest.raises(xo.MixedBackends, match=r"xo\.concat .* arrays\[1\]"):
+        xo.explain("concat", [N, S])
+    with pytest.raises(xo.BackendNotFound, match="list"):
+        xo.explain("sum", [1])
+    with pytest.raises(TypeError, match="x2"):
+        xo.explain("matmul", N)
+
+
+class TestKernels:
+    """A backend that lists candidates, or a gap, for a verb; array_api_strict stands in as the library."""
+
+    @pytest.fixture
+    def served_by(self, backend, monkeypatch):
+        def install(**members):
+            made_up = backend(**members)
+            monkeypatch.setattr(registry, "_by_class", registry._by_class | {type(S): made_up})
+            return made_up
+
+        return install
+
+    def test_candidates(self, served_by):
+        def refuse_two_dimensions(call):
+            return "x has two dimensions" if call.args[0].ndim == 2 else None
+
+        never = pytest.fail
+        kernels = [("small", never, refuse_two_dimensions), ("large", never, lambda call: None)]
+        served_by(SQUARE_CANDIDATES=kernels)
+        found = xo.explain("square", S)
+        assert found.candidates == (
+            Candidate("made_up:small", False, "x has two dimensions"),
+            Candidate("made_up:large", True),
+        )
+        assert found.chosen == "made_up:large"
+        assert xo.explain("square", xps.ones(2)).chosen == "made_up:small"
+
+    def test_kernels_of_a_hook_serve(self, served_by):
+        """What explain lists is what runs."""
+        kernels = [
+            (
+                "pairs",
+                lambda subscripts, /, *operands: "pairs",
+                lambda call: None if len(call.args) == 3 else "not two",
+            ),
+            ("any", lambda subscripts, /, *operands: "any", lambda call: None),
+        ]
+        made_up = served_by(EINSUM_CANDIDATES=kernels)
+        assert xo.explain("einsum", "i,i->", S, S).chosen == "made_up:pairs"
+        assert made_up.functions["einsum"]("i,i->", S, S) == "pairs"
+        assert xo.explain("einsum", "i->", S).candidates[0] == Candidate("made_up:pairs", False, "not two")
+        assert made_up.functions["einsum"]("i->", S) == "any"
+
+    def test_a_kernel_is_asked_about_the_call_that_it_would_get(self, served_by):
+        """With defaults filled in and dtypes native, as the public function hands them over."""
+        seen = []
+        made_up = served_by(SUM_CANDIDATES=[("mine", lambda x, /, **o: seen.append(o), lambda c: seen.append(c))])
+        xo.explain("sum", S, dtype="float32")
+        assert seen[0].args == (S,)
+        assert seen[0].kwargs == {"axis": None, "dtype": xps.float32, "keepdims": False}
+        assert "completed by the backend" in made_up.origins["sum"]
+
+    def test_none_can(self, served_by):
+        served_by(SQUARE_CANDIDATES=[("gpu", pytest.fail, lambda call: "no GPU here")])
+        found = xo.explain("square", S)
+        assert (found.chosen, found.summary) == (None, "made_up cannot serve this call")
+        assert "no GPU here" in str(found)
+
+    def test_a_gap(self, served_by, unsupported):
+        served_by(square=unsupported("it has no square", instead="xo.multiply(x, x)"))
+        found = xo.explain("square", S)
+        assert found.chosen is None
+        assert found.candidates == (Candidate("made_up:square", False, "it has no square. Instead: xo.multiply(x, x)"),)
+
+
+def test_takes_the_function_itself():
+    x = np.eye(2)
+    assert xo.explain(xo.matmul, x, x) == xo.explain("matmul", x, x)
+    assert xo.explain(xo.linalg.det, x).verb == "linalg.det"
+    with pytest.raises(xo.Unsupported, match=r"linalg\.eigh"):
+        xo.explain("eigh", x)

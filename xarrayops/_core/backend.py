@@ -1,0 +1,220 @@
+"""A backend: one array library, as xarrayops uses it."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.entry_points import dtype_backend_name, entry_points
+from xarrayops._core.namespace import build_namespace, candidates, lookup, offer, origin
+from xarrayops._generic import arrays
+from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able
+from xarrayops._protocol.devices import Device
+from xarrayops._protocol.hooks import HOOKS
+from xarrayops._protocol.surface import SURFACE
+from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
+from xarrayops.errors import MixedBackends, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from xarrayops._core.sparse_backend import SparseBackend
+
+
+class Backend:
+    """What serves the arrays of one library.
+
+    Attributes
+    ----------
+    name : str
+        The library's root package, such as ``"torch"``.
+    namespace : module
+        The array API standard 2025.12 in this library: native dtypes, our completed functions.
+    module : module
+        The backend module (see `xarrayops.plugin`).
+    functions : dict
+        What serves each verb and hook, by name.
+    kernels : dict
+        The kernels of those verbs and hooks of which the backend lists some, best first.
+    origins : dict
+        Where each function comes from, as `explain` says it.
+    """
+
+    def __init__(self, name: str, module: ModuleType) -> None:
+        self.name = name
+        self.module = module
+        self.namespace = build_namespace(module)
+        self.functions: dict[str, Callable[..., Any]] = {verb: _require(self.namespace, verb) for verb in SURFACE}
+        kernels = ((verb, candidates(module, verb)) for verb in (*SURFACE, *HOOKS))
+        self.kernels: dict[str, list[Kernel]] = {verb: found for verb, found in kernels if found}
+        for hook in HOOKS:
+            generic = getattr(arrays, hook)
+            twin = generic if gap_of(generic) else partial(generic, self.namespace)
+            if hook in self.kernels:
+                self.kernels[hook].append(("generic", twin, always))
+                self.functions[hook] = first_able(hook, self.kernels[hook])
+            else:
+                self.functions[hook] = offer(module, hook) or twin
+        self.origins = {verb: origin(module, verb) for verb in self.functions}
+        for verb, function in self.functions.items():
+            gap = gap_of(function)
+            if gap is not None:
+                self.functions[verb] = _named_gap(name, verb, gap)
+
+    def __repr__(self) -> str:
+        return f"<xarrayops backend {self.name}>"
+
+    def devices(self) -> list[Device]:
+        """The devices that can be used. The library is asked once: to make handles of devices takes a while."""
+        return list(self._devices)
+
+    @cached_property
+    def _devices(self) -> tuple[Device, ...]:
+        return tuple(self.functions["devices"]())
+
+    @cached_property
+    def _host(self) -> Device | None:
+        """The host, where the library computes there; accelerators are not looked for, which may start them."""
+        try:
+            native = self.functions["as_device"]("cpu")
+        except (ValueError, TypeError, RuntimeError):
+            return None
+        return Device("cpu", "cpu", native)
+
+    def device_of(self, x: Array) -> Device | None:
+        """The device that holds x, without waiting for the values of x.
+
+        None where there is no one such device (a tracer, a task graph, an array sharded over several devices).
+        """
+        if self.functions["is_lazy"](x):
+            return None
+        native = self.functions["device"](x)
+        if self._host is not None and self._host.native == native:
+            return self._host
+        return next((device for device in self._devices if device.native == native), None)
+
+    def device_at(self, kind: str, index: int) -> Device | None:
+        """The device of that kind and index, which is the same for every library; None where the library has none.
+
+        Host memory is one place for all, whatever number a library gives to its CPU devices.
+        """
+        if kind == "cpu":
+            return self._host
+        return next((device for device in self._devices if (device.kind, device.index) == (kind, index)), None)
+
+    def device_attributes(self, device: Device) -> dict[str, int | str]:
+        """What the library says of one of its devices: clocks, units and memory, as far as they are known."""
+        attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
+        return attributes
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the library and of what it runs on."""
+        versions: dict[str, str] = self.functions["versions"]()
+        return versions
+
+    @property
+    def has_entry_point(self) -> bool:
+        """Whether the library is known by its name; one on the generic road is named by its namespace module."""
+        return self.name in entry_points()
+
+    @property
+    def immutable(self) -> bool:
+        """Whether the library never writes an array's memory."""
+        return bool(getattr(self.module, "IMMUTABLE", False))
+
+    @property
+    def shared_environment(self) -> dict[str, str]:
+        """Environment variables, to be set before the first array, by which several processes share a device."""
+        return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that decide how the library works, as far as they are set."""
+        names = getattr(self.module, "ENVIRONMENT", ())
+        prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+        known = ((name, value) for name, value in os.environ.items() if name in names or name.startswith(prefixes))
+        return dict(sorted(known))
+
+    @property
+    def settings(self) -> dict[str, dict[str, str]]:
+        """Ways to set the library up, by name, as environment variables."""
+        return dict(getattr(self.module, "SETTINGS", {}))
+
+    @property
+    def known_bad(self) -> tuple[KnownBad, ...]:
+        """Faults of some of the library's versions, as the backend file lists them."""
+        return tuple(getattr(self.module, "KNOWN_BAD", ()))
+
+    @property
+    def untraceable(self) -> dict[str, Gap]:
+        """The functions that the library's own compiler cannot trace (for Dask: that must compute), with the reason."""
+        return dict(getattr(self.module, "UNTRACEABLE", {}))
+
+    @property
+    def sparse_classes(self) -> str:
+        """The package in which classes of sparse containers are defined; empty where there are none but its arrays."""
+        support = getattr(self.module, "SPARSE", None)
+        return "" if support is None else support.classes
+
+    @property
+    def has_sparse_layouts(self) -> bool:
+        """Whether arrays of the library's own classes may be sparse containers."""
+        support = getattr(self.module, "SPARSE", None)
+        return support is not None and not support.classes
+
+    @cached_property
+    def sparse(self) -> SparseBackend:
+        """What serves the library's sparse containers; imports what they need.
+
+        Raises
+        ------
+        Unsupported
+            The library has none that we know, or a package that they need is missing.
+        """
+        from xarrayops._core.sparse_backend import SparseBackend  # with it come NumPy and the host kernels
+
+        support = getattr(self.module, "SPARSE", None)
+        if support is None:
+            raise Unsupported(
+                f'{self.name} has no sparse containers that we know. Instead: xo.convert(x, "numpy") first'
+            )
+        return SparseBackend(self, support)
+
+    def native_dtype(self, dtype: Any) -> Any:
+        """The native dtype for a standard name; a native dtype itself. A dtype of another library raises."""
+        if isinstance(dtype, str):
+            try:
+                return self.functions["as_dtype"](dtype)
+            except ValueError as error:
+                raise Unsupported(f"{self.name} has no dtype {dtype!r}: {error}") from None
+        if self.functions["dtype_name"](dtype) is None:
+            owner = dtype_backend_name(dtype)
+            if owner not in (None, self.name):
+                raise MixedBackends(
+                    f"dtype {dtype} belongs to {owner}, but the call runs on {self.name}. "
+                    f'Name the dtype by a string, such as "float32", and it fits every library.'
+                )
+        return dtype
+
+    def native_device(self, device: Any) -> Any:
+        """The native device for a name such as ``"cuda:1"``, or a native device itself."""
+        try:
+            return self.functions["as_device"](device)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise Unsupported(f"{self.name} has no device {str(device)!r}: {error}") from None
+
+
+def _require(namespace: ModuleType, verb: str) -> Callable[..., Any]:
+    function = lookup(namespace, verb)
+    assert function is not None, verb
+    return function
+
+
+def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:
+    """What raises for a gap, with the verb and the library, which a backend file need not repeat."""
+    refuse = unsupported(f"xo.{verb} does not serve {name} arrays: {gap.why}", instead=gap.instead)
+    vars(refuse)["gap"] = gap
+    return refuse

@@ -1,0 +1,306 @@
+"""The hooks for any library that follows the standard: one function per hook of `xarrayops.plugin`, on a namespace xp.
+
+A backend that lacks a hook gets the one here, with its own namespace as ``xp``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.attention import attention as attention
+from xarrayops._protocol.devices import Device, Memory, Queue
+from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops._protocol.types import Array, Gap, unsupported
+from xarrayops.errors import Unsupported, what_there_is
+
+
+def versions(xp: ModuleType) -> dict[str, str]:
+    """The version of the namespace's library."""
+    import importlib
+
+    root = xp.__name__.partition(".")[0]
+    return {root: str(getattr(importlib.import_module(root), "__version__", "unknown"))}
+
+
+def devices(xp: ModuleType) -> list[Device]:
+    """The devices that ``__array_namespace_info__`` lists."""
+    return [Device(str(d), str(d), d) for d in xp.__array_namespace_info__().devices()]
+
+
+def device_attributes(xp: ModuleType, device: Any, /) -> dict[str, int | str]:
+    """The standard asks for none."""
+    return {}
+
+
+def free_bytes(xp: ModuleType, device: Any, /) -> int | None:
+    """The standard asks for nothing of the kind."""
+    return None
+
+
+def release_memory(xp: ModuleType, device: Any, /) -> None:
+    """The standard asks for nothing of the kind."""
+
+
+def peak_bytes(xp: ModuleType, device: Any, call: Callable[[], Any], /) -> int | None:
+    """The standard asks for nothing of the kind."""
+    return None
+
+
+def precision_switches(xp: ModuleType) -> dict[str, str]:
+    """The standard knows none."""
+    return {}
+
+
+def refine(xp: ModuleType, x: Array, /) -> str | None:
+    """The class tells all."""
+    return None
+
+
+def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
+    """Every array is served."""
+    return None
+
+
+def as_dtype(xp: ModuleType, name: str, /) -> Any:
+    """The attribute of the namespace."""
+    own = {n: getattr(xp, n) for n in DTYPE_NAMES if getattr(xp, n, None) is not None}
+    if name not in own:
+        raise ValueError(what_there_is(name, own))
+    return own[name]
+
+
+def dtype_name(xp: ModuleType, dtype: Any, /) -> str | None:
+    """The name under which the namespace holds the dtype."""
+    return next((name for name in DTYPE_NAMES if hasattr(xp, name) and _same_dtype(getattr(xp, name), dtype)), None)
+
+
+def _same_dtype(own: Any, dtype: Any) -> bool:
+    """Equality, asked only where it is meant: NumPy's scalar classes equal its dtypes; array_api_strict warns."""
+    return (isinstance(own, type) or type(own) is type(dtype)) and own == dtype
+
+
+def as_device(xp: ModuleType, device: Any, /) -> Any:
+    """The device that bears the name."""
+    known = xp.__array_namespace_info__().devices()
+    for candidate in known:
+        if candidate == device or str(candidate) == device:
+            return candidate
+    if device == "cpu" and len(known) == 1:
+        return known[0]
+    raise ValueError(what_there_is(device, map(str, known)))
+
+
+def device(xp: ModuleType, x: Array, /) -> Any:
+    """The standard's attribute."""
+    return x.device
+
+
+def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:
+    """The standard's method."""
+    return x if x.device == device else x.to_device(device)
+
+
+def is_lazy(xp: ModuleType, x: Array, /) -> bool:
+    """The standard cannot tell; an eager library is assumed."""
+    return False
+
+
+def compute(xp: ModuleType, *arrays: Array) -> tuple[Array, ...]:
+    """Nothing is lazy."""
+    return arrays
+
+
+def synchronize(xp: ModuleType, *arrays: Array) -> None:
+    """Nothing runs behind the caller's back."""
+
+
+def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
+    """Broadcast, multiply and sum: every label an axis of one product. Correct, and as large as that product."""
+    inputs, _, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if "." in subscripts:
+        raise Unsupported("the generic einsum has no ellipsis. Instead: name every axis by a letter")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum {subscripts!r} names {len(terms)} operands; {len(operands)} were given")
+    if "->" not in subscripts:
+        output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
+    if not set(output) <= set(inputs) - {","} or len(set(output)) < len(output):
+        raise ValueError(f"einsum {subscripts!r}: every label of the result must stand in an operand, and only once")
+    labels = output + "".join(sorted(set(inputs) - {","} - set(output)))
+    product = None
+    for term, operand in zip(terms, operands, strict=True):
+        factor = _spread(xp, term, operand, labels)
+        product = factor if product is None else xp.multiply(product, factor)
+    summed = tuple(range(len(output), len(labels)))
+    assert product is not None
+    return xp.sum(product, axis=summed, dtype=product.dtype) if summed else product
+
+
+def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
+    """The operand with one axis per label; a label that occurs twice in the term takes the diagonal."""
+    if len(term) != operand.ndim:
+        raise ValueError(f"einsum term {term!r} names {len(term)} axes; the operand has shape {tuple(operand.shape)}")
+    for label in sorted(set(term)):
+        while term.count(label) > 1:
+            first = term.index(label)
+            second = term.index(label, first + 1)
+            rest = [i for i in range(len(term)) if i not in (first, second)]
+            operand = xp.linalg.diagonal(xp.permute_dims(operand, (*rest, first, second)))
+            term = "".join(term[i] for i in rest) + label
+    operand = xp.permute_dims(operand, tuple(term.index(c) for c in labels if c in term))
+    extents = iter(operand.shape)
+    return xp.reshape(operand, tuple(next(extents) if c in term else 1 for c in labels))
+
+
+def update(xp: ModuleType, x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+    """Item assignment, which the standard lacks for arrays of integers: those go one place after the other."""
+    target = xp.asarray(x, copy=True) if copy else x
+    combine = {"set": None, "add": xp.add, "multiply": xp.multiply, "min": xp.minimum, "max": xp.maximum}[op]
+    if not _has_integer_array(xp, index):
+        target[index] = value if combine is None else xp.astype(combine(target[index], value), x.dtype)
+        return target
+    places = xp.reshape(xp.arange(math.prod(x.shape), device=x.device), x.shape)[index]
+    is_array = hasattr(value, "shape")
+    if is_array:
+        value = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
+    flat, places = xp.reshape(target, (-1,)), xp.reshape(places, (-1,))
+    for k in range(int(places.shape[0])):
+        at, new = int(places[k]), value[k] if is_array else value
+        flat[at] = new if combine is None else xp.astype(combine(flat[at], new), x.dtype)
+    target[...] = xp.reshape(flat, x.shape)
+    return target
+
+
+def _has_integer_array(xp: ModuleType, index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(hasattr(part, "dtype") and xp.isdtype(part.dtype, "integral") for part in parts)
+
+
+def memory(xp: ModuleType, x: Array, /) -> Memory | None:
+    """What DLPack tells through NumPy, for an array in host memory; None where NumPy cannot see it."""
+    import numpy as np
+
+    if not hasattr(x, "__dlpack_device__") or x.__dlpack_device__()[0] != 1:
+        return None
+    try:
+        view = np.from_dlpack(x)
+    except (BufferError, ValueError, TypeError, RuntimeError):
+        return None
+    return Memory(
+        dtype=view.dtype.name,
+        shape=view.shape,
+        strides=view.strides,
+        itemsize=view.itemsize,
+        pointer=view.ctypes.data,
+        device="cpu",
+        readonly=not view.flags.writeable,
+    )
+
+
+def memory_offset(xp: ModuleType, x: Array, /) -> int:
+    """Every array is taken for the whole of its memory."""
+    return 0
+
+
+def contiguous(xp: ModuleType, x: Array, /) -> Array:
+    """A copy by the host kernels, where host memory is seen to lie in another order."""
+    seen = memory(xp, x)
+    if seen is None or seen.is_compact:
+        return x
+    from xarrayops._host import permute  # imports NumPy, which is imported where memory was seen
+
+    return from_numpy(xp, permute.contiguous(to_numpy(xp, x)), x.device)
+
+
+as_strided = unsupported("the standard has no strides", instead="xo.take(xo.reshape(x, (-1,)), indices), a copy")
+pin_memory = unsupported("the standard has no kinds of host memory", instead='xo.pin_memory(xo.convert(x, "torch"))')
+
+
+def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
+    """Any array may leave."""
+    return None
+
+
+def import_refusal(xp: ModuleType, dtype: str, /) -> str | None:
+    """What as_dtype says."""
+    return dtype_refusal(xp.__name__, partial(as_dtype, xp), dtype)
+
+
+def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -> str | None:
+    """The hook import_refusal of a library that takes in whatever its ``as_dtype`` can name."""
+    try:
+        as_dtype(dtype)
+    except ValueError as error:
+        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, ...) to one that it has"
+    except Unsupported as error:
+        return str(error)
+    return None
+
+
+def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | None:
+    """Host memory of a known dtype that may be written can be aliased."""
+    if memory.device != "cpu":
+        return f"{xp.__name__} sees no memory of device {memory.device}"
+    if import_refusal(xp, memory.dtype) is not None or any(s % memory.itemsize for s in memory.strides):
+        return f"memory of {memory.dtype} in an order or layout that DLPack lacks"
+    return "read-only memory" if memory.readonly or memory.immutable else None
+
+
+def alias(xp: ModuleType, x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
+    """The standard's DLPack import."""
+    return xp.from_dlpack(x)
+
+
+def exporting(xp: ModuleType, x: Array, /) -> AbstractContextManager[Any]:
+    """Nothing has to be set up."""
+    return nullcontext()
+
+
+def packed(xp: ModuleType, x: Array, /) -> Array:
+    """The standard's copy."""
+    return xp.asarray(x, copy=True)
+
+
+def queue(xp: ModuleType, x: Array, /) -> Queue | None:
+    """Nothing runs behind the caller's back."""
+    return None
+
+
+def outlive(xp: ModuleType, x: Array, stream: int, /) -> bool:
+    """The standard has no streams."""
+    return False
+
+
+def tie(xp: ModuleType, x: Array, owner: object, /) -> Array:
+    """Never called: there is no queue."""
+    raise NotImplementedError("a backend with the hook queue needs the hook tie")
+
+
+def lend(xp: ModuleType, x: Array, /) -> Any:
+    """None: a plan must look."""
+    return None
+
+
+def borrow(xp: ModuleType, a: Any, /) -> Array | None:
+    """None: a plan must look."""
+    return None
+
+
+def to_numpy(xp: ModuleType, x: Array, /) -> Any:
+    """A host view through DLPack, a host copy where a view is not to be had."""
+    import numpy as np
+
+    try:
+        return np.from_dlpack(x)
+    except (AttributeError, BufferError, ValueError, TypeError, RuntimeError):
+        return np.asarray(x)
+
+
+def from_numpy(xp: ModuleType, a: Any, device: Any, /) -> Array:
+    """A copy by the namespace's own asarray."""
+    return xp.asarray(a.astype(a.dtype.newbyteorder("="), copy=False), device=device, copy=True)

@@ -1,0 +1,186 @@
+"""Attention on the functions of the standard: blocks of queries against blocks of keys, with an online softmax.
+
+The scores of a block are gone before those of the next are computed, so that memory grows with the sequence and not
+with its square. The largest score and the sum of a row so far are brought up to date as blocks come in: Milakov and
+Gimelshein 2018, https://arxiv.org/abs/1805.02867; Rabe and Staats 2021, https://arxiv.org/abs/2112.05682.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from xarrayops._protocol.attention import Attention, has_band, has_one_offset
+from xarrayops._protocol.types import Array
+
+KEYS = 1024
+"""Keys of a block."""
+SCORES = 1 << 20
+"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more."""
+MANY_SCORES = 1 << 26
+"""The same for other devices than the CPU, on which each of many small blocks costs the start of its kernels."""
+QUERIES = 16
+"""Queries of a block at least."""
+
+Span = tuple[int, int]
+State = tuple[Array, Array, Array]
+"""Of each query the largest score so far, and relative to it the sum of weights and the weighted sum of values."""
+
+
+def attention(
+    xp: ModuleType, a: Attention, /, *, recomputed: Callable[..., Any] = lambda block: block
+) -> tuple[Array, Array | None]:
+    """Serve any library that follows the standard.
+
+    ``recomputed`` makes of a function one whose inner values are computed anew for the gradient: a library that records
+    them would keep all scores.
+    """
+    a = without_padding(xp, a)
+    batch, heads, queries, _ = a.q.shape
+    spans = list(cut(a.k.shape[2], KEYS))
+    keys = [a.k[:, :, begin:end, :] for begin, end in spans]  # cut once, so that gradients are joined once
+    values = [a.v[:, :, begin:end, :] for begin, end in spans]
+    scores = batch * heads * min(KEYS, a.k.shape[2])
+    outs, sums = [], []
+    for span in cut(queries, max(QUERIES, _block(a) // max(scores, 1))) if queries else [(0, 0)]:
+        near = [n for n, other in enumerate(spans) if sees(a, span, other)]
+        block = recomputed(partial(_attended, xp, a, span, [spans[n] for n in near]))
+        out, lse = block(a.q[:, :, span[0] : span[1], :], [keys[n] for n in near], [values[n] for n in near])
+        outs.append(out)
+        sums.append(lse)
+    return xp.concat(outs, axis=2), xp.concat(sums, axis=2)
+
+
+def _block(a: Attention) -> int:
+    """The scores of a block on the device that holds the arrays; task graphs and tracers name none."""
+    device = str(getattr(a.q, "device", None) or "cpu").lower()
+    return SCORES if "cpu" in device else MANY_SCORES
+
+
+def cut(extent: int, step: int) -> Iterator[Span]:
+    """Where the blocks of an axis begin and end."""
+    return ((begin, min(begin + step, extent)) for begin in range(0, extent, step))
+
+
+def sees(a: Attention, queries: Span, keys: Span) -> bool:
+    """Whether the band lets any query of a block see any key of another; True where only values could tell."""
+    if not has_one_offset(a):
+        return True
+    behind = keys[0] - (queries[1] - 1) - a.offset  # the least that any key is behind the place of any query
+    before = queries[0] + a.offset - (keys[1] - 1)
+    return (a.right is None or behind <= a.right) and (a.left is None or before <= a.left)
+
+
+def is_full(a: Attention, queries: Span, keys: Span) -> bool:
+    """Whether the band lets every query of a block see every key of another."""
+    if not has_one_offset(a):
+        return not has_band(a)
+    behind = keys[1] - 1 - queries[0] - a.offset
+    before = queries[1] - 1 + a.offset - keys[0]
+    return (a.right is None or behind <= a.right) and (a.left is None or before <= a.left)
+
+
+def without_padding(xp: ModuleType, a: Attention) -> Attention:
+    """Zeros where the lengths cut off: a weight of 0 times NaN is NaN, in the result and in gradients."""
+    if a.q_lengths is not None:
+        a = a._replace(q=_zeroed(xp, a.q, a.q_lengths))
+    if a.kv_lengths is not None:
+        a = a._replace(k=_zeroed(xp, a.k, a.kv_lengths), v=_zeroed(xp, a.v, a.kv_lengths))
+    return a
+
+
+def _zeroed(xp: ModuleType, x: Array, lengths: Array) -> Array:
+    places = xp.reshape(_places(xp, x, (0, x.shape[2])), (1, 1, -1, 1))
+    return xp.where(places < _by_row(xp, lengths), x, xp.zeros_like(x))
+
+
+def _places(xp: ModuleType, x: Array, span: Span) -> Array:
+    return xp.arange(*span, device=getattr(x, "device", None))  # tracers have none
+
+
+def _by_row(xp: ModuleType, numbers: Array) -> Array:
+    """One number for each row of the batch, against scores."""
+    return xp.reshape(numbers, (-1, 1, 1, 1))
+
+
+def _attended(
+    xp: ModuleType, a: Attention, span: Span, spans: list[Span], q: Array, keys: list[Array], values: list[Array]
+) -> tuple[Array, Array]:
+    """One block of queries against all blocks of keys that it sees."""
+    wide = xp.float64 if a.q.dtype == xp.float64 else xp.float32
+    scaled = xp.astype(q, wide, copy=False) * a.scale
+    state = None
+    for other, k, v in zip(spans, keys, values, strict=True):
+        scores = _scores(xp, a, span, other, scaled, xp.astype(k, wide, copy=False))
+        state = _updated(xp, state, scores, xp.astype(v, wide, copy=False))
+    if state is None:
+        nothing = xp.zeros_like(q[..., 0], dtype=wide)
+        out = xp.broadcast_to(nothing[..., None], (*nothing.shape, a.v.shape[3]))
+        return xp.astype(out, a.q.dtype), nothing - math.inf
+    largest, weights, total = state
+    empty = weights == 0
+    lse = xp.where(empty, -math.inf, largest + xp.log(xp.where(empty, xp.ones_like(weights), weights)))
+    out = total / xp.where(empty, xp.ones_like(weights), weights)
+    if a.q_lengths is not None:
+        lost = xp.reshape(_places(xp, q, span), (1, 1, -1, 1)) >= _by_row(xp, a.q_lengths)
+        out, lse = xp.where(lost, xp.zeros_like(out), out), xp.where(lost, -math.inf, lse)
+    return xp.astype(out, a.q.dtype, copy=False), lse[..., 0]
+
+
+def _updated(xp: ModuleType, state: State | None, scores: Array, v: Array) -> State:
+    """The state with another block of keys."""
+    largest = xp.max(scores, axis=-1, keepdims=True)
+    if state is not None:
+        largest = xp.maximum(largest, state[0])
+    base = xp.where(largest == -math.inf, xp.zeros_like(largest), largest)  # so that rows without keys give no NaN
+    p = xp.exp(scores - base)
+    weights, total = xp.sum(p, axis=-1, keepdims=True), _product(xp, p, v)
+    if state is not None:
+        fade = xp.exp(state[0] - base)
+        weights, total = weights + state[1] * fade, total + state[2] * fade
+    return largest, weights, total
+
+
+def _product(xp: ModuleType, left: Array, right: Array) -> Array:
+    """Matrix products of all heads; those that share keys stand below each other, so that no key is repeated."""
+    batch, heads, rows, inner = left.shape
+    shared = xp.reshape(left, (batch, right.shape[1], heads // max(right.shape[1], 1) * rows, inner))
+    return xp.reshape(xp.matmul(shared, right), (batch, heads, rows, right.shape[3]))
+
+
+def _scores(xp: ModuleType, a: Attention, queries: Span, keys: Span, q: Array, k: Array) -> Array:
+    """The scores of two blocks, -inf where a query does not see a key."""
+    scores = _product(xp, q, xp.matrix_transpose(k))
+    if a.softcap is not None:
+        scores = xp.tanh(scores / a.softcap) * a.softcap
+    if a.bias is not None:
+        scores = scores + xp.astype(part(a.bias, queries, keys), scores.dtype, copy=False)
+    for seen in limits(xp, a, queries, keys, q):
+        scores = xp.where(seen, scores, -math.inf)
+    return scores
+
+
+def part(x: Array, queries: Span, keys: Span) -> Array:
+    """What a mask or a bias says of two blocks; its axes of extent 1 stay."""
+    rows = slice(*queries) if x.shape[2] > 1 else slice(None)
+    columns = slice(*keys) if x.shape[3] > 1 else slice(None)
+    return x[:, :, rows, columns]
+
+
+def limits(xp: ModuleType, a: Attention, queries: Span, keys: Span, like: Array) -> Iterator[Array]:
+    """What must be true for a query to see a key."""
+    j = xp.reshape(_places(xp, like, keys), (1, 1, 1, -1))
+    if a.mask is not None:
+        yield part(a.mask, queries, keys)
+    if a.kv_lengths is not None:
+        yield j < _by_row(xp, a.kv_lengths)
+    if not is_full(a, queries, keys):
+        i = xp.reshape(_places(xp, like, queries), (1, 1, -1, 1))
+        place = i + (a.offset if has_one_offset(a) else _by_row(xp, a.offset))
+        if a.right is not None:
+            yield j - place <= a.right
+        if a.left is not None:
+            yield place - j <= a.left

@@ -1,0 +1,316 @@
+"""Attention over NumPy arrays: blocks of scores that stay in the cache, matrix products by BLAS, threads over blocks.
+
+The scores of a block of queries against a block of keys lie in one buffer for each thread, are turned into weights
+where they are, and are gone before those of the next block are computed. The query heads that share keys stand below
+each other in one matrix product; small problems are put together into one stack of products.
+
+Softmax may subtract any number from the scores of a row. Nothing is subtracted as long as all scores of a block are
+small; from the first block on in which one is not, it is the largest score so far, and what was summed up is brought up
+to date as blocks come in: Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xarrayops._host import blas, threads, views
+from xarrayops._protocol.attention import Attention, has_band, has_one_offset
+from xarrayops._protocol.candidates import Call
+
+Array = np.ndarray[Any, Any]
+Span = tuple[int, int]
+
+ROWS = 512
+"""Queries of a block, of all heads that share keys; half as many along the edge of a band."""
+FEW_ROWS = 128
+"""Queries to which a block shrinks so that every thread has some, and beside a narrow band."""
+KEYS = 1 << 12
+"""Keys whose norms are taken at one go."""
+NARROW = 16
+"""Queries up to which keys times queries is faster than queries times keys."""
+TILE = (128, 64)
+"""Queries and keys of the products into which one is cut where BLAS multiplies small matrices as they lie."""
+SCORES = 1 << 18
+"""Scores of a block: with float32 they fill half of the second-level cache of a core."""
+TASK = 1 << 20
+"""Multiplications up to which heads, and rows of the batch, are put together: less costs no more than the calls."""
+CALM = 1 << 19
+"""Multiplications up to which BLAS wakes no threads of its own, in either of the two products."""
+SPREAD = 1 << 23
+"""Multiplications from which it pays to wake other threads."""
+SMALL = 22.0
+"""Scores up to which, and down to minus which, nothing is subtracted: their weights lie from 3e-10 to 4e9, so that a
+million of them times values from 1e-28 to 1e22 stay within the range of float32."""
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+class Problem(NamedTuple):
+    """A call with its query heads in groups: q and out are (B, Hkv, group, Lq, items), mask and bias like scores."""
+
+    a: Attention
+    q: Array
+    mask: Array | None
+    bias: Array | None
+    out: Array
+    lse: Array
+    wide: np.dtype[Any]
+    exp: np.ufunc
+    unit: float
+    """exp(score) is ``exp`` of so many times the score."""
+    longest: dict[tuple[int, int], float]
+    """The largest norm of a key, by the first row of the batch and the first head of a task, once it is known."""
+
+
+class Task(NamedTuple):
+    """A block of queries of some heads in some rows of the batch, and the keys that any of them sees."""
+
+    batch: slice
+    heads: slice
+    queries: Span
+    keys: Span
+    offset: int
+    height: int
+    """The rows of its scores, of all heads and rows of the batch."""
+
+    @property
+    def step(self) -> int:
+        """The keys of a block."""
+        return max(1, min(SCORES // self.height, self.keys[1] - self.keys[0]))
+
+    @property
+    def cost(self) -> int:
+        """Its scores."""
+        return self.height * max(0, self.keys[1] - self.keys[0])
+
+
+class State:
+    """Of each query of a task the sum of weights and the weighted sum of values so far."""
+
+    base: Array | None = None
+    """What was subtracted from the scores of each query; None for nothing."""
+
+    def __init__(self, shape: tuple[int, ...], size: int, wide: np.dtype[Any]) -> None:
+        self.weights = np.zeros(shape, wide)
+        self.total = np.zeros((*shape, size), wide)
+
+
+def refusal(call: Call) -> str | None:
+    """Why the kernel cannot serve a call; None if it can."""
+    (a,) = call.args
+    return None if a.q.dtype.name in FLOATS else f"it has no road for {a.q.dtype}"
+
+
+def attention(a: Attention, /) -> tuple[Array, Array]:
+    """The result and its logsumexp, for arrays of NumPy in any memory."""
+    batch, heads, queries, size = a.q.shape
+    shared, keys = a.k.shape[1:3]
+    wide = np.dtype(np.float64 if a.q.dtype.type is np.float64 else np.float32)
+    out = np.zeros((batch, heads, queries, a.v.shape[3]), a.q.dtype.newbyteorder("="))
+    lse = np.full((batch, heads, queries), -math.inf, wide)
+    q_lengths = None if a.q_lengths is None else require_lengths("q_lengths", a.q_lengths, queries)
+    kv_lengths = None if a.kv_lengths is None else require_lengths("kv_lengths", a.kv_lengths, keys)
+    if not lse.size:
+        return out, lse
+    mask, bias = (None if x is None else _grouped(x, shared if x.shape[1] > 1 else 1) for x in (a.mask, a.bias))
+    grouped = _grouped(a.q, shared), mask, bias, _grouped(out, shared), lse.reshape(batch, shared, -1, queries)
+    problem = Problem(a, *grouped, wide, *_exponential(), {})
+    tasks = list(_tasks(problem, q_lengths, kv_lengths))
+    cost = sum(task.cost for task in tasks) * (size + a.v.shape[3])
+    work = partial(_attend_all, problem, max((task.height * task.step for task in tasks), default=0))
+    if cost < CALM or (cost >= SPREAD and len(tasks) == 1):  # the latter is left to the threads of BLAS
+        work(tasks)
+    else:
+        blas.with_one_thread(partial(threads.run, work, tasks) if cost >= SPREAD else partial(work, tasks))
+    return out, lse
+
+
+def require_lengths(name: str, lengths: Array, extent: int) -> list[int]:
+    """The lengths as numbers; an error names the first that is not within its axis."""
+    numbers: list[int] = np.asarray(lengths).tolist()
+    for row, length in enumerate(numbers):
+        if not 0 <= length <= extent:
+            raise ValueError(f"{name}[{row}] is {length}. Instead: from 0 to {extent}, the extent of its axis")
+    return numbers
+
+
+@lru_cache(maxsize=1)
+def _exponential() -> tuple[np.ufunc, float]:
+    """The faster exponential, and its argument for exp(1): base 2 where NumPy has vector instructions for it."""
+    found = np.lib.introspect.opt_func_info(func_name="^exp2$", signature="float32")
+    current = found.get("exp2", {}).get("ff", {}).get("current", "baseline")
+    return (np.exp, 1.0) if current.startswith("baseline") else (np.exp2, 1 / math.log(2))
+
+
+def _grouped(x: Array, shared: int) -> Array:
+    """A view with the axis of heads split into those that have keys of their own and those that share them."""
+    batch, heads, rows, columns = x.shape
+    return x.reshape(batch, shared, heads // shared, rows, columns)
+
+
+def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None) -> Iterator[Task]:
+    """What there is to do, the longest first where the band makes a difference."""
+    a, (batch, shared, group, queries, _) = p.a, p.q.shape
+    keys = a.k.shape[2]
+    offsets = [a.offset] * batch if has_one_offset(a) else np.asarray(a.offset).tolist()
+    rows = max(1, (ROWS >> has_band(a)) // group)
+    width = math.inf if a.left is None or a.right is None else a.left + a.right
+    wanted = 2 * threads.thread_count()
+    while rows > 1 and rows * group > FEW_ROWS and (2 * rows > width or batch * shared * -(-queries // rows) < wanted):
+        rows //= 2
+    room = max(1, TASK // (min(rows, queries) * group * max(1, keys) * max(1, a.q.shape[3] + a.v.shape[3])))
+    alike = q_lengths is None and kv_lengths is None and has_one_offset(a)
+    together = min(room, shared)
+    stacked = max(1, room // shared) if alike else 1
+    for row in range(0, batch, stacked):
+        count = queries if q_lengths is None else q_lengths[row]
+        extent = keys if kv_lengths is None else kv_lengths[row]
+        for begin in reversed(range(0, count, rows)):
+            block = begin, min(begin + rows, count)
+            seen = _seen(a, block, extent, offsets[row])
+            for head in range(0, shared, together):
+                places = slice(row, min(row + stacked, batch)), slice(head, min(head + together, shared))
+                height = (places[0].stop - row) * (places[1].stop - head) * group * (block[1] - begin)
+                yield Task(*places, block, seen, offsets[row], height)
+
+
+def _seen(a: Attention, queries: Span, extent: int, offset: int) -> Span:
+    """The keys, of the first so many, that the band lets any query of a block see."""
+    first = 0 if a.left is None else queries[0] + offset - a.left
+    last = extent if a.right is None else queries[1] + offset + a.right
+    return min(max(0, first), extent), min(max(0, last), extent)
+
+
+def _attend_all(p: Problem, size: int, tasks: Iterable[Task]) -> None:
+    """What one thread does: all its tasks in one buffer."""
+    buffer = np.empty(size, p.wide)
+    with np.errstate(all="ignore"):
+        for task in tasks:
+            _attend(p, task, buffer)
+
+
+def _attend(p: Problem, task: Task, buffer: Array) -> None:
+    """One block of queries against all keys that it sees."""
+    a, place = p.a, (task.batch, task.heads)
+    rows = slice(*task.queries)
+    q = p.q[(*place, slice(None), rows)]
+    by_head = q.shape[:-1]
+    batch, shared, group, count = by_head
+    q = np.multiply(q, a.scale * p.unit if a.softcap is None else a.scale / a.softcap, dtype=p.wide, order="C")
+    q = q.reshape(batch, shared, group * count, a.q.shape[3])
+    reach = _reach(p, task, q)
+    state = State(q.shape[:-1], a.v.shape[3], p.wide)
+    for begin in range(*task.keys, task.step):
+        span = begin, min(begin + task.step, task.keys[1])
+        keys = slice(*span)
+        k, v = (_for_blas(x[(*place, keys)], p.wide) for x in (a.k, a.v))
+        shape = (*q.shape[:-1], span[1] - begin)
+        s = buffer[: math.prod(shape)].reshape(shape)
+        _multiply(q, k, s)
+        scores = s.reshape(*by_head, -1)
+        if a.softcap is not None:
+            np.multiply(np.tanh(s, out=s), a.softcap * p.unit, out=s)
+        if p.bias is not None:
+            part = _part(p.bias, (*place, slice(None), rows, keys))
+            np.add(scores, np.multiply(part, p.unit, dtype=p.wide), out=scores)
+        seen = []
+        if p.mask is not None:
+            seen.append(_part(p.mask, (*place, slice(None), rows, keys)))
+        if has_band(a):
+            seen += _band(a, task, span)
+        _weigh(p, state, s, scores, seen, reach)
+        state.weights += s @ np.ones(s.shape[-1], p.wide)
+        state.total += s @ v
+    empty = state.weights == 0
+    lse = np.log(state.weights)
+    if state.base is not None:
+        lse += state.base / p.wide.type(p.unit)
+    state.total /= np.where(empty, 1, state.weights)[..., None]
+    p.out[(*place, slice(None), rows)] = state.total.reshape(*by_head, -1)
+    p.lse[(*place, slice(None), rows)] = lse.reshape(by_head)
+
+
+def _multiply(q: Array, k: Array, s: Array) -> None:
+    """``s = q @ k.T``. BLAS goes through many keys for a few queries in half the time if the keys stand left."""
+    rows, size = q.shape[-2:]
+    keys = k.shape[-2]
+    if 1 < rows <= NARROW:
+        s[...] = np.matmul(k, q.swapaxes(-1, -2)).swapaxes(-1, -2)
+    elif rows % TILE[0] == keys % TILE[1] == 0 and blas.takes_as_they_lie(*TILE, size, s.dtype):
+        q, k = q.reshape(*q.shape[:-2], -1, 1, TILE[0], size), k.reshape(*k.shape[:-2], 1, -1, TILE[1], size)
+        tiles = s.reshape(*s.shape[:-2], rows // TILE[0], TILE[0], keys // TILE[1], TILE[1]).swapaxes(-3, -2)
+        np.matmul(q, np.ascontiguousarray(k.swapaxes(-1, -2)), out=tiles)
+    else:
+        np.matmul(q, k.swapaxes(-1, -2), out=s)
+
+
+def _weigh(p: Problem, state: State, s: Array, scores: Array, seen: list[Array], reach: float) -> None:
+    """Turn scores of no more than that reach into weights, in place, and bring the state up to their base.
+
+    ``scores`` is a view of ``s`` by head.
+    """
+    small = SMALL * p.unit
+    if state.base is None and (reach <= small or (s.min() >= -small and s.max() <= small)):
+        p.exp(s, out=s)
+        for each in seen:
+            np.multiply(scores, each, out=scores)
+        return
+    if state.base is None:
+        state.base = np.where(state.weights == 0, s.dtype.type(-math.inf), s.dtype.type(0))
+    for each in seen:
+        np.minimum(scores, (each - s.dtype.type(0.5)) * s.dtype.type(math.inf), out=scores)
+    largest = np.maximum(state.base, s.max(axis=-1))
+    base = np.where(largest == -math.inf, 0, largest)  # so that rows without keys give no NaN
+    p.exp(np.subtract(s, base[..., None], out=s), out=s)
+    fade = p.exp(state.base - base)
+    state.weights *= fade
+    state.total *= fade[..., None]
+    state.base = largest
+
+
+def _reach(p: Problem, task: Task, q: Array) -> float:
+    """A bound on the scores by Cauchy and Schwarz; inf where it is none, or costs more than to look at them."""
+    if p.bias is not None or p.a.softcap is not None or q.shape[-2] <= q.shape[-1]:
+        return math.inf
+    place = task.batch.start, task.heads.start
+    if place not in p.longest:
+        k = p.a.k[task.batch, task.heads]
+        blocks = (_for_blas(k[..., begin : begin + KEYS, :], p.wide) for begin in range(0, k.shape[2], KEYS))
+        p.longest[place] = float(np.max([_longest(block) for block in blocks], initial=0))  # NaN where there is one
+    return _longest(q) * p.longest[place]
+
+
+def _longest(x: Array) -> float:
+    """The largest norm of a row."""
+    return math.sqrt((np.square(x) @ np.ones(x.shape[-1], x.dtype)).max())
+
+
+def _band(a: Attention, task: Task, keys: Span) -> list[Array]:
+    """Where the band lets queries of a task see keys, unless that is everywhere.
+
+    Only ``j - i`` counts: a view of one line of booleans, each row of which begins one item before the row above.
+    """
+    count, width = task.queries[1] - task.queries[0], keys[1] - keys[0]
+    least = keys[0] - (task.queries[1] - 1) - task.offset  # that any key is behind the place of any query
+    line = np.ones(count + width - 1, np.bool_)
+    if a.left is not None:
+        line[: max(0, -a.left - least)] = False
+    if a.right is not None:
+        line[max(0, a.right + 1 - least) :] = False
+    return [] if line.all() else [views.of(line, (count, width), (-1, 1), typestr="|b1", offset=count - 1)]
+
+
+def _part(x: Array, places: tuple[slice, ...]) -> Array:
+    """What a mask or a bias says of a block; its axes of extent 1 stay."""
+    return x[tuple(place if n > 1 else slice(None) for place, n in zip(places, x.shape, strict=True))]
+
+
+def _for_blas(x: Array, wide: np.dtype[Any]) -> Array:
+    """The matrices as BLAS takes them, with dense rows behind each other: a copy where they are not so."""
+    *_, row, item = x.strides
+    fits = item == x.itemsize and row >= item * x.shape[-1] and x.flags.aligned
+    return x if fits and x.dtype == wide else np.array(x, dtype=wide, order="C")

@@ -1,0 +1,128 @@
+"""Dtypes of NumPy and, under its roof, of ml_dtypes; CuPy, Dask and JAX use them too."""
+
+from __future__ import annotations
+
+from functools import lru_cache, reduce
+from typing import Any
+
+import numpy as np
+
+from xarrayops._protocol.types import FloatLimits, Gap
+from xarrayops.errors import Unsupported, what_there_is
+
+NUMBERS = "biufc"
+"""The kinds of NumPy's numbers; the kind of ml_dtypes' is "V" as a rule, that of a record."""
+OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
+_LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+_NATIVE = {
+    name: np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+_SCALARS = (bool, int, float, complex)
+
+
+def as_dtype(name: str, /) -> Any:
+    """The NumPy dtype; bfloat16 and float8 come from ml_dtypes."""
+    if name in _LOW_PRECISION:
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise ValueError("it needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
+        return np.dtype(getattr(ml_dtypes, name))
+    if name not in _NATIVE:
+        raise ValueError(what_there_is(name, (*_NATIVE, *_LOW_PRECISION)))
+    return _NATIVE[name]
+
+
+def dtype_name(dtype: Any, /) -> str | None:
+    """The name of a numeric dtype, of either byte order."""
+    try:
+        native = np.dtype(dtype)
+    except TypeError:
+        return None
+    return _name_of(native)
+
+
+@lru_cache
+def _name_of(dtype: np.dtype[Any]) -> str | None:
+    """NumPy puts a name together anew each time that it is asked for it."""
+    name = dtype.name
+    return name if name in _NATIVE or name in _LOW_PRECISION else None
+
+
+@lru_cache
+def gap_of(dtype: np.dtype[Any]) -> Gap | None:
+    """Why arrays of a dtype are not served, or None; the dtypes of ml_dtypes are known by name alone."""
+    if dtype.hasobject:
+        return OBJECTS
+    if dtype.kind in NUMBERS or dtype_name(dtype) is not None:
+        return None
+    return Gap(f"values of dtype {dtype} are no numbers", "NumPy's own functions")
+
+
+def refuse_discarding(source: np.dtype[Any], target: Any) -> None:
+    """Refuse a cast that would drop imaginary parts."""
+    if source.kind == "c" and np.dtype(target).kind not in "cb":
+        raise Unsupported(f"{source} to {np.dtype(target)} would drop the imaginary parts. Instead: xo.real(x) first")
+
+
+def finfo(type: Any, /) -> Any:
+    """NumPy takes no array here, knows nothing of ml_dtypes, and gives limits that are no Python floats."""
+    dtype = _dtype_of(type)
+    if dtype.type.__module__ == "ml_dtypes":
+        import ml_dtypes
+
+        info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call, unused-ignore]
+    else:
+        info = np.finfo(dtype)
+    limits = {name: float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal")}
+    return FloatLimits(bits=int(info.bits), dtype=info.dtype, **limits)
+
+
+def iinfo(type: Any, /) -> Any:
+    """NumPy takes no array whose dtype it should describe."""
+    return np.iinfo(_dtype_of(type))
+
+
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """NumPy takes no array of another library that uses its dtypes."""
+    return np.can_cast(_dtype_of(from_), to)
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """NumPy does not take the dtypes of ml_dtypes, nor their names, for dtypes; they are of float32's kinds."""
+    dtype = np.dtype(dtype)
+    stand_in = np.dtype(np.float32) if dtype_name(dtype) in _LOW_PRECISION else dtype
+    for one in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(one, str):
+            found = one == dtype.name if one in _LOW_PRECISION else np.isdtype(stand_in, one)
+        else:
+            found = np.dtype(one).type is dtype.type
+        if found:
+            return True
+    return False
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """NumPy has no common dtype for bfloat16 and float16, and lets a Python float widen the dtypes of ml_dtypes."""
+    scalars = [item for item in arrays_and_dtypes if type(item) in _SCALARS]
+    dtypes = [_dtype_of(item) for item in arrays_and_dtypes if type(item) not in _SCALARS]
+    if not {dtype_name(dtype) for dtype in dtypes} & {*_LOW_PRECISION}:
+        return np.result_type(*dtypes, *scalars)
+    promoted = reduce(_promote, dtypes)
+    if dtype_name(promoted) in _LOW_PRECISION:
+        return np.dtype(np.complex64) if complex in map(type, scalars) else promoted
+    return np.result_type(promoted, *scalars)
+
+
+def _promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32) if {a.name, b.name} == {"bfloat16", "float16"} else np.promote_types(a, b)
+
+
+def _dtype_of(item: Any) -> np.dtype[Any]:
+    """The dtype of an array, or a dtype itself; NumPy's scalar classes have an attribute dtype that is none."""
+    dtype = getattr(item, "dtype", None)
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(item)

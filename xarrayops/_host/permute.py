@@ -1,0 +1,196 @@
+"""Copies between strided views at the speed of memory: folded axes, blocks that fit the cache, threads.
+
+A transposed copy reads along one axis and writes along another. NumPy does it item by item: each item touches another
+cache line, and with strides near a power of two all those lines fall into the same few sets of the cache (numpy#18512,
+numpy#32453). Here a block is first read into a scratch buffer along the axis in which the source is dense, and then
+written from there along the axis in which the target is. Both are plain NumPy copies, which release the interpreter
+lock. A loop over tiles that numba compiles was slower in every shape that was tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache, partial
+from itertools import product
+from math import gcd, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xarrayops._host import threads, views
+from xarrayops._host.views import LINE
+from xarrayops._protocol.devices import compact_strides
+
+Array = np.ndarray[Any, Any]
+Slices = tuple[slice, ...]
+Extents = tuple[int, ...]
+
+SMALL = 1 << 17
+"""Items up to which NumPy by itself is as fast."""
+MANY = 1 << 19
+"""Items from which it pays to wake other threads for what NumPy copies item by item."""
+SPREAD = 1 << 21
+"""Bytes from which it pays to wake other threads for what goes through a buffer."""
+STREAM = 1 << 24
+"""Bytes from which it pays to wake other threads for what one copies almost as fast as memory goes."""
+BLOCK = 1 << 19
+"""Bytes of a block, which stays in the second-level cache of a core beside what it was read from."""
+RUN = 1 << 9
+"""Bytes that are read at one go: some cache lines in a row, so that the processor fetches ahead."""
+LINES = 1 << 9
+"""Lines of the buffer that one pass reads from: they must stay in the first-level cache until the next pass."""
+SHORT = 8
+"""Items up to which the fixed cost of NumPy's inner loop outweighs the items."""
+SETS, WAYS = 64, 13
+"""Of the first-level cache: which set a line falls into is told by the bits of its address under 4096. Ways are 8 or
+12; a little beyond, few lines are lost."""
+_ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
+"""What moves so many bytes at once, whatever they mean."""
+
+
+class Axis(NamedTuple):
+    """One axis of a copy; strides in bytes."""
+
+    extent: int
+    source: int
+    target: int
+
+
+class Plan(NamedTuple):
+    """How a copy goes: the folded axes, the bytes of an item, the extents of a block.
+
+    ``order``: the axes from the outermost to the innermost in the source, for a block that goes through a scratch
+    buffer; None for one that NumPy copies straight.
+    """
+
+    axes: list[Axis]
+    itemsize: int
+    block: list[int]
+    order: list[int] | None = None
+
+
+def contiguous(source: Array) -> Array:
+    """A new array in C order with the values of source; unless NumPy copies well, its memory begins at a cache line."""
+    plan = _plan(source, None)
+    target = (np.empty if plan is None else views.aligned)(source.shape, source.dtype)
+    _carry_out(plan, source, target)
+    return target
+
+
+def copy(source: Array, target: Array) -> None:
+    """``target[...] = source`` for arrays of one shape and dtype, any strides, that do not overlap."""
+    _carry_out(_plan(source, target.strides), source, target)
+
+
+def _plan(source: Array, writing: Extents | None) -> Plan | None:
+    if source.size <= SMALL or source.dtype.hasobject:
+        return None
+    return _planned(source.shape, source.strides, writing, source.itemsize)
+
+
+def _carry_out(plan: Plan | None, source: Array, target: Array) -> None:
+    if plan is None:
+        target[...] = source
+        return
+    shape, reading, writing = zip(*plan.axes, strict=True)
+    item, nbytes = _ITEMS.get(plan.itemsize, f"|V{plan.itemsize}"), source.nbytes
+    source, target = views.of(source, shape, reading, typestr=item), views.of(target, shape, writing, typestr=item)
+    if plan.order is None:
+        work = partial(_copy_straight, source, target)
+    else:
+        work = partial(_copy_turned, source, target, plan.block, plan.order)
+    if nbytes < SPREAD:
+        work(_places(plan.axes, plan.block))
+    else:
+        threads.run(work, _places(plan.axes, plan.block))
+
+
+@lru_cache(maxsize=1024)
+def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize: int) -> Plan | None:
+    """How to copy between strides in bytes (None: into C order); None where NumPy does so well by itself.
+
+    Found once for each shape: after a copy that has filled the caches, every step of the interpreter takes longer.
+    """
+    axes, size = _folded(shape, reading, writing or compact_strides(shape, itemsize), itemsize)
+    read = min(reversed(range(len(axes))), key=lambda k: abs(axes[k].source))
+    straight, stepped = _is_straight(axes, read), axes[-1].extent < SHORT <= axes[read].extent
+    if straight and not stepped:
+        streams = read == len(axes) - 1
+        if prod(shape) < MANY or (streams and prod(shape) * itemsize < STREAM):
+            return None
+    if straight:
+        return Plan(axes, size, _straight_block(axes, size, stepped=stepped))
+    order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
+    return Plan(axes, size, _turned_block(axes, size, read), order)
+
+
+def _copy_straight(source: Array, target: Array, places: Iterable[Slices]) -> None:
+    for place in places:
+        target[place] = source[place]
+
+
+def _copy_turned(source: Array, target: Array, block: list[int], order: list[int], places: Iterable[Slices]) -> None:
+    """Through a scratch buffer with its axes in the order of the source; its rows are padded to fall into many sets."""
+    extents = [block[k] for k in order]
+    extents[-1] += LINE // source.itemsize
+    scratch = np.empty(extents, source.dtype).transpose([order.index(k) for k in range(len(order))])
+    for place in places:
+        part = source[place]
+        dense = scratch[tuple(map(slice, part.shape))]
+        dense[...] = part
+        target[place] = dense
+
+
+def _folded(shape: Extents, reading: Extents, writing: Extents, itemsize: int) -> tuple[list[Axis], int]:
+    """As few axes as tell the copy, in the order of the target, and the size of the items that move."""
+    axes = [Axis(*axis) for axis in zip(shape, reading, writing, strict=True) if axis[0] > 1]
+    axes.sort(key=lambda axis: axis.target, reverse=True)
+    folded: list[Axis] = []
+    for axis in axes:
+        if folded and folded[-1][1:] == (axis.source * axis.extent, axis.target * axis.extent):
+            folded[-1] = axis._replace(extent=folded[-1].extent * axis.extent)
+        else:
+            folded.append(axis)
+    run = folded[-1].extent * itemsize
+    if len(folded) > 1 and run <= LINE and folded[-1][1:] == (itemsize, itemsize):
+        return folded[:-1], run
+    return folded, itemsize
+
+
+def _is_straight(axes: list[Axis], read: int) -> bool:
+    """Whether NumPy copies well by itself: each line of the source that it touches is still cached at the next item.
+
+    Between two items of a line lie all the axes behind ``read``. With few of them to a set, the lines are still there.
+    """
+    *_, written = axes
+    between = prod(axis.extent for axis in axes[read + 1 :])
+    sets = min(SETS, SETS * LINE // gcd(SETS * LINE, abs(written.source)))
+    return between <= WAYS * sets or axes[read].extent < SHORT or written.extent < SHORT
+
+
+def _turned_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
+    """The extents of a block: a run along the axis that is read, lines along the one that is written, then what fits.
+
+    Few large copies, for each takes the interpreter lock, and the other threads may have to wait for it.
+    """
+    block, written, most = [1] * len(axes), len(axes) - 1, BLOCK // itemsize
+    others = [(k, most) for k in reversed(range(written)) if k != read]
+    for k, wanted in [(read, RUN // itemsize), (written, LINES), (read, most), *others, (written, most)]:
+        room = most // (prod(block) // block[k])
+        block[k] = max(block[k], min(axes[k].extent, wanted, room))
+    return block
+
+
+def _straight_block(axes: list[Axis], itemsize: int, *, stepped: bool) -> list[int]:
+    """The extents of a block. A short last axis is stepped through, so that NumPy's inner loop is a long one."""
+    block = [1] * len(axes)
+    room = BLOCK // itemsize // (axes[-1].extent if stepped else 1)
+    for k in reversed(range(len(axes) - stepped)):
+        block[k] = max(1, min(axes[k].extent, room // prod(block)))
+    return block
+
+
+def _places(axes: list[Axis], block: list[int]) -> Iterable[Slices]:
+    return product(
+        *([slice(i, i + step) for i in range(0, axis.extent, step)] for axis, step in zip(axes, block, strict=True))
+    )

@@ -1,0 +1,292 @@
+"""What is wrong with the parts of a sparse matrix, if anything: the first place, told in a sentence.
+
+Nothing is believed before it was checked, so the order is: ranks, dtypes and lengths; then the pointers; then whether
+each index is within its extent; then the order of the entries. The arrays are read by chunks that stay in the cache,
+and values are compared, never subtracted, so that nothing wraps. Memory does not grow with the matrix, nor time with
+a length that is only claimed: an array with a stride of 0 claims any.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xarrayops._host import threads
+
+Array = np.ndarray[Any, Any]
+Check = Callable[[int, int], str | None]
+"""What is wrong with the entries from one up to another."""
+
+CHUNK = 1 << 16
+"""Items that are read at one go: they stay in the second-level cache of a core while they are checked."""
+
+
+def compressed_fault(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    shape: tuple[int, ...],
+    *,
+    axis: int = 0,
+    block: tuple[int, int] | None = None,
+    canonical: bool = True,
+    names: tuple[str, str] = ("row", "column"),
+) -> str | None:
+    """What is wrong first with a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if nothing.
+
+    ``block``: the extents of the blocks that ``data`` (n, r, c) holds. ``names``: of axis 0 and axis 1. Disorder and
+    duplicates are wrong only where ``canonical`` is asked for.
+    """
+    fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
+    if fault:
+        return fault
+    if block is not None:
+        names = f"block {names[0]}", f"block {names[1]}"
+    extent = _lines(shape, block)[1 - axis]
+    indptr, indices = np.asarray(indptr), np.asarray(indices)  # masks and other overlays of a subclass hide nothing
+    return _pointers_fault(indptr, len(indices)) or _indices_fault(
+        indptr, indices, extent, (names[axis], names[1 - axis]), canonical=canonical
+    )
+
+
+def compressed_form_fault(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    shape: tuple[int, ...],
+    *,
+    axis: int = 0,
+    block: tuple[int, int] | None = None,
+) -> str | None:
+    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    fault = (
+        _integers_fault("indptr", indptr, 1)
+        or _integers_fault("indices", indices, 1)
+        or _numbers_fault(data, 1 if block is None else 3)
+        or _same_dtype_fault(indptr, indices)
+        or _extents_fault("shape", shape, 2, 0, indices.dtype)
+        or (None if block is None else _block_fault(data, shape, block))
+    )
+    if fault:
+        return fault
+    lines = _lines(shape, block)[axis]
+    if len(indptr) != lines + 1:
+        return f"indptr has {len(indptr)} items, not {lines} + 1 = {lines + 1}"
+    if len(indices) != len(data):
+        return f"indices holds {len(indices)} entries, but data {len(data)}"
+    return None
+
+
+def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
+    """How many lines a matrix has along each axis, in blocks if it is of blocks."""
+    height, width = block or (1, 1)
+    return shape[0] // height, shape[1] // width
+
+
+def coo_fault(
+    coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...], *, canonical: bool = True
+) -> str | None:
+    """What is wrong first with ``coords`` (ndim, nnz), or ndim arrays (nnz,), and ``data`` (nnz,); None if nothing.
+
+    Disorder (in the C order of the entries) and duplicates are wrong only where ``canonical`` is asked for.
+    """
+    fault = coo_form_fault(coords, data, shape)
+    return fault or _coords_fault(tuple(map(np.asarray, coords)), shape, canonical=canonical)
+
+
+def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...]) -> str | None:
+    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    fault = _coords_form_fault(coords) or _numbers_fault(data, 1)
+    if fault:
+        return fault
+    if len(coords) == 0:
+        return "coords has no rows, but there must be one for each axis"
+    narrowest = min((row.dtype for row in coords), key=lambda dtype: dtype.itemsize)
+    fault = _extents_fault("shape", shape, len(coords), 0, narrowest)
+    if fault:
+        return fault
+    if len(coords[0]) != len(data):
+        return f"coords holds {len(coords[0])} entries, but data {len(data)}"
+    return None
+
+
+def _coords_form_fault(coords: Any) -> str | None:
+    if not isinstance(coords, tuple):
+        return _integers_fault("coords", coords, 2)
+    faults = (_integers_fault(f"coords[{axis}]", row, 1) for axis, row in enumerate(coords))
+    fault = next(filter(None, faults), None)
+    if fault or len({len(row) for row in coords}) < 2:
+        return fault
+    axis = next(axis for axis, row in enumerate(coords) if len(row) != len(coords[0]))
+    return f"coords[{axis}] holds {len(coords[axis])} entries, but coords[0] {len(coords[0])}"
+
+
+def _array_fault(name: str, array: Any, ndim: int) -> str | None:
+    if not isinstance(array, np.ndarray):
+        return f"{name} is a {type(array).__name__}, not a NumPy array"
+    if array.ndim != ndim:
+        return f"{name} is {array.ndim}-D, not {ndim}-D"
+    return None
+
+
+def _integers_fault(name: str, array: Any, ndim: int) -> str | None:
+    fault = _array_fault(name, array, ndim)
+    if fault or array.dtype in (np.int32, np.int64):  # of the other byte order, they are not equal to these
+        return fault
+    return f"{name} has dtype {array.dtype}, not int32 or int64"
+
+
+def _numbers_fault(data: Any, ndim: int) -> str | None:
+    fault = _array_fault("data", data, ndim)
+    if fault:
+        return fault
+    dtype = data.dtype
+    if dtype.kind not in "biufc" and (dtype.kind != "V" or issubclass(dtype.type, np.void)):  # V: ml_dtypes' floats
+        return f"data has dtype {dtype}, not bool, integer, float or complex"
+    return None if dtype.isnative else f"data has dtype {dtype}, not in the byte order of this machine"
+
+
+def _same_dtype_fault(indptr: Array, indices: Array) -> str | None:
+    if indptr.dtype == indices.dtype:
+        return None
+    return f"indptr has dtype {indptr.dtype}, but indices {indices.dtype}"
+
+
+def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dtype[Any]) -> str | None:
+    """Extents that are wrong are not printed: Python refuses to print an int of thousands of digits."""
+    if not isinstance(extents, tuple):
+        return f"{name} is a {type(extents).__name__}, not a tuple of ints"
+    if len(extents) != count:
+        return f"{name} has {len(extents)} extents, not {count}"
+    most = np.iinfo(dtype).max
+    for axis, extent in enumerate(extents):
+        if not isinstance(extent, int) or isinstance(extent, bool):
+            return f"{name}[{axis}] is a {type(extent).__name__}, not an int"
+        if extent < least:
+            return f"{name}[{axis}] is less than {least}"
+        if extent > most:
+            return f"{name}[{axis}] is more than {most}, the most that indices of {dtype} may count"
+    return None
+
+
+def _block_fault(data: Array, shape: tuple[int, ...], block: tuple[int, int]) -> str | None:
+    fault = _extents_fault("block", block, 2, 1, np.dtype(np.int64))
+    if fault:
+        return fault
+    if data.shape[1:] != block:
+        return f"data holds blocks of {data.shape[1:]}, not {block}"
+    for axis, (extent, step) in enumerate(zip(shape, block, strict=True)):
+        if extent % step:
+            return f"shape[{axis}] is {extent}, no multiple of block[{axis}], which is {step}"
+    return None
+
+
+def _pointers_fault(indptr: Array, count: int) -> str | None:
+    if indptr[0] != 0:
+        return f"indptr[0] is {indptr[0]}, not 0"
+
+    def rising(start: int, stop: int) -> str | None:
+        part = indptr[start:stop]
+        falls = part[1:] < part[:-1]
+        if not falls.any():
+            return None
+        i = start + 1 + int(falls.argmax())
+        return f"indptr[{i}] is {indptr[i]}, less than indptr[{i - 1}], which is {indptr[i - 1]}"
+
+    fault = _first_fault(len(indptr), indptr.strides[0], rising)
+    if fault or indptr[-1] == count:
+        return fault
+    return f"indptr ends with {indptr[-1]}, but there are {count} entries"
+
+
+def _indices_fault(
+    indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
+) -> str | None:
+    """What is wrong with the indices, by pointers that are right."""
+    line, across = names
+
+    def within(start: int, stop: int) -> str | None:
+        found = _outside(indices[start:stop], extent)
+        if found is None:
+            return None
+        k = start + found
+        if indices[k] < 0:
+            return f"indices[{k}] is {indices[k]}"
+        where = f"in {line} {bisect_right(indptr, k) - 1}"
+        return f"indices[{k}], {where}, is {indices[k]}, but there are {extent} {across}s"
+
+    def ordered(start: int, stop: int) -> str | None:
+        part = indices[start:stop]
+        falls = part[1:] <= part[:-1]
+        first, last = bisect_right(indptr, start), bisect_right(indptr, stop - 1)
+        for i in range(first, last, CHUNK):  # lines begin anew; any number of empty ones may begin at one entry
+            begins = indptr[i : min(i + CHUNK, last)] - (start + 1)
+            falls[begins.astype(np.intp, copy=False)] = False  # NumPy is quickest with indices of this dtype
+        if not falls.any():
+            return None
+        k = start + 1 + int(falls.argmax())
+        here = f"{line} {bisect_right(indptr, k) - 1}"
+        if indices[k] == indices[k - 1]:
+            return f"{here} holds {across} {indices[k]} twice, at entries {k - 1} and {k}"
+        return f"{here} is not sorted: {across} {indices[k]} at entry {k} comes after {across} {indices[k - 1]}"
+
+    return _first_fault(len(indices), indices.strides[0], within, ordered if canonical else None)
+
+
+def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonical: bool) -> str | None:
+    def within(start: int, stop: int) -> str | None:
+        found = [(_outside(coords[axis][start:stop], extent), axis) for axis, extent in enumerate(shape)]
+        outside = [(start + k, axis) for k, axis in found if k is not None]
+        if not outside:
+            return None
+        k, axis = min(outside)
+        index = coords[axis][k]
+        return f"coords[{axis}, {k}] is {index}" + (f", but shape[{axis}] is {shape[axis]}" if index >= 0 else "")
+
+    def ordered(start: int, stop: int) -> str | None:
+        *outer, inner = (row[start:stop] for row in coords)
+        falls = inner[1:] <= inner[:-1]
+        for part in reversed(outer):
+            falls &= part[1:] == part[:-1]
+            falls |= part[1:] < part[:-1]
+        if not falls.any():
+            return None
+        k = start + 1 + int(falls.argmax())
+        before, here = (tuple(int(row[i]) for row in coords) for i in (k - 1, k))
+        if here == before:
+            return f"coords holds {here} twice, at entries {k - 1} and {k}"
+        return f"coords is not sorted: {here} at entry {k} comes after {before}"
+
+    stride = max(abs(row.strides[0]) for row in coords)
+    return _first_fault(len(coords[0]), stride, within, ordered if canonical else None)
+
+
+def _first_fault(count: int, stride: int, check: Check, check_order: Check | None = None) -> str | None:
+    """What ``check`` finds first; else what ``check_order`` does, in the same pass.
+
+    Each range takes in the first entry of the next, so that every neighbour is met. A stride of 0 repeats one entry:
+    then no later range differs from the first, but for the lines that begin in it.
+    """
+    starts = range(0, count, CHUNK)
+    if stride and check_order is None and threads.hold(lambda k: check(k, min(k + CHUNK + 1, count)) is None, starts):
+        return None
+    disorder = None
+    for start in starts:
+        stop = min(start + CHUNK + 1, count)
+        fault = check(start, stop)
+        if fault:
+            return fault
+        if check_order is not None and disorder is None:
+            disorder = check_order(start, stop)
+        if stride == 0 and (disorder or check_order is None):
+            break
+    return disorder
+
+
+def _outside(part: Array, extent: int) -> int | None:
+    """Where the first index is that is negative or beyond the extent; read without a sign, a negative one is huge."""
+    unsigned = part.view(f"u{part.itemsize}")
+    return None if unsigned.max() < extent else int((unsigned >= extent).argmax())

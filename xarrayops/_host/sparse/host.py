@@ -1,0 +1,268 @@
+"""The sparse verbs for any library whose arrays lie in host memory: its parts seen through NumPy, our host kernels.
+
+One function per verb of `xarrayops.plugin.sparse`, with the library's `SparseLibrary` before its arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xarrayops._host.sparse import check, compact, elementwise, order, products
+from xarrayops._host.sparse.compressed import Compressed, index_dtype
+from xarrayops._protocol.candidates import Call
+from xarrayops._protocol.sparse import Compaction, Container, Parts
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+if TYPE_CHECKING:
+    from xarrayops._host.sparse.library import SparseLibrary
+
+_Host = np.ndarray[Any, Any]
+_NUMBERS = "biufc"
+"""The kinds of dtype that the host kernels compute with."""
+BY_COLUMNS = "csc"
+
+
+def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
+    """Why the host kernels cannot serve a call; None if they can."""
+    where = call.args[1].where if verb == "from_dense" else None
+    for x in (library.values(x) for x in (*call.args, where) if hasattr(x, "dtype")):
+        memory = library.memory(x)
+        if memory is None:
+            return "the values are not in memory that can be seen"
+        if memory.device != "cpu":
+            return f"the values are on {memory.device}:{memory.index}, not in host memory"
+        if not _is_known(memory.dtype):
+            return f"the host kernels do not compute with {memory.dtype}"
+        kept = library.backend.functions["export_refusal"](x)
+        if kept is not None:
+            return str(kept)
+    return _promotion_refusal(library, call.args) if verb in ("matmul", "add", "multiply") else None
+
+
+def _promotion_refusal(library: SparseLibrary, operands: tuple[Any, ...]) -> str | None:
+    """Why not where NumPy makes another dtype of the operands than their library does."""
+    functions = library.backend.functions
+    values = [library.values(x) if hasattr(x, "dtype") else x for x in operands]
+    known = [functions["dtype_name"](x.dtype) if hasattr(x, "dtype") else x for x in values]
+    if known[0] == known[1]:
+        return None
+    ours = np.result_type(*(np.dtype(x) if isinstance(x, str) else x for x in known)).name
+    theirs = functions["dtype_name"](functions["result_type"](*values))
+    return None if ours == theirs else f"NumPy makes {ours} of these operands, not {theirs}"
+
+
+def _is_known(dtype: str) -> bool:
+    try:
+        return np.dtype(dtype).kind in _NUMBERS and np.dtype(dtype).isnative
+    except TypeError:  # bfloat16 and the like, which NumPy knows only by ml_dtypes
+        return False
+
+
+def fault(p: Parts, *, canonical: bool) -> str | None:
+    """What is wrong with parts in host memory, the first place of it; None if nothing is."""
+    if p.format == "coo":
+        return check.coo_fault(p.coords, p.data, p.shape, canonical=canonical)
+    axis = 1 if p.format == BY_COLUMNS else 0
+    return check.compressed_fault(p.indptr, p.indices, p.data, p.shape, axis=axis, block=p.block, canonical=canonical)
+
+
+def form_fault(p: Parts) -> str | None:
+    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    if p.format == "coo":
+        return check.coo_form_fault(p.coords, p.data, p.shape)
+    axis = 1 if p.format == BY_COLUMNS else 0
+    return check.compressed_form_fault(p.indptr, p.indices, p.data, p.shape, axis=axis, block=p.block)
+
+
+def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Container:
+    """One pass over the memory of x."""
+    to_numpy = library.backend.functions["to_numpy"]
+    a, where = to_numpy(x), request.where
+    where = to_numpy(where) if hasattr(where, "shape") else where
+    format = request.format
+    asked = None if request.index_dtype is None else np.dtype(request.index_dtype)
+    if format == "coo":
+        coords, data = compact.coo(a, where, asked)
+        p = Parts("coo", a.shape, data, coords=coords)
+    elif format == "bsr":
+        assert request.block is not None
+        indptr, indices, data = compact.bsr(a, request.block, where, asked)
+        p = Parts("bsr", a.shape, data, indices, indptr, block=request.block)
+    else:
+        turned = format == BY_COLUMNS
+        mask = where.T if turned and isinstance(where, np.ndarray) else where
+        c = compact.csr(a.T if turned else a, mask, asked)
+        p = Parts(format, a.shape, c.data, c.indices, c.indptr)
+    nnz = p.data.shape[0]
+    if request.nnz_max is not None and nnz > request.nnz_max:
+        raise ValueError(f"x has {nnz} entries to keep, more than nnz_max={request.nnz_max}")
+    return _native(library, p, asked)
+
+
+def to_dense(library: SparseLibrary, s: Container, /) -> Array:
+    """Zeros, to which the entries are added."""
+    p = library.on_host(library.seen(s))
+    if len(p.shape) != 2:
+        dense, (coords, data) = np.zeros(p.shape, p.data.dtype), _summed(p)
+        dense[tuple(coords)] = data
+        return library.native(dense)
+    c = _compressed(p)
+    if p.format != BY_COLUMNS:
+        return library.native(order.to_dense(c))
+    return library.native(np.ascontiguousarray(order.to_dense(c).T))
+
+
+def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
+    """By way of compressed rows, but straight from csr to csc and back."""
+    p = library.on_host(library.seen(s))
+    if len(p.shape) != 2:
+        coords, data = _summed(p)
+        return _native(library, p._replace(coords=coords, data=data))
+    compressed = ("csr", BY_COLUMNS)
+    if p.format in compressed and format in compressed:
+        given = _compressed(p)
+        c = order.canonical(given) if p.format == format else order.transposed(given)
+        c = _over(c, c.data.copy()) if c is given else c
+        return _native(library, Parts(format, p.shape, c.data, c.indices, c.indptr))
+    return _container(library, _by_rows(p), format, block or p.block)
+
+
+def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /) -> Container | Array:
+    """Row by row of the compressed operand; a dense one on the left is taken from the other side."""
+    to_numpy = library.backend.functions["to_numpy"]
+    if not library.holds(b):
+        p = library.on_host(library.seen(a))
+        product = products.spmm_transposed if p.format == BY_COLUMNS else products.spmm
+        return library.native(product(_compressed(p), to_numpy(b)))
+    right = library.on_host(library.seen(b))
+    if not library.holds(a):
+        product = products.spmm if right.format == BY_COLUMNS else products.spmm_transposed
+        return library.native(np.ascontiguousarray(product(_compressed(right), to_numpy(a).T).T))
+    left = library.on_host(library.seen(a))
+    c = products.spgemm(_by_rows(left), _by_rows(right))
+    return _container(library, c, "csr" if left.format == "bsr" else left.format, None)
+
+
+def transpose(library: SparseLibrary, s: Container, /) -> Container:
+    """The same arrays under another name where the library has both formats; else a conversion."""
+    p = library.seen(s)
+    other = {"csr": BY_COLUMNS, BY_COLUMNS: "csr"}.get(p.format)
+    if other in library.formats:
+        return library.wrap(p._replace(format=other, shape=p.shape[::-1]))
+    block = None if p.block is None else (p.block[1], p.block[0])
+    return _container(library, order.transposed(_by_rows(library.on_host(p))), p.format, block)
+
+
+def add(library: SparseLibrary, a: Container, b: Container, /) -> Container:
+    """Row by row."""
+    return _elementwise(library, a, b, elementwise.add)
+
+
+def multiply(library: SparseLibrary, a: Container, b: Container | Array | float, /) -> Container:
+    """Where both have entries; by what a dense operand holds there; or all entries by a number."""
+    if library.holds(b):
+        return _elementwise(library, a, b, elementwise.multiply)
+    p = library.on_host(library.seen(a))
+    dense = library.backend.functions["to_numpy"](b) if hasattr(b, "shape") else np.asarray(b)
+    if not dense.ndim:
+        factor = b if not hasattr(b, "shape") else dense
+        c = _by_rows(p)
+        c = _over(c, np.multiply(c.data, factor))
+    else:
+        c = elementwise.multiply_dense(_by_rows(p), dense)
+    return _container(library, c, p.format, p.block)
+
+
+def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
+    """Of a row or a column at a time."""
+    p = library.on_host(library.seen(s))
+    c = _compressed(p)
+    if axis is None:
+        wide = order.cast(c, c.data[:0].sum().dtype)  # duplicates are summed before, in their own dtype
+        return library.native(np.asarray(wide.data.sum()))
+    along_rows = (axis == 0) != (p.format == BY_COLUMNS)
+    return library.native(elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c))
+
+
+def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> Container:
+    """One product of a row and a column for each place."""
+    to_numpy = library.backend.functions["to_numpy"]
+    p = library.on_host(library.seen(pattern))
+    c = _by_rows(p)
+    data = products.sddmm(c, to_numpy(a), to_numpy(b))
+    return _container(library, _over(c, data), p.format, p.block)
+
+
+def _over(c: Compressed, data: _Host) -> Compressed:
+    """Other values at the same places, in arrays that are not the operand's."""
+    return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
+
+
+def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
+    first, second = (library.on_host(library.seen(x)) for x in (a, b))
+    return _container(library, function(_by_rows(first), _by_rows(second)), first.format, first.block)
+
+
+def _summed(p: Parts) -> tuple[_Host, _Host]:
+    """The coordinates and values of coo of any rank, in order, duplicates summed: a matrix of one row."""
+    places = np.ravel_multi_index(tuple(p.coords), p.shape)
+    c = order.from_coo(np.zeros_like(places), places, p.data, 1, math.prod(p.shape))
+    return np.stack(np.unravel_index(c.indices, p.shape)), c.data
+
+
+def _compressed(p: Parts) -> Compressed:
+    """A matrix compressed as it is: along its columns where it is csc, else along its rows."""
+    rows, columns = p.shape
+    if p.format == "coo":
+        row, column = p.coords
+        return order.from_coo(row, column, p.data, rows, columns)
+    if p.format == "bsr":
+        return order.from_blocks(p.indptr, p.indices, p.data, rows, columns)
+    extents = (columns, rows) if p.format == BY_COLUMNS else (rows, columns)
+    return Compressed(p.indptr, p.indices, p.data, *extents)
+
+
+def _by_rows(p: Parts) -> Compressed:
+    """A matrix compressed along its rows, canonical."""
+    c = _compressed(p)
+    if p.format == "csr":
+        return order.canonical(c)
+    return order.transposed(c) if p.format == BY_COLUMNS else c
+
+
+def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[int, int] | None) -> Container:
+    """A container of the library of compressed rows, canonical ones, in some format."""
+    shape = c.rows, c.columns
+    if format == "coo":
+        p = Parts("coo", shape, c.data.copy(), coords=np.stack((order.rows_of(c), c.indices)))
+    elif format == "bsr":
+        if block is None:
+            raise ValueError("the format bsr needs block=(rows, columns)")
+        indptr, indices, data = order.to_blocks(c, block)
+        p = Parts("bsr", shape, data, indices, indptr, block=block)
+    else:
+        c = order.transposed(c) if format == BY_COLUMNS else c
+        p = Parts(format, shape, c.data, c.indices, c.indptr)
+    return _native(library, p)
+
+
+def _native(library: SparseLibrary, p: Parts, asked: np.dtype[Any] | None = None) -> Container:
+    """The container over parts that nobody else holds; the narrowest indices that fit and that the library has."""
+    refused = library.dtype_refusal(p.data.dtype.name)
+    if refused is not None:
+        raise Unsupported(refused)
+    narrowest = index_dtype(*p.shape, p.data.shape[0])
+    fitting = [np.dtype(name) for name in library.index_dtypes(p.format) if np.dtype(name) >= narrowest]
+    if not fitting or (asked is not None and asked not in fitting):
+        raise Unsupported(f"no {asked or narrowest} indices in a {p.format} container of this library")
+    index = asked or fitting[0]
+    arrays = {
+        name: library.native(x if name == "data" else x.astype(index, copy=False))
+        for name, x in p._asdict().items()
+        if isinstance(x, np.ndarray)
+    }
+    return library.wrap(p._replace(**arrays, sorted=True, unique=True))

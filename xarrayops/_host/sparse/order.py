@@ -1,0 +1,313 @@
+"""The order of entries: into rows, sorted, without duplicates; turned; in blocks; and back into dense arrays.
+
+What only moves entries moves their bits, whatever they mean, so that dtypes that SciPy lacks (float16, bfloat16) go the
+same way. Only sums of duplicates calculate; those dtypes are summed in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from xarrayops._host import permute, threads, views
+from xarrayops._host.sparse import fast
+from xarrayops._host.sparse.compressed import Compressed, index_dtype
+
+Array = np.ndarray[Any, Any]
+Blocks = tuple[Array, Array, Array]
+
+COMPILED = 1 << 20
+"""Entries from which it pays to load, or once to compile, a loop."""
+SPREAD = 1 << 17
+"""Entries, or items of a result, from which it pays to wake other threads."""
+PARTS = 9
+"""Bits that tell which part an entry goes to first: all are written to at once, and each is to fit the cache."""
+LOOKED = 1 << 16
+"""Entries whose order is looked at in one go."""
+STREAM = 1 << 22
+"""Bytes of a result that one piece of work fills: a few, so that its temporary is still cached when it is copied."""
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+"""What moves so many bytes at once."""
+
+
+def from_coo(row: Array, column: Array, data: Array, rows: int, columns: int) -> Compressed:
+    """The canonical matrix of such entries, in any order; duplicates are summed (bool: or)."""
+    dtype = index_dtype(rows, columns, data.size)
+    row, column = plain(row.astype(dtype, copy=False)), plain(column.astype(dtype, copy=False))
+    if _is_ordered(row, column):
+        return Compressed(_starts(row, rows), permute.contiguous(column), permute.contiguous(data), rows, columns)
+    if loops := _loops(data.size):
+        return _ordered(loops, row, column, data, rows, columns, digits=columns)
+    from scipy.sparse import coo_array
+
+    entries = coo_array((rows, columns), dtype=bits(data).dtype)
+    entries.data, entries.coords = bits(data), (row, column)
+    entries.has_canonical_format = True  # that is, do not sum bits
+    made = entries.tocsr()
+    return _tidied(_compressed(made, made.data.view(data.dtype), dtype))
+
+
+def rows_of(c: Compressed) -> Array:
+    """The row of each entry, in the dtype of the indices."""
+    rows = np.empty_like(c.indices, order="C")
+
+    def fill(ranges: Iterable[tuple[int, int]]) -> None:
+        for begin, end in ranges:
+            lengths = np.diff(c.indptr[begin : end + 1])
+            rows[c.indptr[begin] : c.indptr[end]] = np.repeat(np.arange(begin, end, dtype=rows.dtype), lengths)
+
+    threads.run(fill, row_ranges(c, rows.nbytes))
+    return rows
+
+
+def is_canonical(c: Compressed) -> tuple[bool, bool]:
+    """Whether each row is sorted, and whether each is without duplicates."""
+    seen = as_scipy(c, bits(c.data))
+    if seen.has_sorted_indices:
+        return True, bool(seen.has_canonical_format)
+    return False, canonical(c._replace(data=np.zeros(c.data.size, np.bool_))).data.size == c.data.size
+
+
+def canonical(c: Compressed) -> Compressed:
+    """The same matrix with sorted rows and without duplicates: c itself if it is such."""
+    seen = as_scipy(c, bits(c.data))
+    if seen.has_canonical_format:
+        return c
+    if (loops := _loops(c.data.size)) and not seen.has_sorted_indices:
+        return _ordered(loops, rows_of(c), c.indices, c.data, c.rows, c.columns, digits=c.columns)
+    return _tidied(c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=c.data.copy()))
+
+
+def transposed(c: Compressed) -> Compressed:
+    """The transpose, canonical: also the matrix compressed along its columns."""
+    if loops := _loops(c.data.size):
+        return _ordered(loops, c.indices, rows_of(c), c.data, c.columns, c.rows, digits=1)
+    shares = threads.thread_count() if c.data.size >= max(COMPILED, c.columns) else 1
+    cuts = ranges(lambda row: int(c.indptr[row]), c.rows, shares)
+    parts: list[Any] = [None] * len(cuts)
+
+    def turn(some: Iterable[tuple[int, tuple[int, int]]]) -> None:
+        for k, (begin, end) in some:
+            part = between(c, begin, end)
+            parts[k] = as_scipy(part, bits(part.data)).tocsc()
+            parts[k].indices += parts[k].indices.dtype.type(begin)
+
+    threads.run(turn, enumerate(cuts))
+    if len(parts) != 1:
+        return _tidied(_side_by_side(parts, c))
+    return _tidied(Compressed(parts[0].indptr, parts[0].indices, parts[0].data.view(c.data.dtype), c.columns, c.rows))
+
+
+def _side_by_side(parts: list[Any], c: Compressed) -> Compressed:
+    """The transpose of a matrix, of the transposes of parts of its rows: their entries one behind the other."""
+    indptr = np.zeros(c.columns + 1, c.indices.dtype)
+    for part in parts:
+        indptr += part.indptr.astype(indptr.dtype, copy=False)
+    indices, data = np.empty(c.indices.size, indptr.dtype), np.empty(c.data.size, c.data.dtype)
+    moved = bits(data)
+
+    def move(some: Iterable[tuple[int, int]]) -> None:
+        for begin, end in some:
+            free = indptr[begin:end].astype(np.int64)
+            for part in parts:
+                lengths, inside = np.diff(part.indptr[begin : end + 1]), slice(part.indptr[begin], part.indptr[end])
+                places = np.repeat(free - part.indptr[begin:end], lengths) + np.arange(inside.start, inside.stop)
+                indices[places], moved[places] = part.indices[inside], part.data[inside]
+                free += lengths
+
+    threads.run(move, ranges(lambda column: int(indptr[column]) + column, c.columns, 1 + c.data.size // SPREAD))
+    return Compressed(indptr, indices, data, c.columns, c.rows)
+
+
+def to_blocks(c: Compressed, block: tuple[int, int]) -> Blocks:
+    """Row pointers, column indices and data (n, r, c) of the blocks that hold entries; r and c divide the extents."""
+    c = canonical(c)  # SciPy adds entries to their block, which is to move them if none is there twice
+    blocks = as_scipy(c, bits(c.data)).tobsr(blocksize=block)
+    blocks.sort_indices()
+    dtype = c.indices.dtype
+    return blocks.indptr.astype(dtype), blocks.indices.astype(dtype), blocks.data.view(c.data.dtype)
+
+
+def from_blocks(indptr: Array, indices: Array, data: Array, rows: int, columns: int) -> Compressed:
+    """The canonical matrix of such blocks; all that a block holds is an entry, zero or not."""
+    from scipy.sparse import bsr_array
+
+    blocks = bsr_array((rows, columns), blocksize=data.shape[1:], dtype=bits(data).dtype)
+    blocks.indptr, blocks.indices, blocks.data = indptr, indices, bits(data)
+    dtype = np.result_type(indices, index_dtype(rows, columns, data.size))
+    entries = blocks.tocsr()
+    return canonical(_compressed(entries, entries.data.view(data.dtype), dtype))
+
+
+def to_dense(c: Compressed) -> Array:
+    """The dense array; duplicates are summed."""
+    if arithmetic(c.data.dtype) != c.data.dtype:
+        c = canonical(c)  # then to add an entry to a zero is to move its bits
+        return to_dense(c._replace(data=bits(c.data))).view(c.data.dtype)
+    dense = np.empty((c.rows, c.columns), c.data.dtype)
+
+    def fill(ranges: Iterable[tuple[int, int]]) -> None:
+        for begin, end in ranges:
+            part = between(c, begin, end)
+            as_scipy(part, part.data).toarray(out=dense[begin:end])
+
+    threads.run(fill, row_ranges(c, dense.nbytes))
+    return dense
+
+
+def cast(c: Compressed, dtype: np.dtype[Any]) -> Compressed:
+    """The matrix in another dtype; duplicates are summed before, in their own, where integers wrap and True is one."""
+    return c if c.data.dtype == dtype else (c := canonical(c))._replace(data=c.data.astype(dtype))
+
+
+def bits(data: Array) -> Array:
+    """The same memory as a dtype that SciPy and numba move."""
+    return data.view(_BITS.get(data.itemsize, data.dtype))
+
+
+def arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that SciPy calculates in for this one."""
+    return dtype if dtype.kind in "biuc" or (dtype.kind == "f" and dtype.itemsize > 2) else np.dtype(np.float32)
+
+
+def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Values that were calculated in a wider dtype, in this one; what it cannot hold is infinite, without a warning."""
+    with np.errstate(over="ignore"):
+        return values.astype(dtype, copy=False)
+
+
+def plain(array: Array) -> Array:
+    """A C-contiguous view, or copy, that numba takes for writable: it compiles anew for each kind of array."""
+    array = np.ascontiguousarray(array)
+    pointer = array.__array_interface__["data"][0]
+    return views.over(pointer, array.shape, array.strides, array.dtype.str, readonly=False, owner=array)
+
+
+def as_scipy(c: Compressed, data: Array) -> Any:
+    """SciPy's container over the same arrays but for the data: without checks, copies and other dtypes of indices."""
+    from scipy.sparse import csr_array
+
+    made = csr_array((c.rows, c.columns), dtype=data.dtype)
+    made.indptr, made.indices, made.data = c.indptr, c.indices, data
+    return made
+
+
+def between(c: Compressed, begin: int, end: int) -> Compressed:
+    """Some rows of a matrix, over the same indices and data."""
+    start, stop = c.indptr[begin], c.indptr[end]
+    indptr = c.indptr[begin : end + 1] - start
+    return Compressed(indptr, c.indices[start:stop], c.data[start:stop], end - begin, c.columns)
+
+
+def row_ranges(c: Compressed, nbytes: int, work: int = 0) -> list[tuple[int, int]]:
+    """Ranges of rows, about equally much work each, for a result of so many bytes and so many steps to calculate it."""
+    pieces = -(-nbytes // STREAM)
+    if max(c.data.size, work) >= SPREAD:
+        pieces = max(pieces, 4 * threads.thread_count())
+    return ranges(lambda row: int(c.indptr[row]) + row, c.rows, pieces)
+
+
+def ranges(before: Callable[[int], int], rows: int, pieces: int) -> list[tuple[int, int]]:
+    """At most so many ranges of rows with about the same work, told by how much comes before a row."""
+    pieces, total = min(pieces, rows), before(rows)
+    cuts = [bisect_left(range(rows), total * k // pieces, key=before) for k in range(1, pieces)]
+    return [(begin, end) for begin, end in pairwise([0, *cuts, rows]) if begin < end]
+
+
+def _is_ordered(row: Array, column: Array) -> bool:
+    """Whether each entry comes behind the one before it: sorted by row and column, and none twice."""
+
+    def rises(start: int) -> bool:
+        here, after = slice(start, start + LOOKED), slice(start + 1, start + LOOKED + 1)
+        r, c = row[after], column[after]
+        before = row[here][: r.size], column[here][: r.size]
+        return bool(((r > before[0]) | ((r == before[0]) & (c > before[1]))).all())
+
+    return threads.hold(rises, range(0, row.size - 1, LOOKED))
+
+
+def _starts(row: Array, rows: int) -> Array:
+    """Where each row begins among sorted ones, and the last ends."""
+    starts = np.empty(rows + 1, row.dtype)
+
+    def search(some: Iterable[int]) -> None:
+        for first in some:
+            last = min(first + LOOKED, rows + 1)
+            starts[first:last] = np.searchsorted(row, np.arange(first, last, dtype=row.dtype))
+
+    threads.run(search, range(0, rows + 1, LOOKED))
+    return starts
+
+
+def _ordered(
+    loops: ModuleType, row: Array, column: Array, data: Array, rows: int, columns: int, digits: int
+) -> Compressed:
+    """The entries sorted by row, and within a row by so many columns; with ``digits`` 1 they stay as they come.
+
+    Threads first move them into parts, by the leading bits of the row; then what is left fits the cache.
+    """
+    row, column, moved = plain(row), plain(column), plain(bits(data))
+    shift, size = max(0, (rows - 1).bit_length() - PARTS), row.size
+    shares = [slice(begin, end) for begin, end in ranges(lambda k: k, size, threads.thread_count())]
+    places = np.zeros((len(shares), -(-rows >> shift)), np.int64)
+
+    def count(numbers: Iterable[int]) -> None:
+        for k in numbers:
+            loops.count(row[shares[k]], shift, -1, places[k])
+
+    threads.run(count, range(len(shares)))
+    counts, ends = places.T.copy(), np.cumsum(places.T)
+    places[...] = (ends.reshape(counts.shape) - counts).T
+    starts = np.append(places[0], size)
+    parted = np.empty_like(row), np.empty_like(column), np.empty_like(moved)
+
+    def part(numbers: Iterable[int]) -> None:
+        for k in numbers:
+            share = row[shares[k]], column[shares[k]], moved[shares[k]]
+            loops.scatter(share[0], shift, -1, places[k], *share, *parted)
+
+    threads.run(part, range(len(shares)))
+    indptr, indices, ordered = np.empty(rows + 1, row.dtype), np.empty_like(column), np.empty(size, data.dtype)
+    indptr[rows], to_bits = size, bits(ordered)
+    largest, repeated = int(np.diff(starts).max()) if digits > 1 else 0, [0]
+
+    def place(numbers: Iterable[int]) -> None:
+        spare = tuple(np.empty(largest, a.dtype) for a in parted)
+        for k in numbers:
+            inside, first = slice(starts[k], starts[k + 1]), k << shift
+            entries = [a[inside] for a in parted]
+            pointers = indptr[first : min(rows, first + (1 << shift))]
+            to = indices[inside], to_bits[inside]
+            repeated.append(loops.place(*entries, spare, digits, first, starts[k], pointers, *to))
+
+    threads.run(place, range(counts.shape[0]))
+    made = Compressed(indptr, indices, ordered, rows, columns)
+    return _tidied(made) if sum(repeated) else made
+
+
+def _tidied(c: Compressed) -> Compressed:
+    """The rows sorted and duplicates summed, in place as far as the dtype allows."""
+    seen = as_scipy(c, bits(c.data))
+    if seen.has_canonical_format:
+        return c
+    seen.sort_indices()
+    sums = as_scipy(c, c.data.astype(arithmetic(c.data.dtype), copy=False))
+    if sums.has_canonical_format:
+        return c
+    sums.sum_duplicates()
+    return _compressed(sums, rounded(sums.data, c.data.dtype), c.indices.dtype)
+
+
+def _compressed(matrix: Any, data: Array, dtype: np.dtype[Any]) -> Compressed:
+    """A container's arrays, with this data and such indices."""
+    indptr, indices = matrix.indptr.astype(dtype, copy=False), matrix.indices.astype(dtype, copy=False)
+    return Compressed(indptr, indices, data, *matrix.shape)
+
+
+def _loops(entries: int) -> ModuleType | None:
+    return fast.loops("order") if entries >= COMPILED else None

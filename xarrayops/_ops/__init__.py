@@ -1,0 +1,1 @@
+"""The operations: one file or folder for each family."""

@@ -1,0 +1,159 @@
+"""The verbs around an array: whose it is, where it lives, whether it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.dispatch import (
+    PLAIN,
+    common_backend,
+    constant_while_tracing,
+    creator,
+    hold,
+    hold_function,
+    home,
+    native_device,
+    resolved,
+    serving,
+)
+from xarrayops._core.registry import SCALARS, Backend, BackendStatus
+from xarrayops._ops.exchange import loans
+from xarrayops._protocol.types import Array
+
+
+def array_namespace(*arrays: Array) -> ModuleType:
+    """The namespace that serves some arrays: the standard 2025.12 in their library, with native dtypes.
+
+    Parameters
+    ----------
+    *arrays : array, Python scalar or None
+        At least one array; scalars and None belong to any library.
+
+    Returns
+    -------
+    module
+        array-api-compat and array-api-extra take it for their own namespace of the library.
+
+    Raises
+    ------
+    MixedBackends, BackendNotFound, Unsupported
+        The arrays are of several libraries, of none, or of a kind that is not served.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.array_namespace(np.zeros(3), 1.0).__name__
+    'numpy'
+    """
+    homes = [home(x) for x in arrays if type(x) not in PLAIN]
+    found = {_hold_namespace(*each) for each in homes if each is not None}
+    if None in homes or len(found) != 1:
+        return common_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
+    namespace: ModuleType = getattr(resolved, found.pop())
+    return namespace
+
+
+@constant_while_tracing
+def _hold_namespace(cls: type, name: str | None) -> str:
+    backend = creator(cls, name)
+    return hold(f"namespace:{backend.name}", backend.namespace)
+
+
+def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
+    """The backend of an array or sparse container, of a name such as ``"torch"``, or of a namespace module.
+
+    Returns
+    -------
+    Backend
+        With ``.name``, ``.namespace``, ``.devices()`` and ``.versions``.
+
+    Raises
+    ------
+    BackendNotFound, Unsupported
+        Nothing serves it; the message says what is known, or how to install what is missing.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.backend(np.zeros(3)).name
+    'numpy'
+    """
+    if isinstance(name_or_array, str):
+        return registry.backend_by_name(name_or_array)
+    if isinstance(name_or_array, ModuleType):
+        return registry.backend_by_namespace(name_or_array)
+    return registry.backend_of_container(type(name_or_array)) or registry.backend_of(name_or_array)
+
+
+def backends() -> list[BackendStatus]:
+    """Every backend that is known here, the missing ones with the reason and the way to get them.
+
+    Imports every library that has a backend; `backend` imports one.
+    """
+    return registry.statuses()
+
+
+def device(x: Array, /) -> Any:
+    """The native device that holds x, fit for ``device=``; None for a tracer, which has none yet."""
+    return serving("device", type(x))(x)
+
+
+def to_device(x: Array, device: Any, /) -> Array:
+    """x on another device of its library; x itself where it is there already.
+
+    ``device`` is a name such as ``"cuda:1"`` or a native device. Another library is `convert`'s affair.
+    """
+    return serving("to_device", type(x))(x, native_device(type(x), device))
+
+
+def is_lazy(x: Array, /) -> bool:
+    """Whether x stands for values that are not computed yet: a Dask array, a tracer under ``jax.jit``."""
+    return bool(serving("is_lazy", type(x))(x))
+
+
+def compute(*arrays: Array) -> Array | tuple[Array, ...]:
+    """The arrays with their values computed: NumPy arrays for Dask, in one pass; for any other library the same arrays.
+
+    Returns
+    -------
+    array or tuple of arrays
+        One array for one argument, else a tuple.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.compute(np.arange(3))
+    array([0, 1, 2])
+    """
+    results: list[Array] = list(arrays)
+    for function, places in _by_library("compute", arrays):
+        values = function(*[arrays[i] for i in places])
+        for place, value in zip(places, values, strict=True):
+            results[place] = value
+    return results[0] if len(arrays) == 1 else tuple(results)
+
+
+def synchronize(*arrays: Array) -> None:
+    """Wait until the values of the arrays are there: for the devices that hold them, and for no others.
+
+    Device memory that one library used and another owns is given back here, if its work has ended by now.
+    """
+    for function, places in _by_library("synchronize", arrays):
+        function(*[arrays[i] for i in places])
+    loans.settle()
+
+
+def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
+    """What serves a verb in each library, with the places of the library's arrays; scalars have none."""
+    groups: dict[str, list[int]] = {}
+    for i, x in enumerate(arrays):
+        if type(x) not in SCALARS:
+            found = home(x)
+            if found is None:
+                registry.backend_of(x)  # admits the class of x, or raises
+                found = type(x), None
+            groups.setdefault(hold_function(verb, *found), []).append(i)
+    return [(getattr(resolved, name), places) for name, places in groups.items()]

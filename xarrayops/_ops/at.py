@@ -1,0 +1,196 @@
+"""at: an indexed update that reads the same on mutable and immutable arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from types import EllipsisType
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.dispatch import PLAIN, common_backend, constant_while_tracing, is_unmet, serving
+from xarrayops._core.registry import Backend
+from xarrayops._protocol.dtypes import INTEGER_LIMITS
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+_PLAIN = PLAIN | {slice, EllipsisType}
+"""The classes of values and indices that belong to no library."""
+_UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
+"""Kinds of values. An array holds those of its own kind and of the kinds before it."""
+_KIND_OF_NUMBER = {bool: _BOOL, int: _INTEGER, float: _REAL, complex: _COMPLEX}
+_KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
+"""The kind of a dtype by how its name begins."""
+
+
+def at(x: Array, /) -> Target:
+    """Choose places of x to update: ``xo.at(x)[index].add(value)``.
+
+    Use the result: it may be x itself, updated in place, or a new array.
+
+    Parameters
+    ----------
+    x : array
+        Any array.
+
+    Returns
+    -------
+    Target
+        Indexed, it offers ``set``, ``add``, ``multiply``, ``min`` and ``max``, each as ``f(value, /, *, copy=None)``:
+        None may update in place, True never touches x, False raises where x cannot be updated in place.
+
+    Raises
+    ------
+    MixedBackends
+        The value or an index is an array of another library than x.
+    TypeError
+        The value is a list or a tuple.
+    OverflowError
+        The value is a Python integer beyond the limits of the dtype of x.
+    Unsupported
+        ``copy=False`` on an array that its library does not write (JAX, Dask, read-only NumPy); a value that x cannot
+        hold, such as a float where x has integers; an index of floats.
+
+    Notes
+    -----
+    Law: ``at(x)[i].add(v, copy=True)`` equals x with ``numpy.add.at(x, i, v)``: duplicate indices accumulate in add,
+    multiply, min and max on every library. Which of several values a duplicate ``set`` keeps is unspecified, and so is
+    what happens out of bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.at(np.zeros(3))[np.asarray([0, 0, 2])].add(1.0)
+    array([2., 0., 1.])
+    """
+    return Target(x)
+
+
+class Target:
+    """An array of which an index will choose places."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Array) -> None:
+        self._x = x
+
+    def __getitem__(self, index: Any) -> Places:
+        return Places(self._x, index)
+
+
+class Places:
+    """Chosen places of an array."""
+
+    __slots__ = ("_index", "_x")
+
+    def __init__(self, x: Array, index: Any) -> None:
+        self._x = x
+        self._index = index
+
+    def _update(self, op: str, value: Any, copy: bool | None) -> Array:
+        return server(self._x, self._index, op, value)(self._x, self._index, op, value, copy=copy)
+
+    def set(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+        """x with the places set to the value."""
+        return self._update("set", value, copy)
+
+    def add(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+        """x with the value added at the places."""
+        return self._update("add", value, copy)
+
+    def multiply(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+        """x with the places multiplied by the value."""
+        return self._update("multiply", value, copy)
+
+    def min(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+        """x with the places held down to at most the value."""
+        return self._update("min", value, copy)
+
+    def max(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+        """x with the places raised to at least the value."""
+        return self._update("max", value, copy)
+
+
+def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
+    """What serves an update, once its arguments are found good: some libraries truncate values and indices silently."""
+    if type(value) in (list, tuple):
+        raise TypeError(
+            f"xo.at(x)[index].{op}: a value is an array or a Python number, not a {type(value).__name__}. "
+            f"Instead: xo.asarray(value, like=x)"
+        )
+    indices = _leaves(index)
+    others = [type(leaf) for leaf in (*indices, value) if type(leaf) not in _PLAIN and type(leaf) is not type(x)]
+    if others and _is_mixed((type(x), *others)):
+        common_backend("at", {"x": x, **dict(_places("index", index)), **dict(_places("value", value))})
+    if is_unmet(type(x)):
+        registry.admit(x)
+    for leaf in indices:
+        if _kind(leaf) > _INTEGER:
+            raise Unsupported(
+                f"xo.at(x)[index].{op}: an index holds integers or bools, not {_described(leaf)}. "
+                f'Instead: xo.astype(index, "int64")'
+            )
+    kind = _kind(x)
+    if _kind(value) > kind >= _BOOL:
+        raise Unsupported(
+            f"xo.at(x)[index].{op}: {_described(value)} does not fit into an array of {x.dtype}. "
+            f"Instead: xo.astype(x, dtype) before, or xo.astype(value, dtype)"
+        )
+    if type(value) is int and kind == _INTEGER:
+        low, high = _limits_of(type(x), x.dtype)
+        if not low <= value <= high:
+            raise OverflowError(
+                f"xo.at(x)[index].{op}: the Python integer {value} does not fit into an array of {x.dtype}. "
+                f"Instead: xo.astype(x, dtype) before"
+            )
+    return serving("update", frozenset([type(x), *others]))
+
+
+def _leaves(part: Any) -> list[Any]:
+    """The members of nested lists and tuples."""
+    return [leaf for member in part for leaf in _leaves(member)] if type(part) in (list, tuple) else [part]
+
+
+def _places(place: str, part: Any) -> Iterator[tuple[str, Any]]:
+    """Those of them that may be arrays, each with its place, for an error to name it."""
+    if type(part) in (list, tuple):
+        for i, member in enumerate(part):
+            yield from _places(f"{place}[{i}]", member)
+    elif type(part) not in _PLAIN:
+        yield place, part
+
+
+def _described(leaf: Any) -> str:
+    return f"a Python {type(leaf).__name__}" if type(leaf) in _PLAIN else f"an array of {leaf.dtype}"
+
+
+def _kind(leaf: Any) -> int:
+    cls = type(leaf)
+    return _KIND_OF_NUMBER.get(cls, _UNKNOWN) if cls in _PLAIN else _kind_of(cls, getattr(leaf, "dtype", None))
+
+
+@constant_while_tracing
+def _kind_of(cls: type, dtype: Any) -> int:
+    backend = registry.backend_of_class(cls)
+    return _UNKNOWN if backend is None else _kind_of_dtype(backend, dtype)
+
+
+@constant_while_tracing
+def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
+    """The limits of the integers that an array holds, whose kind is known."""
+    backend = registry.backend_of_class(cls)
+    assert backend is not None
+    return INTEGER_LIMITS[backend.functions["dtype_name"](dtype)]
+
+
+@cache
+def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
+    name: str | None = backend.functions["dtype_name"](dtype)
+    return _UNKNOWN if name is None else next(kind for beginning, kind in _KINDS if name.startswith(beginning))
+
+
+@constant_while_tracing
+def _is_mixed(classes: tuple[type, ...]) -> bool:
+    """Whether the classes are of several libraries, or one of them of none that is known yet."""
+    backends = {registry.backend_of_class(cls) for cls in classes}
+    return len(backends) > 1 or None in backends

@@ -1,0 +1,162 @@
+"""The verb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.dispatch import PLAIN, Home, common_backend, described, given, home, is_akin, resolved, serving_at
+from xarrayops._ops import engines
+from xarrayops._ops.attention.arguments import Misfit, as_asked, request
+from xarrayops._ops.attention.routes import hold_named, serve_by_engines
+from xarrayops._protocol.attention import Attention
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    /,
+    *,
+    layout: str = "BHSD",
+    mask: Array | None = None,
+    bias: Array | None = None,
+    causal: bool | str | int = False,
+    window: tuple[Any, ...] | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    q_lengths: Array | Sequence[int] | None = None,
+    kv_lengths: Array | Sequence[int] | None = None,
+    return_lse: bool = False,
+    implementation: str | None = None,
+) -> Any:
+    """Scaled dot-product attention, ``softmax(scale * q @ k.T) @ v``, the same on every library.
+
+    The scores, queries x keys, are never kept, not for gradients either: memory grows with the sequence and not with
+    its square; on Dask with the sequence times the number of its chunks.
+
+    Parameters
+    ----------
+    q, k, v : array
+        Queries, keys and values of one library and one real floating dtype, with the axes of ``layout``. q may have a
+        multiple of the heads of k and v (grouped queries: consecutive heads of q share one of k), and v another head
+        size.
+    layout : "BHSD", "BSHD", "HSD" or "SHD"
+        The axes: batch, heads, sequence, head size; without a batch in the last two.
+    mask : array of bool, optional
+        True where a query sees a key. Broadcast from the right to (B, Hq, Lq, Lk), or (Hq, Lq, Lk) without a batch, in
+        any layout: one of (B, Lk), which tells padding, is ``mask[:, None, None, :]``, or `kv_lengths`.
+    bias : array of floats, optional
+        Added to the scores after the softcap; broadcast as the mask is. A bias of -inf hides.
+    causal : False, True, "top_left", "bottom_right" or int
+        With an offset o, query i sees key j if ``j <= i + o``: an int is o itself; "top_left" is 0; "bottom_right" is
+        Lk - Lq, or ``kv_length - q_length`` of each row. True is "top_left", and allowed only where Lq is Lk.
+    window : (left, right) or (left, right, anchor), optional
+        Query i sees key j if ``i + o - left <= j <= i + o + right``, None for no limit; o is that of ``causal``, or of
+        the anchor, which is as ``causal`` has it and must be there if causal is False and Lq is not Lk.
+    scale : float, optional
+        Of the scores; default ``1 / sqrt(D)``.
+    softcap : float, optional
+        c > 0: scores become ``c * tanh(scores / c)``, before the bias.
+    q_lengths, kv_lengths : integer array or sequence of int of shape (B,), optional
+        How many queries and keys of each row are real. What lies beyond may hold anything, NaN too. Lengths beyond the
+        sequence are an error in sequences and where values can be seen without a wait (NumPy, PyTorch on the CPU).
+    return_lse : bool
+        Whether to give the logsumexp of the scores as well.
+    implementation : str, optional
+        One of the names that ``explain("attention", ...)`` lists, to be used whatever others could do; on the arrays of
+        another library too, as "jax:blocked" on NumPy's.
+
+    Returns
+    -------
+    array
+        In q's layout and dtype, with the head size of v.
+    (array, array)
+        With ``return_lse``, also the logsumexp: (B, Hq, Lq) in any layout, (Hq, Lq) without a batch; float64 for
+        float64, else float32.
+
+    Raises
+    ------
+    ValueError
+        Shapes, dtypes or options do not fit each other; the message shows them.
+    MixedBackends
+        The arrays are of several libraries.
+    Unsupported
+        The implementation that was asked for cannot serve this call.
+
+    Notes
+    -----
+    Every option composes with every other: ``s = scale * q @ k.T``; ``s = softcap * tanh(s / softcap)``; ``s += bias``;
+    then mask, causal, window and lengths hide; then softmax, in float32 at least. A query that sees no key gives 0, and
+    a logsumexp of -inf. What is hidden by mask, bias, causal or window never counts as long as it is finite.
+
+    Law: with ``(o1, l1)`` of the first h keys, ``(o2, l2)`` of the others, and ``l = logaddexp(l1, l2)``, each row of
+    the whole is ``o1 * exp(l1 - l) + o2 * exp(l2 - l)``, and 0 where l is -inf; for the others, o becomes ``o - h``.
+
+    Sources: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; Dao et al. 2022, https://arxiv.org/abs/2205.14135.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> q, k, v = (np.random.default_rng(0).random((1, 8, 128, 64), dtype=np.float32) for _ in range(3))
+    >>> xo.attention(q, k, v, causal=True).shape
+    (1, 8, 128, 64)
+
+    One step of decoding against a cache that is filled to different lengths:
+
+    >>> step = q[:, :, :1]
+    >>> xo.attention(step, k, v, kv_lengths=[100], causal="bottom_right").shape
+    (1, 8, 1, 64)
+    """
+    where = require_one_library(q, k, v, mask, bias, q_lengths, kv_lengths)
+    a = checked(q, k, v, layout, mask, bias, causal, window, scale, softcap, q_lengths, kv_lengths, return_lse)
+    try:
+        if implementation is not None:
+            serve = getattr(resolved, hold_named(*where, implementation))
+        elif engines.active():
+            serve = serve_by_engines
+        else:
+            serve = serving_at("attention", where)
+        out, lse = serve(a)
+    except Unsupported as error:
+        raise Unsupported(f"{asked(q, k, v)}: {error}") from None
+    except ValueError as error:  # lengths beyond the sequence, which a kernel has seen
+        raise ValueError(f"{asked(q, k, v)}: {error}") from None
+    if layout != "BHSD":
+        out = as_asked(out, layout)
+    if not return_lse:
+        return out
+    return out, lse if len(layout) == 4 else lse[0, ...]
+
+
+def require_one_library(q: Array, *others: Any) -> Home:
+    """Where q is served, after a look at what stands beside it; lengths may be sequences, and what is optional None."""
+    cls, where = type(q), home(q)
+    for place, x in enumerate(others):
+        fits = type(x) is cls or (place > 1 and type(x) in PLAIN) or (place > 3 and isinstance(x, (list, tuple)))
+        if not (fits or is_akin(cls, type(x))):
+            where = None
+    if where is not None:
+        return where
+    arguments = dict(zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True))
+    for name in ("q", "k", "v"):
+        given("attention", name, arguments[name], "array")
+    lengths = ("q_lengths", "kv_lengths")
+    common_backend("attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")})
+    return home(q) or (cls, None)
+
+
+def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
+    """The call in the form that kernels are given, or an error that shows what was asked."""
+    try:
+        return request(q, k, v, *options)
+    except Misfit as error:
+        raise ValueError(f"{asked(q, k, v)}: {error}.") from None
+
+
+def asked(q: Array, k: Array, v: Array) -> str:
+    shown = (f"{name} {described(x, registry.backend_of(x))}" for name, x in zip("qkv", (q, k, v), strict=True))
+    return f"xo.attention({', '.join(shown)})"

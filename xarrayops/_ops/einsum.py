@@ -1,0 +1,47 @@
+"""einsum: the one function beyond the standard that every library has."""
+
+from __future__ import annotations
+
+from xarrayops._core.dispatch import miss, resolved, table
+from xarrayops._protocol.types import Array
+
+_einsum = table("einsum")
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """Einstein summation in NumPy's notation.
+
+    Parameters
+    ----------
+    subscripts : str
+        Such as ``"ij,jk->ik"``: the labels of each operand's axes, then those of the result.
+    *operands : array
+        Arrays of one library.
+
+    Returns
+    -------
+    array
+        Of the operands' library and promoted dtype; float32 is summed in float32, never in TF32, unless the user chose
+        another precision in the library.
+
+    Raises
+    ------
+    ValueError
+        The subscripts do not fit the operands.
+
+    Notes
+    -----
+    Law: ``einsum("ij,jk->ik", a, b)`` equals ``matmul(a, b)`` up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.einsum("ii->", np.eye(3))
+    np.float64(3.0)
+    """
+    key = frozenset(map(type, operands))
+    try:
+        f = _einsum[key]
+    except KeyError:
+        f = getattr(resolved, miss("einsum", key))
+    return f(subscripts, *operands)

@@ -1,0 +1,1 @@
+"""Conversion between libraries: planned, carried out, and what outlives it."""

@@ -1,0 +1,1 @@
+"""Layouts: what they are, and arrays brought into another one."""

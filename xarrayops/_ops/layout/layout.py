@@ -1,0 +1,376 @@
+"""Layout: where the elements of an array lie, and how to bring them into another order under the same shape.
+
+A backend brings an array into C order; every other order is that order of permuted axes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from xarrayops import standard
+from xarrayops._core import registry
+from xarrayops._core.dispatch import constant_while_tracing, creator, described, home, serving
+from xarrayops._ops.explanation import Candidate, Explanation
+from xarrayops._ops.layout.relayout import Foreseen, foreseen, relayout, require_served
+from xarrayops._protocol.devices import Memory
+from xarrayops._protocol.types import Array, Gap, gap_of
+from xarrayops.errors import LayoutError, Unsupported
+
+MEMORY_FORMATS = ("contiguous", "channels_last")
+"""The orders of images (N, C, H, W) and volumes (N, C, D, H, W): as the axes stand, or with the channels innermost."""
+ADDRESSABLE = 1 << 63
+"""Bytes and elements that no library can count."""
+
+
+class Layout(NamedTuple):
+    """Where the elements of an array lie.
+
+    ``shape``, ``strides`` and ``offset`` are counted in elements of ``itemsize`` bytes; the offset is that of the first
+    element from the beginning of the memory that its library allocated. ``device`` is native.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    itemsize: int
+    device: Any
+
+    @property
+    def order(self) -> str:
+        """The axes from the outermost to the innermost: "C", "F", "CF" where both hold, or "strided"."""
+        n = range(len(self.shape))
+        return ("C" * self._is_dense(n) + "F" * self._is_dense(n[::-1])) or "strided"
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in C order without gaps."""
+        return "C" in self.order
+
+    @property
+    def memory_format(self) -> str | None:
+        """Of a 4-D or 5-D array "contiguous" or "channels_last", else None.
+
+        Where both fit, as with one channel, the strides of the axes of extent 1 decide (pytorch#24090).
+        """
+        n = len(self.shape)
+        if n not in (4, 5):
+            return None
+        fitting = [f for f in MEMORY_FORMATS if self._is_dense(_format_axes(f, n))]
+        exact = [f for f in fitting if self._is_dense(_format_axes(f, n), exactly=True)]
+        return next(iter(exact or fitting), None)
+
+    def _is_dense(self, axes: Sequence[int], *, exactly: bool = False) -> bool:
+        """Whether the axes, outermost first, lie without gaps; ``exactly``: also by the strides of axes of extent 1."""
+        expected = 1
+        for axis in reversed(axes):
+            if self.strides[axis] != expected and (exactly or self.shape[axis] > 1):
+                return 0 in self.shape and not exactly
+            expected *= self.shape[axis]
+        return True
+
+
+def layout_of(x: Array, /) -> Layout:
+    """Where the elements of x lie.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    Unsupported
+        x shows no memory: it is lazy, a tracer, or spread over several devices.
+    LayoutError
+        The strides are no multiple of the item size, as in a field of NumPy records.
+
+    Notes
+    -----
+    Law: ``as_strided(x, l.shape, l.strides)`` equals x for ``l = layout_of(x)``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> l = xo.layout_of(np.zeros((2, 3, 4), dtype=np.float32)[:, 1:])
+    >>> l.strides, l.offset, l.order
+    ((12, 4, 1), 4, 'strided')
+    """
+    memory = _memory("layout_of", x)
+    size, offset = memory.itemsize, serving("memory_offset", type(x))(x)
+    if not size or any(count % size for count in (*memory.strides, offset)):
+        raise LayoutError(
+            f"xo.layout_of({_shown(x)}): the strides are {memory.strides} bytes from {offset}, and the item is of "
+            f"{size} bytes, by which they cannot be counted. Instead: a copy, xo.asarray(x, copy=True)."
+        )
+    strides = tuple(stride // size for stride in memory.strides)
+    return Layout(memory.shape, strides, offset // size, size, serving("device", type(x))(x))
+
+
+def contiguous(x: Array, /, order: str = "C") -> Array:
+    """x with its elements in C (or Fortran) order without gaps; x itself if they lie so already.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape, dtype and strides. Dask: each chunk by itself, lazily.
+    order : "C" or "F"
+        The last axis innermost, or the first.
+
+    Returns
+    -------
+    array
+        x, or a copy of the same shape, dtype and values.
+
+    Raises
+    ------
+    LayoutError
+        The order is neither.
+    Unsupported
+        Fortran order in a library without strides, such as JAX.
+
+    Notes
+    -----
+    Host memory (NumPy, PyTorch on the CPU) is copied in blocks that fit the cache, by as many threads as
+    ``XARRAYOPS_THREADS`` says, by default one to a CPU. A tensor that was copied so stands on memory of NumPy's, which
+    PyTorch cannot resize in place. Other devices copy by their library's own means.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.contiguous(np.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
+    require_served("contiguous", x)
+    if order == "C":
+        return serving("contiguous", type(x))(x)
+    return _dense("contiguous", x, _axes_by_order(x, order))
+
+
+def with_memory_format(x: Array, memory_format: str, /) -> Array:
+    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if it lies so.
+
+    Parameters
+    ----------
+    x : array
+        With 4 axes (N, C, H, W) or 5 (N, C, D, H, W), in a library with strides.
+    memory_format : "contiguous" or "channels_last"
+
+    Raises
+    ------
+    LayoutError
+        No such format, or x has neither 4 nor 5 axes.
+    Unsupported
+        The library has no strides, as JAX; the way out is `relayout`, which changes the shape.
+
+    Notes
+    -----
+    Law: ``layout_of(with_memory_format(x, f)).memory_format == f`` unless both fit.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.layout_of(xo.with_memory_format(np.zeros((2, 3, 4, 5)), "channels_last")).strides
+    (60, 1, 15, 3)
+    """
+    require_served("with_memory_format", x)
+    return _dense("with_memory_format", x, _axes_by_format(x, memory_format))
+
+
+def _dense(verb: str, x: Array, axes: tuple[int, ...]) -> Array:
+    """x with the same shape and its elements in C order of the axes as given, outermost first."""
+    fill = serving("contiguous", type(x))
+    if axes == tuple(range(x.ndim)):
+        return fill(x)
+    _require_strides(verb, x)
+    turned = standard.permute_dims(x, axes)
+    dense = fill(turned)
+    return x if dense is turned else standard.permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
+
+
+def _require_strides(verb: str, x: Array) -> None:
+    gap = _lack_of_strides(*(home(x) or (type(x), None)))
+    if gap is not None:
+        raise Unsupported(f"xo.{verb}: {gap}.")
+
+
+@constant_while_tracing
+def _lack_of_strides(cls: type, name: str | None) -> str | None:
+    """What a library says that has no strides."""
+    gap: Gap | None = getattr(creator(cls, name).module, "NO_STRIDES", None)
+    return None if gap is None else str(gap)
+
+
+def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Array:
+    """A view of x's memory with any shape and strides, after a check that it stays within the elements of x.
+
+    Parameters
+    ----------
+    x : array
+        In a library with strides.
+    shape, strides : sequence of int
+        One stride, in elements, for each extent; they may be 0 or negative, though PyTorch has no negative ones.
+    offset : int
+        From the first element of x to that of the view, in elements; not `Layout.offset`, which counts from the
+        beginning of the memory that was allocated.
+
+    Returns
+    -------
+    array
+        A view. NumPy's is read-only where elements of it share a place; PyTorch's and CuPy's are not, so do not write
+        into windows that overlap.
+
+    Raises
+    ------
+    LayoutError
+        The view would leave the memory between the first and the last element of x. Nothing is read.
+    Unsupported
+        The library has no strides, or none of this kind.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.as_strided(np.arange(5), (3, 3), (1, 1))
+    array([[0, 1, 2],
+           [1, 2, 3],
+           [2, 3, 4]])
+    """
+    try:
+        shape, strides, offset = _integers(shape), _integers(strides), operator.index(offset)
+    except TypeError as error:
+        raise LayoutError(f"xo.as_strided: shape, strides and offset are integers; {error}.") from None
+    require_served("as_strided", x)
+    serve = registry.backend_of(x).functions["as_strided"]
+    memory = None if gap_of(serve) else _memory("as_strided", x)
+    try:
+        wrong = memory and _out_of_bounds(memory, shape, strides, offset)
+        if wrong:
+            way_out = "extents and strides in elements, not bytes, and an offset from the first element of x"
+            raise LayoutError(f"{wrong}. Instead: {way_out}")
+        return serve(x, shape, strides, offset)
+    except ValueError as error:  # also of the library, as for more axes than it can have
+        raise LayoutError(f"xo.as_strided({_shown(x)}, {shape=}, {strides=}, {offset=}): {error}.") from None
+
+
+def _integers(numbers: Sequence[int]) -> tuple[int, ...]:
+    return tuple(map(operator.index, numbers))
+
+
+def _out_of_bounds(memory: Memory, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> str | None:
+    """What is wrong with a view of that memory; None if it stays between the first and the last byte."""
+    if len(shape) != len(strides):
+        return f"there are {len(shape)} extents and {len(strides)} strides"
+    if any(extent < 0 for extent in shape):
+        return "an extent is negative"
+    if memory.itemsize * prod(max(extent, 1) for extent in shape) >= ADDRESSABLE:
+        return "so many elements cannot be counted"
+    if any(abs(stride) * memory.itemsize >= ADDRESSABLE for stride in strides):
+        return "a stride is longer than any memory"
+    low, high = _span(memory.shape, memory.strides)
+    if 0 in memory.shape:
+        return None if 0 in shape and offset == 0 else "x has no elements"
+    first, last = (edge + offset for edge in _span(shape, strides))
+    if low <= first * memory.itemsize and last * memory.itemsize <= high:
+        return None
+    low, high = low // memory.itemsize, high // memory.itemsize
+    return f"it would reach from element {first} to {last}, counted from the first of x, and x from {low} to {high}"
+
+
+def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """How far the lowest and the highest element lie from the first."""
+    steps = [(max(extent, 1) - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
+
+
+def pin_memory(x: Array, /) -> Array:
+    """x in page-locked host memory, from which a GPU copies faster and while the host goes on; x itself if it is there.
+
+    Raises
+    ------
+    Unsupported
+        The library cannot page-lock, x does not lie in host memory, or there is no GPU to lock it for.
+    """
+    return serving("pin_memory", type(x))(x)
+
+
+def explain_layout(verb: str, x: Array, /, *args: Any, **kwargs: Any) -> Explanation:
+    """What `contiguous`, `relayout` or `with_memory_format` would do with x, for `explain`."""
+    require_served(verb, x)
+    backend = registry.backend_of(x)
+    _, foresee = LAID_OUT[verb]
+    memory, gap = backend.functions["memory"](x), getattr(backend.module, "NO_STRIDES", None)
+    name = f"{backend.name}:{verb}"
+    found = foresee(x, memory, *args, **kwargs)
+    if gap is not None and verb != "relayout" and not found.idle:
+        return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
+    kept = memory is None and found.idle and (gap is not None or not x.shape)
+    if kept and backend.functions["contiguous"](x) is x:
+        action, nbytes, reason = "zero-copy", 0, "x shows no memory, and its library leaves it as it is"
+    elif memory is None:
+        action, nbytes, reason = "copy", None, "x shows no memory, so its library lays it out"
+    elif found.stays and (gap is None or found.idle):
+        action, nbytes, reason = "zero-copy", 0, "x lies so already"
+    else:
+        action, nbytes, reason = "copy", found.nbytes, "the elements lie in another order"
+    copies = (f"copies {nbytes} bytes",) if nbytes else ()
+    candidate = Candidate(name, True, reason, copies)
+    return Explanation(verb, f"{action}: {reason}", (candidate,), name, action=action, nbytes=nbytes, reason=reason)
+
+
+def _foreseen(axes: Callable[..., tuple[int, ...]]) -> Callable[..., Foreseen]:
+    """What a verb would do that brings elements into C order of the axes as a function gives them."""
+
+    def foresee(x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> Foreseen:
+        order = axes(x, *args, **kwargs)
+        idle = order == tuple(range(x.ndim))
+        return (
+            Foreseen(idle, memory.permuted(order).is_compact, memory.nbytes) if memory else Foreseen(idle, False, None)
+        )
+
+    return foresee
+
+
+def _axes_by_order(x: Array, /, order: str = "C") -> tuple[int, ...]:
+    """The axes of x from the outermost to the innermost, as an order has them."""
+    if order not in ("C", "F"):
+        raise LayoutError(f"xo.contiguous: the order is 'C' or 'F'; it was {order!r}.")
+    return tuple(range(x.ndim))[:: 1 if order == "C" else -1]
+
+
+def _axes_by_format(x: Array, memory_format: str, /) -> tuple[int, ...]:
+    """The axes of x from the outermost to the innermost, as a memory format has them."""
+    if memory_format not in MEMORY_FORMATS or x.ndim not in (4, 5):
+        raise LayoutError(
+            f"xo.with_memory_format({_shown(x)}, {memory_format!r}): the formats are {' and '.join(MEMORY_FORMATS)}, "
+            f"of arrays with 4 or 5 axes. Instead: xo.relayout, for any axes."
+        )
+    return _format_axes(memory_format, x.ndim)
+
+
+def _format_axes(memory_format: str, ndim: int) -> tuple[int, ...]:
+    return tuple(range(ndim)) if memory_format == "contiguous" else (0, *range(2, ndim), 1)
+
+
+LAID_OUT: dict[str, tuple[Callable[..., Array], Callable[..., Foreseen]]] = {
+    "contiguous": (contiguous, _foreseen(_axes_by_order)),
+    "relayout": (relayout, foreseen),
+    "with_memory_format": (with_memory_format, _foreseen(_axes_by_format)),
+}
+"""The verbs that bring elements into an order, each with what a call would do, from x, its memory and the rest."""
+
+
+def _memory(verb: str, x: Array) -> Memory:
+    require_served(verb, x)
+    memory: Memory | None = serving("memory", type(x))(x)
+    if memory is not None:
+        return memory
+    if serving("is_lazy", type(x))(x):
+        raise Unsupported(
+            f"xo.{verb}: x has no memory yet, its values are not computed. Instead: xo.compute(x), outside of jax.jit."
+        )
+    raise Unsupported(f"xo.{verb}: {_shown(x)} shows no memory of its own. Instead: a copy of x in this library.")
+
+
+def _shown(x: Array) -> str:
+    return described(x, registry.backend_of(x))

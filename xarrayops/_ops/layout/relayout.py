@@ -1,0 +1,227 @@
+"""relayout: axes permuted, cut into blocks and joined, on the standard's functions."""
+
+from __future__ import annotations
+
+import operator
+from itertools import product
+from typing import NamedTuple
+
+from xarrayops import standard
+from xarrayops._core import registry
+from xarrayops._core.dispatch import common_backend, constant_while_tracing, creator, described, home, serving
+from xarrayops._ops.layout.pattern import Plan, plan
+from xarrayops._protocol.devices import Memory, compact_strides
+from xarrayops._protocol.types import Array
+from xarrayops.errors import LayoutError, Unsupported
+
+
+def relayout(x: Array, pattern: str, /, *, channels: int | None = None) -> Array:
+    """x with its axes in another order, and its elements physically in C order of the new axes.
+
+    Parameters
+    ----------
+    x : array
+        With one axis for each name on the left of the pattern.
+    pattern : str
+        Axes as letters, ``"NCHW -> NHWC"``, or as names with spaces between them, ``"b h s d -> b s h d"``. A number
+        before a name cuts blocks of that size from the axis of that name: ``"NCHW -> NCHW16c"`` puts 16 channels
+        innermost, the last block filled up with zeros.
+    channels : int, optional
+        Of a pattern whose left side has a block: the extent of that axis without what had been filled up; default all.
+
+    Returns
+    -------
+    array
+        C-contiguous, of x's dtype and library; it shares x's memory if that already lies so.
+
+    Raises
+    ------
+    LayoutError
+        The text is no pattern, or does not fit the shape of x.
+
+    Notes
+    -----
+    Laws: ``relayout(x, "a b -> b a")`` equals ``permute_dims(x, (1, 0))``; a pattern and then its inverse, with
+    ``channels=`` where blocks were filled up, give x back.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.zeros((32, 20, 7, 7), dtype=np.float32)
+    >>> xo.relayout(x, "NCHW -> NHWC").shape
+    (32, 7, 7, 20)
+    >>> blocked = xo.relayout(x, "NCHW -> NCHW16c")
+    >>> blocked.shape, xo.relayout(blocked, "NCHW16c -> NCHW", channels=20).shape
+    ((32, 2, 7, 7, 16), (32, 20, 7, 7))
+    """
+    require_served("relayout", x)
+    try:
+        return _relaid(x, plan(pattern), channels)
+    except Unsupported as error:
+        raise Unsupported(f"{_asked(x, pattern, channels)}: {error}") from None
+    except ValueError as error:  # also of the library, as for more axes than it can have
+        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
+
+
+def require_served(verb: str, x: Array) -> None:
+    """Raise unless x is an array that some library serves, and this very one: no array of Python objects, say."""
+    if home(x) is None:
+        common_backend(verb, {"x": x})
+
+
+class Foreseen(NamedTuple):
+    """What a verb that brings elements into an order would do.
+
+    Whether it would touch neither axes nor memory; whether its result would share memory where there are strides, and
+    the bytes of the result, where they can be told.
+    """
+
+    idle: bool
+    stays: bool
+    nbytes: int | None
+
+
+def _relaid(x: Array, steps: Plan, channels: int | None) -> Array:
+    _require_fit(x.ndim, steps, channels)
+    x = standard.permute_dims(x, steps.turned)
+    if any(steps.joined):
+        x = standard.reshape(serving("contiguous", type(x))(x), _joined(x.shape, steps))
+        if channels is not None:
+            axis, extent = _trimmed(x.shape, steps, channels)
+            x = x[(*(slice(None),) * axis, slice(extent), ...)]
+    if any(steps.cut):
+        padded = any(n % block for n, block in zip(x.shape, steps.cut, strict=True) if block)
+        if padded and _is_written(x):
+            return _in_pieces(x, steps)
+        x = standard.permute_dims(standard.reshape(_filled_up(x, steps), _cut(x.shape, steps)), steps.placed)
+    return serving("contiguous", type(x))(x)
+
+
+def _is_written(x: Array) -> bool:
+    """Whether an array beside x can be written at once, where the others give a new array for each piece."""
+    return not (_is_immutable(type(x)) or serving("is_lazy", type(x))(x))
+
+
+@constant_while_tracing
+def _is_immutable(cls: type) -> bool:
+    return creator(cls, None).immutable
+
+
+def _in_pieces(x: Array, steps: Plan) -> Array:
+    """The result as zeros, and x written there: one copy, while x with zeros behind its axes would be another."""
+    cut, write = _cut(x.shape, steps), serving("update", type(x))
+    result = standard.zeros(tuple(cut[k] for k in steps.placed), dtype=x.dtype, like=x)
+    for pieces in product(*map(_pieces, x.shape, steps.cut)):
+        piece = standard.reshape(x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
+        place = tuple(part for p in pieces for part in p.place)
+        where = tuple(place[k] for k in steps.placed)
+        result = write(result, where, "set", standard.permute_dims(piece, steps.placed), copy=None)
+    return result
+
+
+class Piece(NamedTuple):
+    """Items of one named axis: which, the extents of their parts, and where these stand in the parts of the axis."""
+
+    items: slice
+    extents: tuple[int, ...]
+    place: tuple[slice, ...]
+
+
+def _pieces(extent: int, block: int) -> list[Piece]:
+    """The whole blocks of an axis and what is left over; the whole of one that is not cut."""
+    if not block:
+        return [Piece(slice(None), (extent,), (slice(None),))]
+    whole, rest = divmod(extent, block)
+    blocks = Piece(slice(0, whole * block), (whole, block), (slice(0, whole), slice(None)))
+    left = Piece(slice(whole * block, extent), (1, rest), (slice(whole, whole + 1), slice(0, rest)))
+    return [blocks] * (whole > 0) + [left] * (rest > 0)
+
+
+def _require_fit(ndim: int, steps: Plan, channels: int | None) -> None:
+    if ndim != len(steps.turned):
+        raise LayoutError(f"the left side names {len(steps.turned)} axes, x has {ndim}")
+    if channels is not None and len([block for block in steps.joined if block]) != 1:
+        raise LayoutError("channels= is the extent of the axis in blocks on the left side, and there must be one")
+
+
+def _joined(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
+    """The extents of the named axes, out of those of the parts that are in turn."""
+    joined, parts = [], iter(shape)
+    for name, block in zip(steps.names, steps.joined, strict=True):
+        extent = next(parts)
+        if block and (items := next(parts)) != block:
+            raise LayoutError(f"the blocks of {name} hold {items} items, not {block}")
+        joined.append(extent * (block or 1))
+    return tuple(joined)
+
+
+def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, int]:
+    """The axis that is cut off at ``channels`` items, and how many those are."""
+    (axis,) = (k for k, block in enumerate(steps.joined) if block)
+    try:
+        extent = operator.index(channels)
+    except TypeError:
+        raise LayoutError("channels= is an integer") from None
+    if not 0 <= extent <= shape[axis]:
+        raise LayoutError(
+            f"the blocks of {steps.names[axis]} hold {shape[axis]} items, so channels= cannot be {extent}"
+        )
+    return axis, extent
+
+
+def _filled_up(x: Array, steps: Plan) -> Array:
+    """x with zeros behind those axes that are no whole number of blocks, where no array is written."""
+    for axis, block in enumerate(steps.cut):
+        missing = -x.shape[axis] % block if block else 0
+        if missing:
+            filling = (*x.shape[:axis], missing, *x.shape[axis + 1 :])
+            x = standard.concat([x, standard.zeros(filling, dtype=x.dtype, like=x)], axis=axis)
+    return x
+
+
+def _cut(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
+    """The extents of the parts, out of those of the named axes."""
+    parts: list[int] = []
+    for extent, block in zip(shape, steps.cut, strict=True):
+        parts += [-(-extent // block), block] if block else [extent]
+    return tuple(parts)
+
+
+def foreseen(x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None) -> Foreseen:
+    """What `relayout` would do, for `explain`."""
+    try:
+        steps = plan(pattern)
+        _require_fit(x.ndim, steps, channels)
+        idle = steps.turned == tuple(range(x.ndim)) and not any((*steps.joined, *steps.cut))
+        seen = memory or Memory(
+            "", tuple(x.shape), (0,) * x.ndim, itemsize=0, pointer=0, device=""
+        )  # to see that it fits
+        stays, nbytes = _foreseen(seen, steps, channels)
+        return Foreseen(idle, stays, nbytes) if memory else Foreseen(idle, False, None)
+    except LayoutError as error:
+        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
+
+
+def _foreseen(memory: Memory, steps: Plan, channels: int | None) -> tuple[bool, int]:
+    """Whether every step gives a view where there are strides, and the bytes of the result."""
+    memory, stays = memory.permuted(steps.turned), True
+    if any(steps.joined):
+        stays, memory = memory.is_compact, _compact(memory, _joined(memory.shape, steps))
+        if channels is not None:
+            axis, extent = _trimmed(memory.shape, steps, channels)
+            memory = memory._replace(shape=(*memory.shape[:axis], extent, *memory.shape[axis + 1 :]))
+    if any(steps.cut):
+        stays = stays and not any(n % block for n, block in zip(memory.shape, steps.cut, strict=True) if block)
+        strides: list[int] = []
+        for stride, block in zip(memory.strides, steps.cut, strict=True):
+            strides += [stride * block, stride] if block else [stride]
+        memory = memory._replace(shape=_cut(memory.shape, steps), strides=tuple(strides)).permuted(steps.placed)
+    return stays and memory.is_compact, memory.nbytes
+
+
+def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
+    return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
+
+
+def _asked(x: Array, pattern: str, channels: int | None) -> str:
+    return f"xo.relayout({described(x, registry.backend_of(x))}, {pattern!r}, {channels=})"

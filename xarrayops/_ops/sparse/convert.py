@@ -1,0 +1,99 @@
+"""Conversion of sparse containers between formats and libraries."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
+
+from xarrayops._core import registry
+from xarrayops._ops.exchange.convert import convert_container
+from xarrayops._ops.exchange.plan import target_of
+from xarrayops._ops.sparse.operands import require_block, require_container, require_format, require_matrix
+from xarrayops._protocol.sparse import Container
+from xarrayops._protocol.types import Array
+
+if TYPE_CHECKING:
+    from xarrayops._core.sparse_backend import SparseBackend
+
+
+def convert(
+    s: Container,
+    format: str | None = None,
+    backend: str | ModuleType | Array | None = None,
+    *,
+    block: tuple[int, int] | None = None,
+) -> Container:
+    """A sparse container in another format, of another library, or both.
+
+    Between libraries each array goes over as `xarrayops.convert` takes it, without a copy where both see the memory.
+
+    Parameters
+    ----------
+    s : container
+        Of any format and library.
+    format : {"csr", "csc", "coo", "bsr"}, optional
+        Default: that of s. Entries of another format are in order and without duplicates.
+    backend : str, namespace or array, optional
+        The library, as for `xarrayops.convert`; default: that of s.
+    block : (int, int), optional
+        The extents of the blocks of "bsr".
+
+    Returns
+    -------
+    container
+        s itself where nothing changes.
+
+    Raises
+    ------
+    Unsupported
+        A library lacks the format or the dtype.
+    InvalidSparse
+        An index of s leads out of the matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.convert(xo.sparse.from_dense(np.eye(3)), "csc").format
+    'csc'
+    """
+    plan = planned(s, format, backend, block=block)
+    if plan.at == "target":
+        s = convert_container(s, plan.target)
+    if plan.at:
+        s = getattr(plan, plan.at).call("convert", s, plan.format, block)
+    return convert_container(s, plan.target) if registry.sparse_side(s) is not plan.target else s
+
+
+class Plan(NamedTuple):
+    """What a conversion will do: ``at`` tells which library changes the format, "source", "target", or none ("")."""
+
+    source: SparseBackend
+    target: SparseBackend
+    format: str
+    at: str
+
+
+def planned(
+    s: Container,
+    format: str | None = None,
+    backend: str | ModuleType | Array | None = None,
+    *,
+    block: tuple[int, int] | None = None,
+) -> Plan:
+    """The plan of `convert` with these arguments, or an error that says why there is none."""
+    source = require_container("convert", "s", s)
+    here = source.seen(s)
+    format = here.format if format is None else format
+    target = source if backend is None else target_of(backend).sparse
+    require_format("convert", format, target)
+    if format == here.format and block in (None, here.block):
+        return Plan(source, target, format, "")
+    require_matrix("convert", "s", s)
+    if (format == "bsr") != (block is not None):
+        raise ValueError("xo.sparse.convert: block=(rows, columns) belongs to the format bsr, which needs it")
+    if block is not None:
+        try:
+            require_block(block, tuple(s.shape))
+        except ValueError as error:
+            raise ValueError(f"xo.sparse.convert: {error}") from None
+    return Plan(source, target, format, "source" if format in source.formats else "target")

@@ -1,0 +1,1 @@
+"""Results compared: within a run, and between runs."""

@@ -1,0 +1,1 @@
+"""One cell: its answer checked, its time, memory and the roofs of the machine measured."""

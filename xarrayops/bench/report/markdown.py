@@ -1,0 +1,82 @@
+"""The report as Markdown, for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xarrayops._system import machine
+from xarrayops.bench.compare import ranking
+from xarrayops.bench.report import tables
+from xarrayops.bench.report.formatting import rate_text
+from xarrayops.bench.results import Results
+
+LEGEND = "Time of a call; bold is the fastest, = a tie with it, italics why there is no time."
+_MARKS = {ranking.FASTEST: "**{}**", ranking.TIE: "{} =", "missing": "_{}_", "": "{}"}
+
+
+def report(results: Results) -> str:
+    """The matrix, then a table for each workload, what is missing, the roofs, the versions and how to read all this."""
+    known, rows = results.environment, results.rows
+    lines = ["# xarrayops benchmark", "", f"`{known['command']}`, {known['date']}: {tables.summary(results)}.", ""]
+    if rows:
+        lines += [f"{rows[0].machine}.", ""]
+    for warning in tables.warnings(results):
+        lines += [f"**{warning}**", ""]
+    lines += _matrix(results)
+    sizes = tables.from_size_on(results)
+    if sizes:
+        lines += ["## From what size on NumPy is beaten", "", *table(("workload", "size"), sizes)]
+    for head, drawn in tables.tables(results):
+        lines += [f"## {tables.title(head)}", "", f"Timed: {known['workloads'][head.workload]['timed']}.", ""]
+        lines += table(tables.COLUMNS, drawn)
+    absent = tables.missing(rows)
+    if absent:
+        lines += ["## Not measured", "", *table(tables.MISSING_COLUMNS, absent)]
+    lines += [*_roofs(known), *_gpus(known), "## Versions", ""]
+    for backend, versions in known["versions"].items():
+        lines.append(f"- {backend}: {', '.join(f'{name} {version}' for name, version in versions.items())}")
+    slow = machine.slow_openblas([pool for pools in known["pools"].values() for pool in pools])
+    lines += ["", f"**{slow}**"] if slow else []
+    return "\n".join([*lines, "", "## How to read this", "", *(f"- {note}" for note in tables.NOTES), ""])
+
+
+def _matrix(results: Results) -> list[str]:
+    places, lines = tables.matrix(results)
+    if not places:
+        return []
+    drawn = [(name, *cells) for name, cells in matrix_rows(lines)]
+    return ["## All cells", "", LEGEND, "", *table(("workload, dtype, size", *places), drawn)]
+
+
+def matrix_rows(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, list[str]]]:
+    """The lines of `tables.matrix` as Markdown, to be read by `LEGEND`."""
+    return [(name, [_MARKS[mark].format(told) if told else "" for told, mark in cells]) for name, cells in lines]
+
+
+def _roofs(known: dict[str, Any]) -> list[str]:
+    lines = [
+        (
+            f"{roof['device']} {roof['dtype']}",
+            f"{rate_text(roof['memory'], 'B/s')} ({', '.join([roof['memory_by'], *_rated(roof)])})",
+            f"{rate_text(roof['compute'], 'FLOP/s')} ({roof['compute_by']})",
+        )
+        for roof in known["roofs"]
+        if "memory" in roof
+    ]
+    return ["## Roofs", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
+
+
+def _gpus(known: dict[str, Any]) -> list[str]:
+    facts = [f"- {tables.gpu_text(gpu)}" for gpu in known.get("gpus", ())]
+    return ["## GPUs", "", *facts, "", *table(tables.GPU_COLUMNS, tables.gpu_lines(known))] if facts else []
+
+
+def _rated(roof: dict[str, Any]) -> list[str]:
+    return [f"rated at {rate_text(roof['memory_rated'], 'B/s')}"] if "memory_rated" in roof else []
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table of Markdown, with an empty line behind it."""
+    lines = [columns, ["---"] * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return [*(f"| {' | '.join(line)} |" for line in lines), ""]

@@ -1,0 +1,64 @@
+"""The report as one HTML file that needs no network: the matrix, plots, and all that is known of each cell."""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from xarrayops.bench.report.page.content import content
+from xarrayops.bench.results import Results
+
+_SCRIPTS = ("dom", "numbers", "model", "matrix", "detail", "chart", "sizes", "roofline", "facts", "start")
+"""In the order in which they build on each other."""
+
+
+def html(results: Results, baseline: Results | None = None) -> str:
+    """The report as one HTML file that opens from disk.
+
+    Parameters
+    ----------
+    results : Results
+        What was measured, and what was not.
+    baseline : Results, optional
+        An earlier run: each cell then also tells what became of it since, by the rules of
+        `xarrayops.bench.compare.compare`, and a table shows what the two environments do not share.
+    """
+    script = "\n".join(_text(f"{name}.js") for name in _SCRIPTS)
+    script, style = f"(() => {{\n{script}\n}})();", _text("page.css")
+    page = _text("page.html")
+    for mark, text in (
+        ("@STYLE_HASH@", _csp_hash(style)),
+        ("@SCRIPT_HASH@", _csp_hash(script)),
+        ("@STYLE@", style),
+        ("@SCRIPT@", script),
+        ("@DATA@", _embedded(content(results, baseline))),  # last: whatever it holds, nothing is replaced in it
+    ):
+        page = page.replace(mark, text)
+    return page
+
+
+def _embedded(data: Any) -> str:
+    """JSON for a script element: no "<" that could end it, and null for the numbers that JSON lacks."""
+    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
+    return text.replace("<", r"\u003c")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _csp_hash(text: str) -> str:
+    """What the page's content security policy names a style or script by."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _text(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")

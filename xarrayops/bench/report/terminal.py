@@ -1,0 +1,95 @@
+"""What the terminal shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from xarrayops.bench.compare import ranking
+from xarrayops.bench.report import tables
+from xarrayops.bench.results import Results
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LEFT = ("backend", "device", "")
+_DISPENSABLE = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")
+_COMMAND = len("'xarrayops[cupy-cuda12x]'")
+"""The longest word of a command that people copy."""
+_GAP = 2  # between columns: the padding, and what the box draws
+_STYLES = {ranking.FASTEST: "bold green", ranking.TIE: "green", "missing": "dim", "": ""}
+_SIGNS = {ranking.FASTEST: " *", ranking.TIE: " =", "missing": "  ", "": "  "}
+LEGEND = "* the fastest, = a tie with it"
+FEW = 6
+"""How many tables are shown in full; more of them are in the report, and the matrix stands for them."""
+
+
+def show(results: Results, console: Console) -> None:
+    """Print the matrix, the full tables where they are few, what is missing, and what must be known."""
+    drawn = [(tables.title(head), lines) for head, lines in tables.tables(results)]
+    if len(drawn) > FEW:
+        _matrix(results, console)
+    else:
+        _tables(drawn, console)
+    absent = tables.missing(results.rows)
+    if absent:
+        table = _table("Not measured")
+        for column in tables.MISSING_COLUMNS:
+            commands = column == tables.MISSING_COLUMNS[-1]
+            table.add_column(column, overflow="fold", min_width=_COMMAND if commands else None)
+        for line in absent:
+            table.add_row(*map(Text, line))
+        console.print(table)
+    for warning in tables.warnings(results):
+        console.print(Text(f"WARNING: {warning}", style="bold yellow"))
+
+
+def _matrix(results: Results, console: Console) -> None:
+    """One line for each workload, dtype and size; a column for each place."""
+    places, lines = tables.matrix(results)
+    table = _table(f"Time of a call ({LEGEND})")
+    table.add_column("workload, dtype, size", overflow="fold")
+    for place in places:
+        table.add_column(place, justify="right")
+    group = ""
+    for name, drawn in lines:
+        if group and name.split()[0] != group:
+            table.add_section()
+        group = name.split()[0]
+        table.add_row(Text(name), *(Text(told + _SIGNS[mark], style=_STYLES[mark]) for told, mark in drawn))
+    console.print(table)
+
+
+def _tables(drawn: Sequence[tuple[str, Sequence[tuple[str, ...]]]], console: Console) -> None:
+    """In full; where the terminal is too narrow, without the columns that matter less."""
+    kept = fitting([tables.COLUMNS, *(line for _, lines in drawn for line in lines)], console.width)
+    for title, lines in drawn:
+        table = _table(title)
+        for i in kept:
+            name = tables.COLUMNS[i]
+            table.add_column(name, justify="left" if name in _LEFT else "right", no_wrap=True)
+        for line in lines:
+            table.add_row(*(Text(line[i], style=_STYLES[line[-1]]) for i in kept))
+        console.print(table)
+    left_out = [name for i, name in enumerate(tables.COLUMNS) if i not in kept]
+    if drawn and left_out:
+        console.print(Text(f"This terminal is too narrow for: {', '.join(left_out)}. The report has them."))
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0))
+
+
+def fitting(lines: Sequence[Sequence[str]], width: int) -> list[int]:
+    """The places of the columns that fit into so many characters; those in `_DISPENSABLE` go first, in that order."""
+    widths = [max(len(line[i]) for line in lines) + _GAP for i in range(len(tables.COLUMNS))]
+    kept = list(range(len(tables.COLUMNS)))
+    for name in _DISPENSABLE:
+        if sum(widths[i] for i in kept) < width:
+            break
+        kept.remove(tables.COLUMNS.index(name))
+    return kept

@@ -1,0 +1,71 @@
+"""Progress on stderr, and the results on disk while the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from xarrayops.bench.results import Results
+from xarrayops.bench.run.plan import Step
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+LINES_EVERY_S = 5.0
+
+
+class Watcher:
+    """Draws a bar with the cells that have a result and the time left, and keeps the results in the folders current.
+
+    ``latest`` has what was told last, for each folder; empty before there is anything.
+    """
+
+    def __init__(self, folders: Sequence[Path], console: Console) -> None:
+        self.folders, self._told = folders, float("-inf")
+        self.latest: list[Results] = []
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[cells]}at most {task.fields[left]:.0f} s left"),
+        )
+        self._progress = Progress(*columns, console=console, transient=True)
+        self._task = self._progress.add_task("", total=None, cells="", left=0.0)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def step(self, step: Step) -> None:
+        """Move the bar; where there is no terminal, a line tells now and then what begins."""
+        cells = f"{step.cells_done} of {step.cells} cells, " if step.cells else ""
+        if step.cells_done == step.cells:
+            cells = f"round {step.rounds_done} of {step.rounds}, " if step.rounds else ""
+        if not self._progress.console.is_terminal and monotonic() >= self._told + LINES_EVERY_S:
+            self._told = monotonic()
+            self._progress.console.print(f"{step.phase} ({cells}at most {step.seconds_left:.0f} s left)")
+        self._progress.update(
+            self._task,
+            description=step.phase,
+            completed=step.rounds_done,
+            total=step.rounds or None,
+            cells=cells,
+            left=step.seconds_left,
+        )
+
+    def results(self, results: list[Results]) -> None:
+        """Write them."""
+        self.latest = results
+        for found, folder in zip(results, self.folders, strict=True):
+            found.write(folder)

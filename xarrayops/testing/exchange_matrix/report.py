@@ -1,0 +1,139 @@
+"""The matrix as a person reads it: tables in the terminal, a page of Markdown, and the files of a run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from xarrayops.testing.exchange_matrix.cells import FAULTY, OUTCOMES, Pair
+from xarrayops.testing.exchange_matrix.runner import Matrix
+from xarrayops.testing.exchange_matrix.summary import Places, described, places, short, summary, whole
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_FAULTS_SHOWN = 20
+_HEAD = """\
+# Who hands what to whom
+
+What `xo.convert(x, to)` does between the libraries: shares the memory, copies it, or refuses. Written from a run of
+`python -m xarrayops.testing.exchange_matrix`, in which every cell was converted with `copy=None`, `False` and `True`:
+its values compared bit for bit, what `xo.explain` had said before held against what happened, and against
+`xo.shares_memory`.
+
+- `copy=None`, shown here, copies only when it must. `copy=False` raises an `ExchangeError` instead of each copy, but
+  for what the last column names. `copy=True` copies whatever is not refused.
+- Kinds of memory: C and F order; sliced, negative and zero strides (broadcast); an axis of extent 1, whose stride means
+  nothing; 0-d; empty; read-only; unaligned; big-endian; and one array of more than 2 GiB for each pair, if asked for.
+  A kind that a library's arrays do not have is left out of its rows.
+- A dtype that stands alone means that dtype in every kind of memory; what is said of kinds is said of the other dtypes.
+- "x64 on" and "x64 off" are the two states of JAX's switch `jax_enable_x64`.
+"""
+_COLUMNS = "| to | zero-copy | copied, because | refused, because | `copy=False` |"
+
+
+def write(matrix: Matrix, folder: Path) -> None:
+    """Write ``exchange.jsonl`` (a line per cell), ``exchange.json`` (the summary) and ``exchange.md``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps(result.as_dict()) for result in matrix.results)
+    (folder / "exchange.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    found = summary(matrix)
+    (folder / "exchange.json").write_text(_by_line(found), encoding="utf-8")
+    (folder / "exchange.md").write_text(markdown(found), encoding="utf-8")
+
+
+def _by_line(found: dict[str, Any]) -> str:
+    """JSON with a line for each entry of a pair, for files that are kept in a repository."""
+    head = json.dumps({name: value for name, value in found.items() if name != "pairs"}, indent=1)
+    pairs = []
+    for pair in found["pairs"]:
+        start = json.dumps({name: value for name, value in pair.items() if name != "found"})
+        entries = ",\n   ".join(map(json.dumps, pair["found"]))
+        pairs.append(f'  {start[:-1]}, "found": [\n   {entries}\n  ]}}')
+    return f'{head[:-2]},\n "pairs": [\n' + ",\n".join(pairs) + "\n ]\n}\n"
+
+
+def show(matrix: Matrix, console: Console) -> None:
+    """A row per pair with its counts, why cells were copied or refused, and every fault."""
+    columns = [outcome for outcome in OUTCOMES if any(result.outcome == outcome for result in matrix.results)]
+    table = Table("from -> to", title="Cells by what came of them", title_justify="left")
+    for outcome in columns:
+        table.add_column(outcome, justify="right", style="red" if outcome in FAULTY else None)
+    counts: dict[Pair, Counter[str]] = defaultdict(Counter)
+    reasons: dict[tuple[str, str], Counter[Pair]] = defaultdict(Counter)
+    for result in matrix.results:
+        counts[result.pair][result.outcome] += 1
+        if result.outcome not in FAULTY:
+            reasons[result.outcome, short(result.reason, result.cell.dtype)][result.pair] += 1
+    for pair, of_pair in counts.items():
+        table.add_row(pair.label, *(str(of_pair[outcome] or "") for outcome in columns))
+    why = Table("outcome", "why", "cells", "pairs", title="Why", title_justify="left")
+    for (outcome, reason), pairs in sorted(reasons.items(), key=lambda item: OUTCOMES.index(item[0][0])):
+        why.add_row(outcome, Text(reason), str(pairs.total()), str(len(pairs)))
+    console.print(table, why)
+    faults = [result for result in matrix.results if result.outcome in FAULTY]
+    for result in faults[:_FAULTS_SHOWN]:
+        cell = result.cell
+        where = f"{result.pair.label}, {cell.dtype}, {cell.kind}, copy={cell.copy}"
+        console.print(Text(f"{result.outcome.upper()}: {where}: {result.reason}", style="red"))
+    if len(faults) > _FAULTS_SHOWN:
+        console.print(f"... and {len(faults) - _FAULTS_SHOWN} more; --out keeps them all")
+
+
+def in_short(matrix: Matrix) -> str:
+    """The counts in one line."""
+    counts = Counter(result.outcome for result in matrix.results)
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    return f"{len(matrix.results)} cells: {told or 'nothing'}"
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """The page, from a summary: a table for each producer."""
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in found["counts"].items())
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    lines = [_HEAD, f"{found['cells']} cells: {counts}. {versions}; {found['machine']}."]
+    by_producer: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for pair in found["pairs"]:
+        by_producer[pair["producer"]].append(pair)
+    for producer, pairs in by_producer.items():
+        lines += ["", f"## From {producer}", "", _COLUMNS]
+        lines += ["|---|---|---|---|---|", *_merged(pairs)]
+    return "\n".join(lines) + "\n"
+
+
+def _merged(pairs: list[dict[str, Any]]) -> list[str]:
+    """A row per consumer; settings that make no difference share one."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for pair in pairs:
+        rows.setdefault((pair["consumer"], _row(pair["found"])), []).append(pair["setting"])
+    split = Counter(consumer for consumer, _ in rows)
+    return [
+        f"| {consumer}{f' ({settings[0]})' if split[consumer] > 1 else ''} {row}"
+        for (consumer, row), settings in rows.items()
+    ]
+
+
+def _row(found: list[dict[str, Any]]) -> str:
+    """What comes of a pair's cells."""
+    plain = [e for e in found if e["copy"] == "None" and e["outcome"] not in ("not made", "skipped")]
+    made, told = places(plain), {(e["outcome"], e["reason"]): places([e]) for e in plain}
+    merged: dict[tuple[str, str], Places] = defaultdict(set)
+    for (outcome, reason), cells in told.items():
+        merged[outcome, "" if outcome == "zero-copy" else reason] |= cells
+    alone = {key: whole(cells, made) for key, cells in merged.items()}
+    columns: dict[str, list[str]] = defaultdict(list)
+    for (outcome, reason), cells in merged.items():
+        elsewhere = {dtype for key, dtypes in alone.items() if key != (outcome, reason) for dtype in dtypes}
+        text = described(cells, made, elsewhere)
+        text = f"{outcome}: {text}" if outcome in FAULTY else text
+        columns["refused" if outcome in FAULTY else outcome].append(f"{text}: {reason}" if reason else text)
+    forced = places(e for e in found if e["copy"] == "False" and e["outcome"] == "zero-copy")
+    if forced := forced - merged["zero-copy", ""]:
+        columns["forced"].append(f"aliases {described(forced, made)}")
+    texts = ("<br>".join(columns[name]).replace("|", "\\|") for name in ("zero-copy", "copy", "refused", "forced"))
+    return f"| {' | '.join(text or '-' for text in texts)} |"

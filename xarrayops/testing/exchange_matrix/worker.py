@@ -1,0 +1,56 @@
+"""The process in which one library hands arrays to another: commands come in on stdin, answers go out on stdout.
+
+``python -m xarrayops.testing.exchange_matrix.worker PRODUCER CONSUMER [DEVICE]``, the device being the producer's. The
+first answer tells whether both can be used; each further one is what came of a cell. It ends with its stdin.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TextIO
+
+from xarrayops._core import registry
+from xarrayops._core.registry import Backend
+from xarrayops._system.process import keep_stdout
+from xarrayops.testing.exchange_matrix.check import examine
+
+Examine = Callable[..., dict[str, Any]]
+
+
+def library(name: str) -> Backend:
+    """The backend of that name, or of the namespace module of that name."""
+    if name in registry.entry_points():
+        return registry.backend_by_name(name)
+    return registry.backend_by_namespace(import_module(name))
+
+
+def serve(
+    producer: str, consumer: str, commands: TextIO, answers: TextIO, examine: Examine, *, device: str = ""
+) -> None:
+    """Answer commands until there are no more. What is no answer is a fault of the cell, and says what was raised."""
+
+    def answer(found: dict[str, Any]) -> None:
+        print(json.dumps(found), file=answers, flush=True)
+
+    both = library(producer), library(consumer)
+    answer({"status": "ok", "versions": {name: v for b in both for name, v in b.versions.items()}})
+    options = {"device": both[0].native_device(device)} if device else {}
+    for line in commands:
+        try:
+            answer({"status": "ok", **examine(*both, **json.loads(line), **options)})
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            answer({"status": "ok", "outcome": "fault", "reason": " ".join(reason.split())})
+
+
+def main(examine: Examine = examine) -> None:
+    """Keep stdout for the answers."""
+    with keep_stdout() as answers:
+        serve(sys.argv[1], sys.argv[2], sys.stdin, answers, examine, device="".join(sys.argv[3:]))
+
+
+if __name__ == "__main__":
+    main()
