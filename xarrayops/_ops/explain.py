@@ -116,7 +116,7 @@ def _name_of(function: Callable[..., Any]) -> str:
     """The name of one of our functions, as users write it."""
     package, _, extension = getattr(function, "__module__", "").rpartition(".")
     name = getattr(function, "__name__", repr(function))
-    if package.endswith("._sparse"):
+    if package.endswith("._ops.sparse"):
         return f"sparse.{name}"
     return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE else name
 

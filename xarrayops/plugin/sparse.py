@@ -44,6 +44,7 @@ from xarrayops._host.sparse.compressed import index_dtype as index_dtype
 from xarrayops._protocol.sparse import (
     FORMATS as FORMATS,
     INDICES as INDICES,
+    VERBS as VERBS,
     Compaction as Compaction,
     Container as Container,
     Parts as Parts,

@@ -309,7 +309,7 @@ def test_a_kind_of_devices_can_be_left_out(measured):
 
 
 def test_gpus_that_cannot_be_shared_are_not_measured_on(measured, monkeypatch):
-    monkeypatch.setattr(environment_run._gpus, "facts", lambda: [{"index": 0, "compute_mode": "Exclusive_Process"}])
+    monkeypatch.setattr(environment_run.gpus, "facts", lambda: [{"index": 0, "compute_mode": "Exclusive_Process"}])
     rows = measured(Library(), ("one", "two"))
     assert {row.status for row in rows.values()} == {"no-device"}
     assert all("admits one process" in row.reason and "--backends" in row.fix for row in rows.values())
@@ -319,8 +319,8 @@ def test_gpus_that_cannot_be_shared_are_not_measured_on(measured, monkeypatch):
 
 def test_clocks_and_temperatures_are_looked_at_before_and_during_the_run(monkeypatch, tmp_path):
     temperatures = iter((31, 55, 61))
-    monkeypatch.setattr(environment_run._gpus, "facts", lambda: [{"index": 0, "name": "H200"}])
-    monkeypatch.setattr(environment_run._gpus, "state", lambda: [{"index": 0, "temperature_c": next(temperatures)}])
+    monkeypatch.setattr(environment_run.gpus, "facts", lambda: [{"index": 0, "name": "H200"}])
+    monkeypatch.setattr(environment_run.gpus, "state", lambda: [{"index": 0, "temperature_c": next(temperatures)}])
     monkeypatch.setattr(environment_run, "Worker", Library().start)
     known = run(Plan(("gpu",), WORKLOADS[:1], rounds=2), Silent(), Journal(tmp_path)).environment
     assert known["gpus"] == [{"index": 0, "name": "H200"}]

@@ -215,7 +215,7 @@ class TestRun:
         assert [result.outcome for result in matrix.results] == ["crashed"]
 
     def test_large_memory_is_skipped_where_there_is_none(self, monkeypatch):
-        monkeypatch.setattr(runner._machine, "available_bytes", lambda: 2**30)
+        monkeypatch.setattr(runner.machine, "available_bytes", lambda: 2**30)
         (result, *_) = run([PAIR], [Cell("uint8", LARGE, None)]).results
         assert result.outcome == "skipped"
         assert "1.0 are free" in result.reason
