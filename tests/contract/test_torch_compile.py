@@ -35,6 +35,7 @@ EXPRESSIONS = (
 )
 
 
+@pytest.mark.long_except(r"xo\.add\(x, x\)-tensor")
 @pytest.mark.parametrize("kind", ["torch.eye(3)", "torch.nn.Parameter(torch.eye(3))"], ids=["tensor", "parameter"])
 @pytest.mark.parametrize("first", ["xo.add(x, x)", 'xo.ones(3, backend="torch")'])
 def test_first_dispatch_ever_is_compiled(kind: str, first: str) -> None:
@@ -66,6 +67,7 @@ def _select(x: Any) -> Any:
     return xo.sum(xo.where(xo.greater(x, 0.0), x, 0.0), axis=-1)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     shutil.which("g++") is None and shutil.which("clang++") is None, reason="inductor needs a C++ compiler"
 )

@@ -1,19 +1,30 @@
-"""What make test leaves to make test-all is named by function; a name that no test has any more is an error."""
+"""A pattern of ``long_except`` divides the parameters of its test: one that fits all of them or none is an error."""
 
 from __future__ import annotations
 
-import re
-import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-LONG = runpy.run_path(str(TESTS / "conftest.py"))["LONG"]
+LIST = """
+import sys
+import pytest
+
+class List:
+    def pytest_collection_finish(self, session):
+        for item in session.items:
+            if item.get_closest_marker("long_except"):
+                speed = "long" if item.get_closest_marker("long") else "quick"
+                print("listed", item.nodeid.partition("[")[0], speed)
+
+sys.exit(pytest.main(["--collect-only", "-qq", *sys.argv[1:]], plugins=[List()]))
+"""
 
 
-def test_every_long_test_exists() -> None:
-    known = {
-        f"{path.relative_to(TESTS).with_suffix('').as_posix()}::{name}"
-        for path in TESTS.rglob("test_*.py")
-        for name in re.findall(r"def (test_\w+)\(", path.read_text())
-    }
-    assert not set(LONG) - known
+def test_every_pattern_divides_its_test() -> None:
+    files = [path for path in TESTS.rglob("test_*.py") if "@pytest.mark.long_except(" in path.read_text()]
+    done = subprocess.run([sys.executable, "-c", LIST, *files], cwd=TESTS, capture_output=True, text=True, check=True)
+    found = {tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("listed")}
+    assert found, "no library of these tests is installed"
+    assert {test for test, speed in found if speed == "quick"} == {test for test, speed in found if speed == "long"}

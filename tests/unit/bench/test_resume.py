@@ -73,6 +73,7 @@ def alive(pid):
     return found.stdout.strip() not in ("", "Z", "Zl")
 
 
+@pytest.mark.long_except("1")
 @pytest.mark.skipif(sys.platform != "linux" or which("ps") is None, reason="Linux's ps tells of processes")
 @pytest.mark.parametrize("after", [1, 9])
 def test_killed_and_resumed(arguments, tmp_path, after):

@@ -24,6 +24,7 @@ def test_preprocess_digits():
     assert "same scores" in done.stdout
 
 
+@pytest.mark.long
 def test_digits_graph():
     """The same labels and ranks on every library that has sparse matrices."""
     pytest.importorskip("sklearn")
@@ -37,6 +38,7 @@ def test_digits_graph():
         assert line.partition("centres ")[2] == served[0].partition("centres ")[2]
 
 
+@pytest.mark.long
 def test_induction_transformer():
     """It goes on as the text did before, with the same scores on every library."""
     done = run("induction_transformer.py", "abcdefgh abcdefgh abc")

@@ -194,6 +194,7 @@ def test_probes_that_an_interrupt_left_out_are_named(tmp_path: Path) -> None:
     assert "devices" not in left
 
 
+@pytest.mark.long
 def test_probes_run_on_the_stand_in_and_the_cpu(
     tmp_path: Path, standin_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

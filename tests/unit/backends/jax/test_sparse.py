@@ -116,6 +116,7 @@ def expected(s: Any, x: Any, y: Any, places: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long_except(".*False")
 @pytest.mark.parametrize(
     ("kind", "traced"), [(kind, traced) for kind in KINDS for traced in (False, True) if not traced or " " in kind]
 )
@@ -137,6 +138,7 @@ def test_every_verb_is_that_of_dense_arrays(kind: str, traced: bool) -> None:
             assert traced or result.nse == xo.convert(result, "numpy").nnz, name
 
 
+@pytest.mark.long_except("csr-(bool|float16)|coo-bfloat16")
 @pytest.mark.parametrize(
     ("format", "dtype"),
     [

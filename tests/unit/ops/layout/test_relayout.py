@@ -380,6 +380,7 @@ def test_compiled(torch, big):
         assert got.stride() == want.stride()
 
 
+@pytest.mark.long
 def test_compiled_by_jax():
     jax = pytest.importorskip("jax", exc_type=ImportError)
     x = jax.numpy.arange(24.0).reshape(4, 6)
