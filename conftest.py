@@ -1,0 +1,32 @@
+"""Doctests come from the modules of the packages that have examples, where the library that these need is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from _pytest.doctest import DoctestModule
+
+ROOT = Path(__file__).parent
+PACKAGES = (ROOT / "xarrayops", ROOT / "backends")
+LIBRARIES = {folder: folder.stem for folder in ROOT.glob("backends/xarrayops_backends/[!_]*")}
+LIBRARIES[ROOT / "xarrayops" / "_ops" / "sparse"] = "scipy"
+"""The library that the examples in a folder need, beside NumPy."""
+MISSING = [folder for folder, library in LIBRARIES.items() if find_spec(library) is None]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Leave out modules without examples: ``--doctest-modules`` would import all files, those of the tests too."""
+    collectors = yield
+    if _has_examples(file_path):
+        return collectors
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
+def _has_examples(path: Path) -> bool:
+    """Whether a module of the packages has examples that can run here."""
+    inside, missing = (any(path.is_relative_to(folder) for folder in folders) for folders in (PACKAGES, MISSING))
+    return inside and not missing and ">>>" in path.read_text(encoding="utf-8")
