@@ -30,6 +30,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from xarrayops._cli.arguments import seconds
 from xarrayops.bench.__main__ import AGAINST
 from xarrayops.bench.compare import compare
 from xarrayops.bench.compare.verdict import Outcome, Verdict
@@ -172,7 +173,7 @@ def main() -> int:
     """Measure what is not there yet, print the rates; 1 if a bar is missed, but for the power of runs apart."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20, help="%(default)s")
-    parser.add_argument("--budget", type=float, default=300.0, help="seconds of a run at most (%(default)s)")
+    parser.add_argument("--budget", type=seconds, default=300.0, metavar="TIME", help="for one run (%(default)g s)")
     parser.add_argument("--backends", default="numpy,torch", help="%(default)s")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the runs stay")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the rates as JSON")

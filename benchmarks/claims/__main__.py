@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", choices=SIZES, default="default", help="%(default)s")
     parser.add_argument("--only", type=names, default=(), metavar="ID,ID", help="only these claims")
-    parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="SECONDS", help="for each set of libraries")
+    parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="TIME", help="for each set of libraries")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the findings as JSON")
     options = parser.parse_args(arguments)
     try:

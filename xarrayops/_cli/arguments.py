@@ -1,4 +1,4 @@
-"""What the command lines of this package have in common."""
+"""What the command lines of this package share."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from xarrayops.errors import what_there_is
 
 INTERRUPTED = 130
 """The exit status, as shells have it: 128 and the number of SIGINT."""
+_UNITS = {"s": 1, "m": 60, "h": 3600}
 _WIDTH_OF_FILES = 160
 
 
@@ -20,11 +21,15 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def seconds(text: str) -> float:
-    """An argument that is a time to wait."""
-    number = float(text)
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
-    return number
+    """An argument that is a duration: ``90`` and ``90s`` are seconds, ``5m`` minutes, ``1h`` hours."""
+    number, unit = (text[:-1], text[-1]) if text.endswith(tuple(_UNITS)) else (text, "s")
+    try:
+        duration = float(number) * _UNITS[unit]
+    except ValueError:
+        duration = 0.0
+    if not duration > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive duration such as 90, 90s, 5m or 1h")
+    return duration
 
 
 def console() -> Console:
@@ -33,18 +38,18 @@ def console() -> Console:
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
 
 
-def select(known: Iterable[str], wanted: Sequence[str], what: str, told: Sequence[str] = ()) -> list[str]:
+def select(known: Iterable[str], wanted: Sequence[str], what: str, shown: Sequence[str] = ()) -> list[str]:
     """The wanted names in the order they are known, all of them if none is wanted.
 
     Raises
     ------
     ValueError
-        A name is not known; the message lists those that are, or ``told``, and the one that was perhaps meant.
+        A name is not known; the message lists those that are, or ``shown``, and the closest one.
     """
     known = list(known)
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise ValueError(
-            "; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known, told)}" for name in unknown)
+            "; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known, shown)}" for name in unknown)
         )
     return [name for name in known if not wanted or name in wanted]

@@ -61,9 +61,15 @@ def _parser() -> argparse.ArgumentParser:
         default=AUTO,
         help=f"how large the inputs are; otherwise {LARGE} where there is an accelerator, and {DEFAULT} elsewhere",
     )
-    parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="SECONDS", help="for all (%(default)s)")
     parser.add_argument(
-        "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
+        "--budget",
+        type=seconds,
+        default=BUDGET_S,
+        metavar="TIME",
+        help="for all cells: 90 or 90s, 5m, 1h (%(default)g s)",
+    )
+    parser.add_argument(
+        "--timeout", type=seconds, default=TIMEOUT_S, metavar="TIME", help="for one cell (%(default)g s)"
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--resume", action="store_true", help="go on in DIR: only what is missing or has changed")

@@ -360,7 +360,7 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
         (["--workloads", "matmull"], "no workload or group of workloads 'matmull': it has matmul, transpose, relayout"),
         (["--workloads", "matmull"], "did you mean 'matmul'?"),
         (["--all", "--dtype", "float31"], "float64, float32"),
-        (["--all", "--budget", "-1"], "no positive number"),
+        (["--all", "--budget", "-1"], "'-1' is not a positive duration such as 90, 90s, 5m or 1h"),
         (["--all", "--out", __file__], "test_run.py is a file"),
         (["--workload-file", "nowhere.py"], "nowhere.py cannot be imported: FileNotFoundError"),
         (["--compare", "nowhere", "neither"], "nowhere holds no results"),

@@ -281,9 +281,9 @@ class TestCommandLine:
             (["--producer", "nunpy"], "no library 'nunpy'"),
             (["--dtype", "float23"], "no dtype 'float23'"),
             (["--kind", "round"], "no kind of memory 'round'"),
-            (["--timeout", "0"], "0 is no positive number of seconds"),
-            (["--timeout", "-1"], "-1 is no positive number of seconds"),
-            (["--timeout", "nan"], "nan is no positive number of seconds"),
+            (["--timeout", "0"], "'0' is not a positive duration"),
+            (["--timeout", "-1"], "'-1' is not a positive duration"),
+            (["--timeout", "nan"], "'nan' is not a positive duration"),
         ],
     )
     def test_arguments_that_make_no_sense(self, capsys, arguments, message):

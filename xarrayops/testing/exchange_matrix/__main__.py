@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--large", action="store_true", help="also an array of more than 2 GiB for each pair")
     parser.add_argument(
-        "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="for a cell (%(default)s)"
+        "--timeout", type=seconds, default=TIMEOUT_S, metavar="TIME", help="for one cell: 90 or 90s, 5m (%(default)g s)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="write exchange.jsonl, exchange.json and exchange.md")
     return parser
