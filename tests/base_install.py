@@ -43,7 +43,7 @@ def main() -> int:
         venv.create(Path(folder) / "env", with_pip=True)
         python = str(Path(folder) / "env" / "bin" / "python")
         run(python, "-m", "pip", "install", "--quiet", str(wheel), cwd=folder)
-        run(python, "-m", "xarrayops", cwd=folder)
+        run(str(Path(python).with_name("xarrayops")), "doctor", cwd=folder)
         run(python, "-m", "xarrayops.bench", "--all", "--budget", "20", "--out", folder, cwd=folder)
         run(python, "-m", "pip", "install", "--quiet", "pytest", cwd=folder)
         (Path(folder) / "test_numpy.py").write_text(SUITE)

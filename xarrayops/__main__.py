@@ -1,8 +1,8 @@
-"""``python -m xarrayops``: the doctor."""
+"""``python -m xarrayops``: the command ``xarrayops``, the doctor if no command is named."""
 
 import sys
 
-from xarrayops._cli.doctor import main
+from xarrayops._cli.commands import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -212,7 +212,7 @@ def _pool_table(pools: list[dict[str, Any]]) -> Any:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; always 0, for a missing library is no failure of the doctor."""
     parser = argparse.ArgumentParser(
-        prog="python -m xarrayops",
+        prog="xarrayops doctor",
         description="What is installed, what is missing and how to get it, devices, threads, BLAS, known faults.",
     )
     parser.add_argument("--json", action="store_true", help="print the same as JSON")

@@ -1,0 +1,42 @@
+"""The command ``xarrayops``, which is ``python -m xarrayops`` too: it runs one of the command lines of this package."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+COMMANDS = {
+    "doctor": ("xarrayops._cli.doctor", "what is installed, what is missing and how to get it (the default)"),
+    "bench": ("xarrayops.bench.__main__", "measure the same work on every library that is installed"),
+    "exchange-matrix": (
+        "xarrayops.testing.exchange_matrix.__main__",
+        "convert arrays of every library to every library, and compare with what explain predicts",
+    ),
+}
+"""The module of each command, which is imported for that command alone, and what the command does."""
+_HELP = ("-h", "--help")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="xarrayops",
+        usage="%(prog)s [COMMAND] [options]",
+        description="One array API over the libraries that you have.",
+        epilog="'xarrayops COMMAND --help' lists the options of a command.",
+    )
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+    for name, (_, what) in COMMANDS.items():
+        commands.add_parser(name, help=what, add_help=False)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; without its name, the doctor. The exit status is that of the command."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or (given[0].startswith("-") and given[0] not in _HELP):
+        given.insert(0, "doctor")
+    command = _parser().parse_args(given[:1]).command
+    status: int = import_module(COMMANDS[command][0]).main(given[1:])
+    return status
