@@ -41,9 +41,10 @@ test-all: env    ## run all tests
 base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone
 	$(RUN) tests/base_install.py
 
-lint: env        ## style, and whether generated files and the tables of README and docs are current
+lint: env        ## style, spelling, and whether generated files and the tables of README and docs are current
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(VENV)/bin/typos
 	$(RUN) tools/generate.py --check
 	$(RUN) tools/readme.py --check
 

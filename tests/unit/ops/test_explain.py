@@ -18,7 +18,7 @@ N = np.eye(2)
 S = xps.ones((2, 2))
 
 
-def test_the_librarys_own_function():
+def test_the_own_function_of_a_library():
     found = xo.explain("exp", N)
     assert found == ("exp", "numpy serves its own arrays", found.candidates, "numpy:exp", None, None, None)
     assert found.candidates == (Candidate("numpy:exp", True, "the library's own function"),)
