@@ -71,6 +71,7 @@ def namespace_of(backend: str) -> str:
 
 def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
     """The failing tests of one run of the suite on a module."""
+    examples = EXAMPLES.get(backend, 10)
     environment = os.environ | {
         "ARRAY_API_TESTS_VERSION": "2025.12",
         "ARRAY_API_TESTS_MODULE": module,
@@ -78,7 +79,7 @@ def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
     }
     command = [
         *(sys.executable, "-m", "pytest", "array_api_tests", "-q", "-p", "no:cacheprovider", "--disable-deadline"),
-        *(f"--max-examples={EXAMPLES.get(backend, 10)}", f"--hypothesis-seed={seed}", "--no-header", "--tb=no", "-rfE"),
+        *(f"--max-examples={examples}", f"--hypothesis-seed={seed}", "--no-header", "--tb=no", "-rfE"),
     ]
     start = time.monotonic()
     ended = subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, check=False)
@@ -91,6 +92,7 @@ def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
     return {
         "backend": backend,
         "seed": seed,
+        "examples": examples,
         "failed": int(counts[1] or 0),
         "passed": int(counts[2]),
         "seconds": round(time.monotonic() - start),
@@ -115,16 +117,19 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
         "",
         f"Suite: {versions['suite']}. Machine: {versions['machine']}. Python {versions['python']}.",
         "",
-        "| backend | versions | failed, by seed | passed | without us (seed 0) |",
-        "|---|---|---|---|---|",
+        "| backend | versions | examples per test | seeds | failed, by seed | passed | without us (seed 0) |",
+        "|---|---|---|---|---|---|---|",
     ]
     backends = list(dict.fromkeys(r["backend"] for r in runs))
     for backend in backends:
         mine = [r for r in runs if r["backend"] == backend]
         worst = max(mine, key=lambda r: r["failed"])
         alone = f"{BASELINES[backend]}: {baselines[backend]}" if backend in baselines else "not run"
-        seeds = ", ".join(str(r["failed"]) for r in mine)
-        lines.append(f"| {backend} | {versions['libraries'][backend]} | {seeds} | {worst['passed']} | {alone} |")
+        seeds, failed = (", ".join(str(r[field]) for r in mine) for field in ("seed", "failed"))
+        lines.append(
+            f"| {backend} | {versions['libraries'][backend]} | {worst['examples']} | {seeds} | {failed} | "
+            f"{worst['passed']} | {alone} |"
+        )
     for backend in backends:
         tests = sorted({t for r in runs if r["backend"] == backend for t in r["tests"]})
         lines += ["", f"## {backend}: {len(tests)} tests over all seeds", ""]
