@@ -1,7 +1,7 @@
-"""The doctor: what is here, what is missing and how to get it, and what is set up badly.
+"""The doctor: what is installed, what is missing and how to get it, and what is configured badly.
 
-Each library is examined in a process of its own, so one that crashes at import cannot take the others along, and the
-threads and BLAS that are shown are those that the library itself would get. What is not known is left out.
+Each library is examined in a process of its own: a crash at import does not affect the others, and the threads and BLAS
+shown are those that the library itself gets. Unknown facts are left out.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from xarrayops._system import gpus, machine
 from xarrayops.errors import InvalidBackend
 
 OWN_SETTINGS = "XARRAYOPS_"
-"""How the environment variables begin that are ours; a backend knows those of its library."""
+"""The prefix of our environment variables; a backend lists those of its library."""
 TIMEOUT_S = 120.0
-"""How long a library may take to be imported and to list its devices, in seconds."""
+"""The seconds that a library may take to be imported and to list its devices."""
 _MARK = "xarrayops-doctor:"
 
 
 def diagnose() -> dict[str, Any]:
-    """All that the doctor knows, as plain data; sizes in bytes."""
+    """All facts that the doctor reports, as plain data; sizes in bytes."""
     known: dict[str, Any] = {
         "xarrayops": __version__,
         "python": platform.python_version(),
@@ -59,30 +59,30 @@ def diagnose() -> dict[str, Any]:
 
 
 def own_settings() -> dict[str, str]:
-    """The environment variables that are ours, as far as they are set."""
+    """Our environment variables that are set."""
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(OWN_SETTINGS)}
 
 
 def wrong_default() -> list[str]:
-    """A warning where XARRAYOPS_BACKEND names no backend: every creation function would raise."""
+    """A warning if XARRAYOPS_BACKEND names no backend: every creation function would raise."""
     name = os.environ.get("XARRAYOPS_BACKEND") or "numpy"
     return [] if name in registry.entry_points() else [str(registry.unknown(name))]
 
 
 def examine_all(names: Iterable[str]) -> list[dict[str, Any]]:
-    """What `examine` finds about each backend, each in a process of its own."""
+    """The result of `examine` for each backend, each in a process of its own."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(_examine_apart, names))
+        return list(pool.map(_examine_in_process, names))
 
 
-def _examine_apart(name: str) -> dict[str, Any]:
-    broken = {"name": name, "available": False, "hint": f"See for yourself: python -c 'import {name}'"}
+def _examine_in_process(name: str) -> dict[str, Any]:
+    broken = {"name": name, "available": False, "hint": f"To see the error: python -c 'import {name}'"}
     try:
         done = subprocess.run(
             [sys.executable, "-m", "xarrayops._cli.doctor", name], capture_output=True, text=True, timeout=TIMEOUT_S
         )
     except subprocess.TimeoutExpired:
-        return {**broken, "reason": f"its import or its list of devices takes more than {TIMEOUT_S:.0f} s"}
+        return {**broken, "reason": f"importing it and listing its devices takes more than {TIMEOUT_S:.0f} s"}
     found = [line for line in done.stdout.splitlines() if line.startswith(_MARK)]
     if not found:
         last = (done.stderr.strip().splitlines() or [""])[-1]
@@ -92,7 +92,7 @@ def _examine_apart(name: str) -> dict[str, Any]:
 
 
 def examine(name: str) -> dict[str, Any]:
-    """What one backend says of itself, in this process: status, versions, settings, devices, thread pools, faults."""
+    """The facts of one backend, in this process: status, versions, settings, devices, thread pools, known bugs."""
     status = registry.status(name)
     found: dict[str, Any] = {"name": name, "available": status.available}
     if not status.available:
@@ -102,14 +102,14 @@ def examine(name: str) -> dict[str, Any]:
         found["versions"] = status.backend.versions
         found["settings"] = status.backend.environment
         found["devices"] = [{"kind": d.kind, "name": d.name, "label": d.label} for d in devices]
-        found["known_bad"] = known_faults(status.backend.known_bad, found["versions"], devices)
+        found["known_bad"] = known_bugs(status.backend.known_bad, found["versions"], devices)
     if status.available:
         found["pools"] = thread_pools()
     return found
 
 
-def known_faults(faults: Iterable[KnownBad], versions: dict[str, str], devices: Iterable[Device]) -> list[str]:
-    """Those of a backend's known faults that concern the versions and devices that are here."""
+def known_bugs(faults: Iterable[KnownBad], versions: dict[str, str], devices: Iterable[Device]) -> list[str]:
+    """The known bugs of a backend that affect the installed versions and devices."""
     kinds = {device.kind for device in devices} | {"any"}
     return [
         f"{fault.library} {versions[fault.library]}, device {fault.device}: {fault.condition} ({fault.issue})"
@@ -119,7 +119,7 @@ def known_faults(faults: Iterable[KnownBad], versions: dict[str, str], devices: 
 
 
 def thread_pools() -> list[dict[str, Any]]:
-    """The BLAS and OpenMP libraries in this process, with version, kernel (``architecture``) and threads."""
+    """The BLAS and OpenMP libraries of this process, with version, kernel (``architecture``) and threads."""
     from threadpoolctl import threadpool_info
 
     pools: list[dict[str, Any]] = threadpool_info()
@@ -127,7 +127,7 @@ def thread_pools() -> list[dict[str, Any]]:
 
 
 def _merge_pools(backends: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One entry for each library file and setting, with the backends whose process has it loaded."""
+    """One entry for each library file and setting, with the backends whose process loads it."""
     merged: dict[str, dict[str, Any]] = {}
     for backend in backends:
         for pool in backend.pop("pools", []):
@@ -173,21 +173,21 @@ def _backend_table(backends: list[dict[str, Any]]) -> Any:
     from rich.text import Text
 
     table = Table(title="Backends", title_justify="left")
-    for column in ("backend", "versions", "devices, or why there are none and what helps"):
+    for column in ("backend", "versions", "devices, or why it is missing and how to get it"):
         table.add_column(column, overflow="fold")
     for backend in backends:
         versions = ", ".join(f"{name} {version}" for name, version in backend.get("versions", {}).items())
         devices = [device_text(**device) for device in backend.get("devices", ())]
-        told = ", ".join(devices) if backend["available"] else f"{backend['reason']}\n{backend['hint']}"
+        state = ", ".join(devices) if backend["available"] else f"{backend['reason']}\n{backend['hint']}"
         style = "" if backend["available"] else "dim"
         table.add_row(
-            Text(backend["name"], style=style or "bold"), Text(versions, style=style), Text(told, style=style)
+            Text(backend["name"], style=style or "bold"), Text(versions, style=style), Text(state, style=style)
         )
     return table
 
 
 def device_text(name: str, kind: str, label: str) -> str:
-    """The name that selects a device, and what people call it where that says more."""
+    """The name that selects a device, and its product name if that adds something."""
     return name if label.lower() in ("", kind) else f"{name} ({label})"
 
 
@@ -210,12 +210,12 @@ def _pool_table(pools: list[dict[str, Any]]) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; always 0, for a missing library is no failure of the doctor."""
+    """The command line; the status is always 0, because a missing library is not a failure of the doctor."""
     parser = argparse.ArgumentParser(
         prog="xarrayops doctor",
-        description="What is installed, what is missing and how to get it, devices, threads, BLAS, known faults.",
+        description="What is installed, what is missing and how to get it, devices, threads, BLAS, known bugs.",
     )
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     options = parser.parse_args(arguments)
     known = diagnose()
     if options.json:

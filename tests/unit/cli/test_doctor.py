@@ -1,4 +1,4 @@
-"""The doctor: what it says must be true, and no library may take it down."""
+"""The doctor: its facts are true, and no library crashes it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_doctor(environment, *arguments):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
 
-def test_broken_and_missing_libraries_are_told_apart(broken_libraries):
+def test_broken_and_missing_libraries_have_different_reasons(broken_libraries):
     done = run_doctor(broken_libraries, "--json")
     assert done.returncode == 0, done.stderr
     found = {backend["name"]: backend for backend in json.loads(done.stdout)["backends"]}
@@ -51,14 +51,14 @@ def test_broken_and_missing_libraries_are_told_apart(broken_libraries):
     assert "pip install" in found["dask"]["hint"]
 
 
-def test_text_names_every_backend_and_the_way_out(broken_libraries):
+def test_text_names_every_backend_and_how_to_get_it(broken_libraries):
     done = run_doctor({**broken_libraries, "COLUMNS": "200"})
     assert done.returncode == 0, done.stderr
     for name in (*BROKEN, "numpy", "pip install 'xarrayops[dask]'", "Python", "OpenMP"):
         assert name in done.stdout
 
 
-def test_settings_are_shown_and_a_slip_in_them_is_told(monkeypatch, capsys):
+def test_settings_are_shown_and_a_wrong_one_is_a_warning(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "examine_all", lambda names: [])
     monkeypatch.setenv("XARRAYOPS_THREADS", "3")
     monkeypatch.setenv("XARRAYOPS_BACKEND", "numpi")
@@ -74,13 +74,13 @@ def test_settings_are_shown_and_a_slip_in_them_is_told(monkeypatch, capsys):
 
 
 def test_the_environment_of_every_library_is_shown(broken_libraries):
-    """That of NumPy, the one that is here; a library that cannot be imported knows none."""
+    """Of NumPy, the only library that can be imported; the others list none."""
     done = run_doctor({**broken_libraries, "OPENBLAS_CORETYPE": "HASWELL", "XARRAYOPS_THREADS": "2"}, "--json")
     settings = json.loads(done.stdout)["settings"]
     assert (settings["OPENBLAS_CORETYPE"], settings["XARRAYOPS_THREADS"]) == ("HASWELL", "2")
 
 
-def test_diagnosis_leaves_out_what_is_not_known(monkeypatch):
+def test_diagnosis_leaves_out_unknown_facts(monkeypatch):
     monkeypatch.setattr(registry, "names", lambda: ["numpy"])
     monkeypatch.setattr(machine, "cpu_model", lambda: None)
     monkeypatch.delenv("XARRAYOPS_THREADS", raising=False)
@@ -124,13 +124,13 @@ def test_openblas_on_avx2_kernels(monkeypatch, flags, kernel, warns):
 )
 def test_known_bad_versions(version, device, hit):
     fault = KnownBad("torch", ">=2.5.dev0,<2.6", "cuda", "wrong sums", "pytorch#1")
-    told = doctor.known_faults([fault], {"torch": version}, [Device(device, device, device)])
-    assert bool(told) == hit
-    if told:
-        assert "wrong sums" in told[0]
-        assert "pytorch#1" in told[0]
+    found = doctor.known_bugs([fault], {"torch": version}, [Device(device, device, device)])
+    assert bool(found) == hit
+    if found:
+        assert "wrong sums" in found[0]
+        assert "pytorch#1" in found[0]
 
 
 def test_fault_of_any_device():
     fault = KnownBad("numpy", "<3", "any", "c", "i")
-    assert doctor.known_faults([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])
+    assert doctor.known_bugs([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])
