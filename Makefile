@@ -15,7 +15,7 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all base lint types check conformance exchange peers generate xla \
+.PHONY: help env bench claims test test-all base lint types docs check conformance exchange peers generate xla \
 	cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
@@ -51,14 +51,19 @@ lint: env        ## style, spelling, and whether generated files and the tables 
 types: env       ## the strict type checker, by package
 	cd backends && ../$(RUN) -m mypy --config-file ../pyproject.toml
 
-check: test-all base lint types  ## all that CI runs
+docs: env        ## the documentation site, in docs/_build/html; warnings are errors
+	@$(PYTHON) tools/environment.py $(VENV) docs
+	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "The site is docs/_build/html/index.html"
+
+check: test-all base lint types docs  ## all that CI runs
 
 conformance: env ## the public conformance suite on every backend: make conformance SUITE=<checkout>
 	@test -n "$(SUITE)" || { echo "usage: make conformance SUITE=<checkout of data-apis/array-api-tests>"; exit 2; }
 	$(RUN) -m pip install --quiet -r $(SUITE)/requirements.txt
 	$(RUN) benchmarks/conformance.py $(SUITE) --baselines
 
-exchange: env    ## what every library hands to every other, and docs/exchange.md anew
+exchange: env    ## measure the exchange matrix and write docs/results/exchange.md
 	$(RUN) -m xarrayops.testing.exchange_matrix --out bench-results/exchange
 	cp bench-results/exchange/exchange.json benchmarks/results/
 	$(RUN) tools/readme.py
@@ -99,4 +104,4 @@ wheels: env      ## a folder of wheels, dist/wheels or WHEELS=<folder>, for make
 	$(RUN) tools/wheels.py $(WHEELS)
 
 clean:           ## remove environments and caches
-	rm -rf .venv .venv-xla .venv-cupy .venv-gpu dist bench-results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-xla .venv-cupy .venv-gpu dist bench-results docs/_build .pytest_cache .mypy_cache .ruff_cache

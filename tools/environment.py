@@ -1,9 +1,9 @@
 """Make a virtual environment with everything that a make target needs, or reuse the one that is there.
 
-    python tools/environment.py FOLDER {cpu,test,xla,cupy,gpu}
+    python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,gpu}
 
 cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. test: the sample backend
-besides, which a benchmark need not show. xla: PyTorch/XLA in an
+besides, which a benchmark need not show. docs: what builds the documentation site besides. xla: PyTorch/XLA in an
 environment of its own. cupy: the real CuPy, which needs no device to be imported. gpu:
 xarrayops as it is now, beside the libraries that the Python running this has; with WHEELS=<folder> from the wheels that
 tools/wheels.py put there. A stamp in the folder tells a later run that nothing has changed.
@@ -30,6 +30,8 @@ PyTorch's CPU build is in no package index that pip is set up for, and the defau
 on without PyTorch. To have it, point PIP_EXTRA_INDEX_URL at the index of CPU builds that https://pytorch.org names, or
 install the build of your choice into {folder}, and run make again.
 """
+BESIDES = ("test", "docs")
+"""The kinds that add to an environment of the kind cpu."""
 WITHOUT_TORCH = " without PyTorch"
 """Ends a stamp as long as PyTorch could not be had, so that later runs try again."""
 
@@ -81,6 +83,8 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
         return pip(folder, CUPY, "-e", ".[contract,lowp,sparse]")
     if kind == "test":
         return pip(folder, "-e", "tests/sample_backend")
+    if kind == "docs":
+        return pip(folder, "-e", ".[docs]")
     if kind == "gpu":
         return install_beside(folder, Path(os.environ["WHEELS"]) if os.environ.get("WHEELS") else None)
     libraries = "jax,dask,sparse,lowp,fast" + (",torch" if torch else "")
@@ -119,7 +123,7 @@ def differing(wheels: Path) -> list[str]:
 
 def main(folder: Path, kind: str) -> int:
     """Make or reuse the environment."""
-    if kind == "test" and main(folder, "cpu"):
+    if kind in BESIDES and main(folder, "cpu"):
         return 1
     sources = [ROOT / "pyproject.toml", ROOT / "tests" / "sample_backend" / "pyproject.toml", Path(__file__)]
     wanted = hashlib.sha256(b"".join(p.read_bytes() for p in sources) + sys.version.encode()).hexdigest()
@@ -127,7 +131,7 @@ def main(folder: Path, kind: str) -> int:
     found = stamp.read_text() if stamp.exists() else ""
     if found == wanted:
         return 0
-    if found != wanted + WITHOUT_TORCH and kind != "test":
+    if found != wanted + WITHOUT_TORCH and kind not in BESIDES:
         print(f"Setting up {folder} (once; a few minutes) ...", file=sys.stderr)
         create(folder, kind)
     torch = kind != "cpu" or get_torch(folder)

@@ -1,6 +1,6 @@
-"""Write the README's tables: the support matrix from the backends, the figures from benchmarks/results.
+"""Write the tables of the README and the docs: the support matrix from the backends, figures from benchmarks/results.
 
-    python tools/readme.py           writes README.md, docs/exchange.md and docs/bench.svg
+    python tools/readme.py           writes README.md, the pages in docs/results and docs/bench.svg
     python tools/readme.py --check   exits with 1 if they are not current
 
 Backends whose library is not here keep the row that they have: it was written where the library is.
@@ -26,14 +26,25 @@ from xarrayops.plugin.sparse import FORMATS
 from xarrayops.testing.exchange_matrix import report
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-EXCHANGE = ROOT / "docs" / "exchange.md"
+PAGES = ROOT / "docs" / "results"
+TABLES = {
+    "support": (ROOT / "README.md", PAGES / "support.md"),
+    "conformance": (PAGES / "support.md",),
+    "containers": (PAGES / "support.md",),
+    "dispatch": (PAGES / "dispatch.md",),
+    "layout": (PAGES / "layout.md",),
+    "attention": (PAGES / "attention.md",),
+    "sparse": (PAGES / "sparse.md",),
+    "bench": (PAGES / "benchmark.md",),
+}
+"""The pages that hold each table."""
+EXCHANGE = PAGES / "exchange.md"
 PICTURE = ROOT / "docs" / "bench.svg"
 BENCH = "cpu-2-cores"
-"""The run of the benchmark that the README shows, and its columns."""
+"""The run of the benchmark that the docs show, and its columns."""
 BENCH_PLACES = ["dask cpu", "jax cpu:0", "numpy cpu", "torch cpu"]
 LARGE_MS = 4.0
-"""Copies that take longer in order are what the README shows; the others are in the results file."""
+"""Copies that take longer in order are shown; the others are in the results file."""
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -71,6 +82,20 @@ def conformance() -> dict[str, str]:
         worst[run["backend"]] = max(run["failed"], worst.get(run["backend"], 0))
     alone = results["baselines"]
     return {name: f"{count} ({alone[name]})" if name in alone else str(count) for name, count in worst.items()}
+
+
+def conformance_rows() -> list[str]:
+    """A row per library and seed of the public suite: tests that pass and fail, and the commit of the suite."""
+    path = RESULTS / "conformance.json"
+    if not path.exists():
+        return []
+    results = json.loads(path.read_text())
+    versions = results["versions"]
+    return [
+        f"| {versions['libraries'][run['backend']]} | {run['seed']} | {run['passed']} | {run['failed']} "
+        f"| {versions['suite'].removeprefix('commit ')} |"
+        for run in results["runs"]
+    ]
 
 
 def dispatch_rows() -> list[str]:
@@ -130,7 +155,7 @@ def sparse_rows() -> list[str]:
 def bench_rows(results: Results) -> list[str]:
     """Every cell of the benchmark, by workload and library."""
     places, lines = tables.matrix(results)
-    assert places == BENCH_PLACES, f"the README's table has columns for {BENCH_PLACES}, the results are of {places}"
+    assert places == BENCH_PLACES, f"the table has columns for {BENCH_PLACES}, the results are of {places}"
     return [f"| {' | '.join((name, *cells))} |" for name, cells in markdown.matrix_rows(lines)]
 
 
@@ -155,7 +180,7 @@ def container_rows(old: dict[str, str]) -> list[str]:
 def section(text: str, name: str, rows: list[str]) -> str:
     """The text with the rows of a marked table replaced."""
     pattern = re.compile(rf"(<!-- {name} -->\n\|[^\n]*\n\|[-|: ]*\n)(.*?)(<!-- end -->)", re.DOTALL)
-    assert pattern.search(text), f"README.md has no table {name}"
+    assert pattern.search(text), f"there is no table {name}"
     return pattern.sub(lambda m: m[1] + "".join(f"{row}\n" for row in rows) + m[3], text)
 
 
@@ -163,23 +188,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if they are not current")
     check = parser.parse_args().check
-    text = README.read_text()
-    old = {m[1]: m[0] for m in re.finditer(r"^\| ([\w ]+) \|.*$", text, re.MULTILINE)}
-    new = text
+    pages = {page: page.read_text() for found in TABLES.values() for page in found}
+    old = {m[1]: m[0] for text in pages.values() for m in re.finditer(r"^\| ([\w ]+) \|.*$", text, re.MULTILINE)}
     bench = Results.read(RESULTS / BENCH)
-    sections = {
-        "bench": bench_rows(bench),
+    tables_of = {
         "support": support_rows(old),
+        "conformance": conformance_rows(),
+        "containers": container_rows(old),
         "dispatch": dispatch_rows(),
         "layout": layout_rows(),
         "attention": attention_rows(),
-        "containers": container_rows(old),
         "sparse": sparse_rows(),
+        "bench": bench_rows(bench),
     }
-    for name, rows in sections.items():
-        new = section(new, name, rows)
-    exchange = report.markdown(json.loads((RESULTS / "exchange.json").read_text()))
-    pages = {README: new, EXCHANGE: exchange, PICTURE: picture.svg(bench)}
+    for name, found in TABLES.items():
+        for page in found:
+            pages[page] = section(pages[page], name, tables_of[name])
+    pages[EXCHANGE] = report.markdown(json.loads((RESULTS / "exchange.json").read_text()))
+    pages[PICTURE] = picture.svg(bench)
     stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]
     for page in stale:
         if not check:

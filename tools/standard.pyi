@@ -231,7 +231,7 @@ def round(x: array, /) -> array:
     "The nearest integer; the even one of two."
 
 def sign(x: array, /) -> array:
-    "-1, 0 or 1; x/|x| for a complex number."
+    "-1, 0 or 1; x / abs(x) for a complex number."
 
 def signbit(x: array, /) -> array:
     "Whether the sign bit is set."

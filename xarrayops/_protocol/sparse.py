@@ -36,7 +36,7 @@ class Parts(NamedTuple):
     """The arrays of which a sparse container consists, native to its library and not copied.
 
     ``csr`` and ``csc``: ``indptr`` (rows + 1,), or for csc (columns + 1,); ``indices`` (nnz,), ``data`` (nnz,).
-    ``bsr``: the same of blocks, with ``data`` (blocks, *block). ``coo``: ``coords`` (ndim, nnz) and ``data`` (nnz,).
+    ``bsr``: the same of blocks, ``data`` ``(blocks, *block)``. ``coo``: ``coords`` (ndim, nnz) and ``data`` (nnz,).
     Between a companion and the kernels ``coords`` may be a tuple of ndim arrays (nnz,): see ``seen`` above.
     """
 

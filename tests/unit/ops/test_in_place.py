@@ -1,4 +1,4 @@
-"""What docs/in-place.md says of each library."""
+"""What docs/guides/in-place.md says of each library."""
 
 import warnings
 

@@ -1,0 +1,193 @@
+"""The API reference: a page for each family of public names, written before Sphinx reads its sources.
+
+What is public is asked of the package: `dir` of the public modules, and the sections of ``tools/standard.pyi``. A new
+function of the standard, or a new operation in a family that exists, appears without a change here.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import GenericAlias, ModuleType
+from typing import Any
+
+import xarrayops as xo
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "api" / "generated"
+STANDARD = "https://data-apis.org/array-api/2025.12/"
+OPERATIONS = {
+    "arrays": "Around an array",
+    "default_backend": "Default library",
+    "exchange": "Exchange",
+    "layout": "Layout",
+    "attention": "Attention",
+    "at": "Indexed update",
+    "einsum": "Einstein summation",
+    "explain": "Explain",
+    "engines": "Engines",
+}
+"""The families of operations beyond the standard, by the module that defines them, in the order of the pages."""
+SAME_FAMILY = {"explanation": "explain"}
+BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
+"""The sections of functions that the table lists under "by hand"; the others there are of data types."""
+PLUGIN = ("", ".attention", ".backends", ".dtypes", ".layout", ".sparse")
+FIRST: dict[type, ModuleType] = {}
+"""The module under whose name each class was documented first."""
+VALUE_SHOWN = 80
+"""Characters of a constant's value that a page shows; a longer one is left out."""
+
+
+def section_of() -> dict[str, str]:
+    """The section of each function of the standard at the top level."""
+    found, section = {}, ""
+    for line in (ROOT / "tools" / "standard.pyi").read_text(encoding="utf-8").splitlines():
+        if heading := re.match(r"# section: (.+)", line):
+            section = heading[1]
+        elif function := re.match(r"def (\w+)\(", line):
+            name = function[1]
+            if section == "by hand":
+                found[name] = BY_HAND.get(name, "data types")
+            elif section not in ("linalg", "fft"):
+                found[name] = section
+    return found
+
+
+def family(value: Any) -> str:
+    """The family of a public operation: the name of its module, or folder, under ``_ops``."""
+    _, floor, name, *_ = value.__module__.split(".")
+    return SAME_FAMILY.get(name, name) if floor in ("_ops", "_core") else floor
+
+
+def public(module: ModuleType) -> list[str]:
+    """The public names of a module: those that it lists, else those that it imports or defines under their own name."""
+    if hasattr(module, "__all__"):
+        names = module.__all__
+    elif module is xo:
+        names = dir(module)
+    else:
+        tree = ast.parse(inspect.getsource(module))
+        imported = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
+        names = [alias.asname for node in imported for alias in node.names if alias.asname == alias.name]
+        names += [n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by its name."""
+    standard = section_of()
+    sections: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {name: [] for name in OPERATIONS}
+    constants, errors = [], []
+    for name in public(xo):
+        value = getattr(xo, name)
+        if isinstance(value, ModuleType):
+            continue
+        if not callable(value):
+            constants.append(name)
+        elif value.__module__ == "xarrayops.errors":
+            errors.append(name)
+        elif name in standard:
+            sections.setdefault(standard[name], []).append(name)
+        else:
+            families.setdefault(family(value), []).append(name)
+    found = {
+        f"standard-{section.replace(' ', '-')}": _page(f"Standard: {section}", _standard(section), xo, names)
+        for section, names in sections.items()
+    }
+    for extension in (xo.linalg, xo.fft):
+        name = extension.__name__.rpartition(".")[2]
+        found[name] = _page(f"xarrayops.{name}", _standard(name), extension, public(extension))
+    for name, members in families.items():
+        if not members:
+            continue
+        if name not in OPERATIONS:
+            raise ValueError(f"{members} are of the family {name!r}, which OPERATIONS of {__file__} does not name")
+        found[name.replace("_", "-")] = _page(OPERATIONS[name], "", xo, members)
+    found["sparse"] = _module_page(xo.sparse)
+    found["constants"] = _page("Constants and names of dtypes", _CONSTANTS, xo, constants)
+    found["errors"] = _page("Errors", inspect.getdoc(importlib.import_module("xarrayops.errors")) or "", xo, errors)
+    for suffix in PLUGIN:
+        module = importlib.import_module(f"xarrayops.plugin{suffix}")
+        found[f"plugin{suffix}"] = _module_page(module)
+    for name in ("testing", "bench"):
+        found[name] = _module_page(importlib.import_module(f"xarrayops.{name}"))
+    return found
+
+
+_CONSTANTS = """\
+The dtypes at the top level are the standard's names, as strings: every function takes them for its ``dtype=``, whatever
+the library, and ``x.dtype == xo.float32`` holds where the library's dtypes compare with strings (NumPy, CuPy, Dask and
+JAX)."""
+
+
+def _standard(section: str) -> str:
+    return f"Functions of the `array API standard 2025.12 <{STANDARD}>`_: {section}. Each links to its specification."
+
+
+def _module_page(module: ModuleType) -> str:
+    """A page on a module, with its docstring and all of its public names."""
+    return _page(module.__name__, inspect.getdoc(module) or "", module, public(module))
+
+
+def _page(title: str, introduction: str, module: ModuleType, names: list[str]) -> str:
+    head = [title, "=" * len(title), "", introduction, "", f".. currentmodule:: {module.__name__}", ""]
+    return "\n".join([*head, *(entry(module, name) for name in names)])
+
+
+def entry(module: ModuleType, name: str) -> str:
+    """The directive that documents a public name; links lead to the first of several names for one class."""
+    value = getattr(module, name)
+    path = f"{module.__name__}.{name}"
+    if isinstance(value, type) and not isinstance(value, GenericAlias):
+        again = "   :no-index:\n" if module is not FIRST.setdefault(value, module) else ""
+        return f".. autoclass:: {path}\n   :members:\n{again}"
+    if isinstance(value, ModuleType):
+        functions = (member for member in vars(value).values() if inspect.isfunction(member))
+        own = [f for f in functions if f.__module__ == value.__name__ and not f.__name__.startswith("_")]
+        described = "\n".join(f"   .. autofunction:: {value.__name__}.{f.__name__}\n" for f in own)
+        return f".. py:module:: {path}\n\n{inspect.getdoc(value)}\n\n{described}"
+    if callable(value) and not isinstance(value, GenericAlias):
+        return f".. autofunction:: {path}\n"
+    shown = repr(value)
+    option = f"   :value: {shown}\n" if len(shown) <= VALUE_SHOWN else ""
+    return f".. py:data:: {path}\n{option}\n{_indented(_constant_doc(module, name))}\n"
+
+
+def _constant_doc(module: ModuleType, name: str) -> str:
+    """The string that stands below a constant where it is defined."""
+    tree = ast.parse(inspect.getsource(module))
+    for statement, following in zip(tree.body, [*tree.body[1:], None], strict=True):
+        if isinstance(statement, ast.ImportFrom) and any(alias.name == name for alias in statement.names):
+            return _constant_doc(importlib.import_module(str(statement.module)), name)
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            value = following.value if isinstance(following, ast.Expr) else None
+            return inspect.cleandoc(str(value.value)) if isinstance(value, ast.Constant) else ""
+    return ""
+
+
+def _indented(text: str) -> str:
+    return "".join(f"   {line}\n" if line else "\n" for line in text.splitlines())
+
+
+def write(app: Any) -> None:
+    """Write the pages that are new or have changed, and remove those of families that are gone."""
+    FOLDER.mkdir(exist_ok=True)
+    found = {f"{name}.rst": text for name, text in pages().items()}
+    for name, text in found.items():
+        path = FOLDER / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in FOLDER.glob("*.rst"):
+        if path.name not in found:
+            path.unlink()
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for them."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,64 @@
+"""The API reference has an entry for every public name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import xarrayops as xo
+
+EXTENSIONS = Path(__file__).resolve().parents[2] / "docs" / "_extensions"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", EXTENSIONS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return "\n".join(load("api_reference").pages().values())
+
+
+MODULES = ("linalg", "fft", "sparse", "errors", "bench", "testing")
+PLUGIN = ("plugin", "plugin.attention", "plugin.backends", "plugin.dtypes", "plugin.layout", "plugin.sparse")
+
+
+def names(module):
+    """What a user sees of a module, by other means than the reference finds it."""
+    if module is xo:
+        return [name for name in dir(xo) if not name.startswith("_") and name not in ("fft", "linalg", "sparse")]
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        source = Path(module.__file__).read_text(encoding="utf-8")
+        listed = [name for name in dir(module) if f"{name} as {name}" in source]
+        assert listed, f"{module.__name__} offers nothing"
+    return listed
+
+
+@pytest.mark.parametrize("path", ["", *MODULES, *PLUGIN])
+def test_every_public_name_has_an_entry(reference, path):
+    module = importlib.import_module(f"xarrayops.{path}".rstrip("."))
+    prefix = "xarrayops" if path == "errors" else module.__name__  # errors are documented where users import them
+    entries = set(reference.split())
+    missing = [name for name in names(module) if f"{prefix}.{name}" not in entries]
+    assert not missing
+
+
+def test_every_plugin_module_is_listed():
+    folder = Path(importlib.import_module("xarrayops.plugin").__file__).parent
+    found = {f"plugin.{path.stem}" for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert found | {"plugin"} == set(PLUGIN)
+
+
+def test_an_operation_of_no_family_is_refused(monkeypatch):
+    """A new family must be given a title, and cannot be left out in silence."""
+    api = load("api_reference")
+    monkeypatch.setattr(api, "OPERATIONS", {name: title for name, title in api.OPERATIONS.items() if name != "at"})
+    with pytest.raises(ValueError, match="'at'"):
+        api.pages()
