@@ -17,6 +17,7 @@ extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "api_reference", 
 exclude_patterns = ["_build"]
 default_role = "py:obj"  # single backticks in docstrings name Python objects
 
+autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the sections of the docstrings say what the parameters are
 numpydoc_show_class_members = False  # the members are documented in place
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -31,6 +32,7 @@ html_theme_options = {
     "logo": {"text": "xarrayops"},
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
+    "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,

@@ -154,7 +154,7 @@ def entry(module: ModuleType, name: str) -> str:
         return f".. autofunction:: {path}\n"
     shown = repr(value)
     option = f"   :value: {shown}\n" if len(shown) <= VALUE_SHOWN else ""
-    return f".. py:data:: {path}\n{option}\n{_indented(_constant_doc(module, name))}\n"
+    return f".. py:data:: {name}\n{option}\n{_indented(_constant_doc(module, name))}\n"
 
 
 def _constant_doc(module: ModuleType, name: str) -> str:
