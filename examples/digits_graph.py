@@ -1,11 +1,13 @@
-"""A graph of handwritten digits, each joined to those most like it; labels that spread along it, and PageRank.
+"""Label propagation and PageRank on a graph of handwritten digits.
 
     python examples/digits_graph.py [BACKEND ...]
 
-The images come with scikit-learn. One image of each ten has a label; the others take theirs from their neighbours:
-label propagation after Zhou et al. 2004, "Learning with local and global consistency". PageRank (Brin and Page 1998)
-then finds the image of each digit that is most at the centre of its kind. The steps are written once, for every library
-with sparse matrices, in `xarrayops.bench.workloads.graph`, as ``python -m xarrayops.bench`` times them.
+The graph is a sparse matrix: each image is joined to the images that are most like it. One image in ten has a label.
+The other images get theirs from their neighbours (Zhou et al. 2004, "Learning with local and global consistency").
+PageRank (Brin and Page 1998) then finds the most central image of each digit.
+
+The steps are in ``xarrayops/bench/workloads/graph.py``, written once for every library with sparse matrices; the
+benchmark times them. The images come with scikit-learn.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from xarrayops.bench.workloads.pipeline import load_digits
 
 
 def run(backend: str) -> tuple[float, int, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The share of right labels among those that were not given, the edges, the ranks, and the best of each digit."""
+    """The fraction of new labels that are right, the number of edges, the ranks, and the most central images."""
     digits = load_digits()
     target, labels = digits.target, given_labels(digits.target).astype("float32")
     given = labels.any(axis=1)
@@ -34,7 +36,7 @@ def run(backend: str) -> tuple[float, int, np.ndarray[Any, Any], np.ndarray[Any,
 
 
 def main() -> int:
-    """Run on the libraries that were named, or on all that are here and have sparse matrices."""
+    """Run on the named libraries, or on all installed ones that have sparse matrices."""
     names = sys.argv[1:] or [s.name for s in xo.backends() if s.available]
     first = None
     for name in names:
@@ -44,8 +46,8 @@ def main() -> int:
             print(f"{name:16} {error}")
             continue
         first = rank if first is None else first
-        apart = float(np.abs(rank - first).max() / first.max())
-        print(f"{name:16} {edges} edges, {right:.1%} of the labels right, ranks within {apart:.0e}, centres {centre}")
+        spread = float(np.abs(rank - first).max() / first.max())
+        print(f"{name:16} {edges} edges, {right:.1%} of the labels right, ranks within {spread:.0e}, centres {centre}")
     return 0
 
 

@@ -1,10 +1,10 @@
 """Preprocess images on any array library, with one function.
 
-    python examples/preprocess_digits.py                # every library that is here
+    python examples/preprocess_digits.py                # every installed library
     python examples/preprocess_digits.py numpy torch    # these
 
-The images are the 1797 handwritten digits that come with scikit-learn. `preprocess` names no library: it runs where its
-argument lives. Its last step is `whiten`, twelve lines of the same kind, which ``python -m xarrayops.bench`` times.
+The images are the 1797 handwritten digits that come with scikit-learn. The function ``preprocess`` names no library: it
+runs on the library and device of its argument. Its last step, ``whiten``, is a workload of the benchmark.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from xarrayops.bench.workloads.pipeline import load_digits, whiten
 
 
 def preprocess(images: Any, components: int = 8) -> tuple[Any, Any]:
-    """Even out the contrast of each image (rows of pixels), then whiten: scores, and the variance they explain."""
-    dark = xo.subtract(images, xo.mean(images, axis=1, keepdims=True))
-    even = xo.divide(dark, xo.linalg.vector_norm(dark, axis=1, keepdims=True))
-    return whiten(even, components)
+    """Normalise the contrast of each image (a row of pixels), then whiten: scores, and the variance they explain."""
+    centred = xo.subtract(images, xo.mean(images, axis=1, keepdims=True))
+    normalised = xo.divide(centred, xo.linalg.vector_norm(centred, axis=1, keepdims=True))
+    return whiten(normalised, components)
 
 
 def main(names: list[str]) -> int:
-    """Run `preprocess` on each library and compare what comes out; 1 if they disagree."""
+    """Run ``preprocess`` on each library and compare the results; 1 if they disagree."""
     images = load_digits().data.astype("float32")
     exact, _ = preprocess(images.astype("float64"))
     agree = True
