@@ -31,7 +31,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "xarrayops"},
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],

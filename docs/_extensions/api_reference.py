@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import itertools
 import re
 from pathlib import Path
 from types import GenericAlias, ModuleType
@@ -144,7 +145,8 @@ def entry(module: ModuleType, name: str) -> str:
     path = f"{module.__name__}.{name}"
     if isinstance(value, type) and not isinstance(value, GenericAlias):
         again = "   :no-index:\n" if module is not FIRST.setdefault(value, module) else ""
-        return f".. autoclass:: {path}\n   :members:\n{again}"
+        left_out = ", ".join(_fields_without_text(value))
+        return f".. autoclass:: {path}\n   :members:\n   :exclude-members: {left_out}\n{again}"
     if isinstance(value, ModuleType):
         functions = (member for member in vars(value).values() if inspect.isfunction(member))
         own = [f for f in functions if f.__module__ == value.__name__ and not f.__name__.startswith("_")]
@@ -155,6 +157,22 @@ def entry(module: ModuleType, name: str) -> str:
     shown = repr(value)
     option = f"   :value: {shown}\n" if len(shown) <= VALUE_SHOWN else ""
     return f".. py:data:: {name}\n{option}\n{_indented(_constant_doc(module, name))}\n"
+
+
+def _fields_without_text(cls: type) -> list[str]:
+    """The fields of a named tuple that have no string below them; the signature shows them."""
+    if not hasattr(cls, "_fields"):
+        return []
+    (tree,) = ast.parse(inspect.getsource(cls)).body
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    described = {
+        statement.target.id
+        for statement, following in itertools.pairwise(body)
+        if isinstance(statement, ast.AnnAssign)
+        and isinstance(statement.target, ast.Name)
+        and isinstance(following, ast.Expr)
+    }
+    return [name for name in cls._fields if name not in described]
 
 
 def _constant_doc(module: ModuleType, name: str) -> str:
@@ -187,7 +205,15 @@ def write(app: Any) -> None:
             path.unlink()
 
 
+def name_specification(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Show the bare address of a specification as a link with a name."""
+    for i, line in enumerate(lines):
+        if line.startswith(f"<{STANDARD}"):
+            lines[i] = f"`Specification {line}`__"
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     app.connect("builder-inited", write)
+    app.connect("autodoc-process-docstring", name_specification)
     return {"parallel_read_safe": True}
