@@ -46,7 +46,7 @@ def section_of() -> dict[str, str]:
     """The section of each function of the standard at the top level."""
     found, section = {}, ""
     for line in (ROOT / "tools" / "standard.pyi").read_text(encoding="utf-8").splitlines():
-        if heading := re.match(r"# section: (.+)", line):
+        if heading := re.match(r"# section: ([\w ]+)", line):
             section = heading[1]
         elif function := re.match(r"def (\w+)\(", line):
             name = function[1]

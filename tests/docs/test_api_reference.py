@@ -56,6 +56,12 @@ def test_every_public_name_has_an_entry(entries, path):
     assert not missing
 
 
+def test_pages_are_named_by_words():
+    names = load("api_reference").pages()
+    assert not [name for name in names if not re.fullmatch(r"[\w.-]+", name)]
+    assert {"standard-elementwise", "standard-linear-algebra", "attention", "plugin.sparse"} <= names.keys()
+
+
 def test_every_plugin_module_is_listed():
     folder = Path(importlib.import_module("xarrayops.plugin").__file__).parent
     found = {f"plugin.{path.stem}" for path in folder.glob("*.py") if not path.stem.startswith("_")}

@@ -90,6 +90,13 @@ def test_blocks_run(way, tmp_path, monkeypatch):
             block.run(namespace)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_python_hides_under_another_name(page):
+    """A block of Python that does not begin with ```` ```python ```` would not run."""
+    fences = re.findall(r"^ *[`:~]{3,} *(.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert not [fence for fence in fences if re.match(r"py(?!thon\b)|\{code|\{ipython|\{doctest|\{eval", fence)]
+
+
 def test_there_are_blocks_that_need_nothing():
     assert sum(not block.needs for found in BY_PAGE.values() for block in found) >= 20
 
