@@ -33,15 +33,6 @@ def test_links_lead_somewhere(page):
     assert not [link for link in set(links) - set(generated) if not (page.parent / link).exists()]
 
 
-def test_families_are_in_their_folders():
-    """The table of families: a folder in the first cell of a row, and names in it in the others."""
-    text = (ROOT / "docs" / "architecture" / "index.md").read_text(encoding="utf-8")
-    table = text.partition("## Families")[2].partition("## ")[0]
-    rows = [re.findall(r"`([^`]+)`", line) for line in table.splitlines() if line.startswith("| `")]
-    assert len(rows) >= 5
-    assert not [f"{folder}{name}" for folder, *names in rows for name in names if not (ROOT / folder / name).exists()]
-
-
 def test_a_missing_file_is_noticed():
     assert _PATH.findall("see `xarrayops/no_such_file.py`, or `tests/<name>.py`") == ["xarrayops/no_such_file.py"]
 
