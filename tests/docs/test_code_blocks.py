@@ -90,11 +90,22 @@ def test_blocks_run(way, tmp_path, monkeypatch):
             block.run(namespace)
 
 
+def hidden(text: str) -> list[str]:
+    """The fences of Python that do not begin with ```` ```python ```` at the left margin, and would not run."""
+    fences = re.findall(r"^( *[`:~]{3,} *\S.*)$", text, re.MULTILINE)
+    python = [fence for fence in fences if re.search(r"[`:~] *(py|\{(code|ipython|doctest|eval))", fence)]
+    return [fence for fence in python if not re.match(r"```python\b", fence)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_no_python_hides_under_another_name(page):
-    """A block of Python that does not begin with ```` ```python ```` would not run."""
-    fences = re.findall(r"^ *[`:~]{3,} *(.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert not [fence for fence in fences if re.match(r"py(?!thon\b)|\{code|\{ipython|\{doctest|\{eval", fence)]
+def test_no_python_is_hidden(page):
+    assert not hidden(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("fence", ["```py", "  ```python", "~~~python", "```{code-block} python", ":::{eval-rst}"])
+def test_hidden_python_is_found(fence):
+    assert hidden(f"text\n\n{fence}\n1\n")
+    assert not hidden("```python torch\n1\n```\n\n```sh\nls\n```\n")
 
 
 def test_there_are_blocks_that_need_nothing():
