@@ -150,13 +150,13 @@ def entry(module: ModuleType, name: str) -> str:
     if isinstance(value, ModuleType):
         functions = (member for member in vars(value).values() if inspect.isfunction(member))
         own = [f for f in functions if f.__module__ == value.__name__ and not f.__name__.startswith("_")]
-        described = "\n".join(f"   .. autofunction:: {value.__name__}.{f.__name__}\n" for f in own)
-        return f".. py:module:: {path}\n\n{inspect.getdoc(value)}\n\n{described}"
+        described = "\n".join(f".. autofunction:: {module.__name__}::{name}.{f.__name__}\n" for f in own)
+        return f".. py:module:: {path}\n\n.. rubric:: {name}\n\n{inspect.getdoc(value)}\n\n{described}"
     if callable(value) and not isinstance(value, GenericAlias):
         return f".. autofunction:: {path}\n"
     shown = repr(value)
     option = f"   :value: {shown}\n" if len(shown) <= VALUE_SHOWN else ""
-    return f".. py:data:: {name}\n{option}\n{_indented(_constant_doc(module, name))}\n"
+    return f".. py:data:: {name}\n   :module: {module.__name__}\n{option}\n{_indented(_constant_doc(module, name))}\n"
 
 
 def _fields_without_text(cls: type) -> list[str]:
