@@ -9,29 +9,29 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._attention_cases import flags, qkv, shift, with_values
+from xarrayops.testing._attention_cases import qkv, random_bias, random_mask, with_values
 from xarrayops.testing._attention_oracle import attention_oracle
 
 pytestmark = pytest.mark.device
 
 Host = np.ndarray[Any, Any]
 Q, K, V = qkv(3, 4, sizes=(2, 3), dtype="float64")
-BIAS = shift(4, 3, 4, dtype="float64")
-WEIGHTS, LSE_WEIGHTS = shift(2, 4, 3, 3, dtype="float64"), shift(2, 4, 3, dtype="float64")
+BIAS = random_bias(4, 3, 4, dtype="float64")
+WEIGHTS, LSE_WEIGHTS = random_bias(2, 4, 3, 3, dtype="float64"), random_bias(2, 4, 3, dtype="float64")
 RUBBISH = tuple(with_values(x, np.s_[1, :, 2:], np.nan) for x in (Q, K, V))
 CASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "causal": {"causal": "top_left"},
     "bottom right, with rows of none": {"causal": -1},
-    "mask": {"mask": flags(2, 4, 3, 4)},
-    "mask, with rows of none": {"mask": with_values(flags(2, 1, 3, 4), np.s_[:, :, 1], False)},
+    "mask": {"mask": random_mask(2, 4, 3, 4)},
+    "mask, with rows of none": {"mask": with_values(random_mask(2, 1, 3, 4), np.s_[:, :, 1], False)},
     "softcap": {"softcap": 0.7},
     "window": {"window": (1, 1, "bottom_right")},
     "scale": {"scale": -0.4},
     "lengths": {"q_lengths": [3, 2], "kv_lengths": [4, 2]},
     "no keys": {"kv_lengths": [0, 4], "causal": "bottom_right"},
     "together": {
-        "mask": flags(2, 4, 3, 4),
+        "mask": random_mask(2, 4, 3, 4),
         "softcap": 1.3,
         "causal": "bottom_right",
         "window": (2, 0),
@@ -167,7 +167,7 @@ def test_torch_vmap() -> None:
 
 
 LONG = qkv(20, 2100, batch=1, heads=(2, 1), sizes=(3, 3), dtype="float64")
-LONG_WEIGHTS = shift(1, 2, 20, 3, dtype="float64")
+LONG_WEIGHTS = random_bias(1, 2, 20, 3, dtype="float64")
 
 
 def long_gradients() -> list[Host]:

@@ -19,14 +19,14 @@ from xarrayops.testing._sparse_oracle import Entries
 
 FORMATS = ("coo", "csr", "csc", "bsr")
 A, B = scattered("float64"), distinct("float64", seed=1)
-"""Two matrices of one shape; the first with duplicates and out of order."""
+"""Two matrices of the same shape; the first is not sorted and has duplicates."""
 NUMPY = Variant("numpy")
 
 
-def dense(places: oracle.Places, shape: tuple[int, ...]) -> Any:
+def dense(value_at: oracle.ValueAt, shape: tuple[int, ...]) -> Any:
     out = np.zeros(shape)
-    for place, value in places.items():
-        out[place] = value
+    for position, value in value_at.items():
+        out[position] = value
     return out
 
 
@@ -37,7 +37,7 @@ def native(e: Entries, format: str) -> Any:
 
 
 @pytest.mark.parametrize("what", [what for what, e in OPERANDS.items() if e.data.dtype.kind != "b"])
-def test_the_oracle_knows_its_entries_as_scipy_does(what: str) -> None:
+def test_the_oracle_converts_as_scipy_does(what: str) -> None:
     e = OPERANDS[what]
     want = native(e, "coo").toarray()
     np.testing.assert_allclose(e.dense(), want, rtol=1e-6)
@@ -73,7 +73,7 @@ def test_the_oracle_computes_as_numpy_does() -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_oracle_tells_order(format: str) -> None:
+def test_the_oracle_detects_the_canonical_format(format: str) -> None:
     block = (1, 1) if format == "bsr" else None
     canonical, mixed = (oracle.parts_of(e, format, "int32", block) for e in (distinct(), scattered()))
     assert oracle.is_canonical(canonical)
@@ -84,7 +84,7 @@ def test_the_oracle_tells_order(format: str) -> None:
 
 @contextmanager
 def replaced(verb: str, function: Callable[..., Any]) -> Iterator[None]:
-    """NumPy's backend with one sparse function exchanged for another, which is given the right one."""
+    """Replace one sparse function of NumPy's backend by ``function``, whose first argument is the correct function."""
     functions = NUMPY.backend.sparse.functions
     right = functions[verb]
     functions[verb] = lambda *args: function(right, *args)
@@ -94,7 +94,7 @@ def replaced(verb: str, function: Callable[..., Any]) -> Iterator[None]:
         functions[verb] = right
 
 
-def _one_place_off(right: Any, *args: Any) -> Any:
+def _one_index_off(right: Any, *args: Any) -> Any:
     s = right(*args)
     if s.nnz and s.format in ("csr", "csc"):
         s.indices[-1] = (s.indices[-1] + 1) % s.shape[1 if s.format == "csr" else 0]
@@ -105,11 +105,11 @@ def _a_little_off(right: Any, *args: Any) -> Any:
     return right(*args) * (1 + 1e-4)
 
 
-def _keeps_no_order(right: Any, *args: Any) -> Any:
+def _reverses_order(right: Any, *args: Any) -> Any:
     s = right(*args)
     if s.format == "csr":
-        turned = np.concatenate([np.arange(*bounds)[::-1] for bounds in pairwise(s.indptr)] or [[]]).astype(int)
-        return scipy.sparse.csr_array((s.data[turned], s.indices[turned], s.indptr), shape=s.shape)
+        reversed_ = np.concatenate([np.arange(*bounds)[::-1] for bounds in pairwise(s.indptr)] or [[]]).astype(int)
+        return scipy.sparse.csr_array((s.data[reversed_], s.indices[reversed_], s.indptr), shape=s.shape)
     return s
 
 
@@ -123,7 +123,7 @@ def _wrong_format(right: Any, *args: Any) -> Any:
     return right(*args).tocsr()
 
 
-def _of_the_old_class(right: Any, *args: Any) -> Any:
+def _dense(right: Any, *args: Any) -> Any:
     return right(*args).toarray()
 
 
@@ -143,18 +143,18 @@ def _raises(right: Any, *args: Any) -> Any:
 
 
 BROKEN = {
-    "add": (_one_place_off, r"places: entries where none belongs|order:|InvalidSparse"),
+    "add": (_one_index_off, r"positions: unexpected entries|order:|InvalidSparse"),
     "matmul": (_a_little_off, "values:"),
     "sddmm": (_wrong_format, "format: csr, expected coo"),
     "multiply": (_wide, "dtype: complex128, .*expected float32"),
     "to_dense": (_forgets_duplicates, "values:"),
     "sum": (_writes_its_operand, "operand: the call has written to its data"),
-    "transpose": (_of_the_old_class, "class: numpy.ndarray is no sparse container"),
+    "transpose": (_dense, "class: numpy.ndarray is not a sparse container"),
 }
 
 
 def failures() -> dict[str, str]:
-    """What the table says of NumPy's backend: the message of each row that fails, by verb."""
+    """The messages of all rows that fail on NumPy's backend, by verb."""
     found: dict[str, list[str]] = {}
     for row in ROWS:
         try:
@@ -166,12 +166,12 @@ def failures() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def before() -> dict[str, str]:
-    """What fails already."""
+    """The failures of the unchanged backend."""
     return failures()
 
 
 @pytest.mark.parametrize("verb", BROKEN)
-def test_a_wrong_function_fails_by_name_and_nothing_else_does(before: dict[str, str], verb: str) -> None:
+def test_only_the_wrong_function_fails(before: dict[str, str], verb: str) -> None:
     function, message = BROKEN[verb]
     with replaced(verb, function):
         after = failures()
@@ -180,16 +180,16 @@ def test_a_wrong_function_fails_by_name_and_nothing_else_does(before: dict[str, 
         raise AssertionError(after[verb])
 
 
-def test_disorder_and_errors_fail() -> None:
+def test_unsorted_results_and_errors_fail() -> None:
     row = next(row for row in ROWS if row.verb == "sparse.sddmm")
-    for function, message in ((_keeps_no_order, "InvalidSparse"), (_raises, "RuntimeError: no kernel")):
+    for function, message in ((_reverses_order, "InvalidSparse"), (_raises, "RuntimeError: no kernel")):
         with replaced("sddmm", function), pytest.raises(AssertionError, match=message):
             check_sparse_row(NUMPY, row)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_matrices_are_taken_and_arrays_given(format: str) -> None:
-    """SciPy's old classes, whose * is the matrix product, are operands; results are of the new ones."""
+def test_matrices_are_accepted_and_arrays_returned(format: str) -> None:
+    """SciPy's matrix classes are accepted as operands; results are of SciPy's array classes."""
     old = getattr(scipy.sparse, f"{format}_matrix")(native(A, format))
     new = native(B, format)
     for got in (xo.sparse.add(old, new), xo.sparse.multiply(old, 2.0), xo.sparse.transpose(old), xo.matmul(old, new.T)):
@@ -200,6 +200,6 @@ def test_matrices_are_taken_and_arrays_given(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["dia", "lil", "dok"])
-def test_formats_that_are_not_served_name_the_way_out(format: str) -> None:
+def test_unsupported_formats_raise(format: str) -> None:
     with pytest.raises(xo.Unsupported, match=r"Instead: s\.tocsr\(\)"):
         xo.sparse.to_dense(native(A, "csr").asformat(format))

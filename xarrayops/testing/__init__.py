@@ -1,6 +1,6 @@
-"""The contract suite: what every backend must do, for ours and for yours.
+"""The contract suite: the tests that every backend must pass, ours and yours.
 
-It needs pytest and NumPy beside your library. A test module runs the whole of it with a fixture::
+It needs pytest, NumPy and your library. A test module runs the whole suite with one fixture::
 
     import pytest
     from xarrayops.testing import ContractSuite, Variant
@@ -12,18 +12,18 @@ It needs pytest and NumPy beside your library. A test module runs the whole of i
     class TestMyLibrary(ContractSuite):
         pass
 
-A library without a backend of its own is named by its namespace module: ``Variant(array_api_strict)``, and ``device=``
-chooses a device. With several variants as ``params`` of the fixture the suite runs several times: on views with
-strides (``lay=strided``) or, by a subclass that overrides `Variant.run`, under the library's compiler or with computing
-forbidden.
+For a library that has no backend, pass its namespace module: ``Variant(array_api_strict)``. ``device=`` selects a
+device. If the fixture has several variants as ``params``, the suite runs once for each. A variant can test strided
+views (``lay=strided``). A subclass that overrides `Variant.run` can run each function under the library's compiler, or
+with computation forbidden.
 
-One table per theme holds the cases, a row per function: inputs, an oracle (NumPy in double precision) and the dtype
-that the standard asks for. Compared are class, dtype, device, shape and values. What a backend cannot do is told by its
-own data: a function bound to ``unsupported(...)`` must raise and name the way out, and a name in ``UNTRACEABLE`` must
-fail under a traced variant. An entry that has become untrue fails the suite.
+Each theme has one table of cases, with one row per function: the inputs, an oracle (NumPy in double precision) and the
+dtype that the standard requires. The suite compares class, dtype, device, shape and values. A backend declares what it
+does not support: a function bound to ``unsupported(...)`` must raise an error that says what to do instead, and a
+function named in ``UNTRACEABLE`` must fail under a traced variant. The suite fails if such an entry is out of date.
 """
 
-# ruff: noqa: E402 - pytest must know of our assertions before they are imported
+# ruff: noqa: E402 - pytest rewrites assertions only in modules registered before their import
 
 from __future__ import annotations
 

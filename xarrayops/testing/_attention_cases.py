@@ -1,6 +1,7 @@
-"""The cases of attention: every option alone, any two together, and inputs that break what is nearly right.
+"""The cases of attention: every option alone, every pair of options, and inputs that expose near-correct kernels.
 
-The most telling calls of a row stand first, for variants that make only some; shapes recur, to spare compilers work.
+The calls of a row that find most errors come first, because some variants make only the first calls. Shapes recur so
+that compilers compile less often.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from xarrayops.testing._samples import Host, sample
 from xarrayops.testing._table import Call, Row, call, row
 
 ANCHORS: tuple[Any, ...] = ("top_left", "bottom_right", 0, 2, -2)
-HIDDEN = 1e30
-"""Finite, and so large that it shows wherever it leaks."""
+LARGE = 1e30
+"""A finite value so large that it is visible in every result that it reaches."""
 
 
 def qkv(
@@ -30,7 +31,7 @@ def qkv(
     dtype: str = "float32",
     layout: str = "BHSD",
 ) -> tuple[Host, Host, Host]:
-    """Queries, keys and values: of so many queries and keys, heads of each, and head sizes of keys and of values."""
+    """Queries, keys and values, for ``heads=(Hq, Hkv)`` and ``sizes=(D, Dv)``, the head sizes of keys and values."""
     (hq, hkv), (d, dv) = heads, sizes
     q = sample(dtype, (batch, hq, lq, d), low=-2, high=2)
     k = sample(dtype, (batch, hkv, lk, d), low=-2, high=2, seed=1)
@@ -40,40 +41,40 @@ def qkv(
 
 
 def expected(*arrays: Host, return_lse: bool = False, **options: Any) -> Any:
-    """What the verb must give for a call of the table."""
+    """The expected results of `xo.attention` for a call of the table."""
     results = attention_oracle(*arrays, **options)
     return results if return_lse else results[0]
 
 
 def attend(arrays: tuple[Host, Host, Host], **options: Any) -> Call:
-    """A call that asks for the logsumexp as well."""
+    """A call that also returns the logsumexp."""
     return call(*arrays, **options, return_lse=True)
 
 
-def flags(*shape: int) -> Host:
-    """A mask of which two thirds are true."""
+def random_mask(*shape: int) -> Host:
+    """A random mask; two thirds of its values are true."""
     return sample("float32", shape, low=-2, high=4, seed=3) > 0
 
 
-def shift(*shape: int, dtype: str = "float32") -> Host:
-    """A bias."""
+def random_bias(*shape: int, dtype: str = "float32") -> Host:
+    """A random bias."""
     return sample(dtype, shape, seed=4)
 
 
-def with_values(x: Host, places: Any, value: Any) -> Host:
-    """A copy of x that has a value in some places."""
+def with_values(x: Host, index: Any, value: Any) -> Host:
+    """A copy of x with ``x[index] = value``."""
     x = x.copy()
-    x[places] = value
+    x[index] = value
     return x
 
 
 def lse_dtype(q: Any, *others: Any) -> str:
-    """The logsumexp is in single precision, or in double for double."""
+    """The dtype of the logsumexp: float64 for float64 queries, else float32."""
     return "float64" if q == "float64" else "float32"
 
 
 def rows_with_lse(label: str, *calls: Call, ulps: float = 64) -> Row:
-    """A row whose calls ask for the logsumexp as well."""
+    """A row whose calls also return the logsumexp."""
     dtype = ("first", lse_dtype)
     return row("attention", expected, *calls, label=label, dtype=dtype, normwise=True, ulps=ulps)
 
@@ -81,7 +82,7 @@ def rows_with_lse(label: str, *calls: Call, ulps: float = 64) -> Row:
 def _shapes() -> Iterator[Call]:
     yield attend(qkv())
     yield attend(qkv(layout="BSHD"), layout="BSHD")
-    yield attend(qkv(layout="SHD"), layout="SHD", mask=flags(4, 5, 7), bias=shift(7))
+    yield attend(qkv(layout="SHD"), layout="SHD", mask=random_mask(4, 5, 7), bias=random_bias(7))
     yield attend(qkv(dtype="float64"))
     yield attend(qkv(7, 5, layout="HSD"), layout="HSD")
     yield attend(qkv(heads=(3, 1), sizes=(7, 5)), layout="BHSD")
@@ -91,7 +92,7 @@ def _shapes() -> Iterator[Call]:
     yield attend(qkv(1, 7), causal="bottom_right")
     for lq, lk, batch in ((0, 7, 2), (5, 0, 2), (0, 0, 2), (5, 7, 0)):
         yield attend(qkv(lq, lk, batch=batch), causal="bottom_right")
-    yield attend(qkv(5, 0, layout="SHD"), layout="SHD", mask=flags(5, 0))
+    yield attend(qkv(5, 0, layout="SHD"), layout="SHD", mask=random_mask(5, 0))
 
 
 def _causal() -> Iterator[Call]:
@@ -111,9 +112,9 @@ def _window() -> Iterator[Call]:
     for anchor in ANCHORS:
         yield attend(qkv(5, 7), window=(2, 1), causal=anchor)
         yield attend(qkv(7, 5), window=(1, None), causal=anchor)
-    for own in ANCHORS:
-        yield attend(qkv(7, 5), window=(1, 2, own))
-        yield attend(qkv(5, 7), window=(None, 0, own))
+    for anchor in ANCHORS:
+        yield attend(qkv(7, 5), window=(1, 2, anchor))
+        yield attend(qkv(5, 7), window=(None, 0, anchor))
     yield attend(qkv(5, 7), window=(2, 1, "bottom_right"), causal="bottom_right")
 
 
@@ -124,29 +125,29 @@ def _lengths() -> Iterator[Call]:
     for causal in ("bottom_right", "top_left", 2, -2):
         yield attend(qkv(), kv_lengths=kv_lengths, causal=causal)
         yield attend(qkv(7, 5), q_lengths=[2, 7], kv_lengths=np.asarray([5, 3], dtype="int32"), causal=causal)
-    for own in ("bottom_right", "top_left"):
-        yield attend(qkv(), q_lengths=q_lengths, kv_lengths=kv_lengths, window=(1, 1, own))
-        yield attend(qkv(layout="BSHD"), layout="BSHD", kv_lengths=[3, 6], window=(2, 0), causal=own)
+    for anchor in ("bottom_right", "top_left"):
+        yield attend(qkv(), q_lengths=q_lengths, kv_lengths=kv_lengths, window=(1, 1, anchor))
+        yield attend(qkv(layout="BSHD"), layout="BSHD", kv_lengths=[3, 6], window=(2, 0), causal=anchor)
     yield attend(qkv(5, 5), q_lengths=[3, 5], kv_lengths=[4, 1], causal=True, window=(1, 0))
     yield attend(qkv(), q_lengths=[0, 5], kv_lengths=[7, 0])
     yield attend(qkv(), q_lengths=q_lengths)
 
 
 def _masks() -> Iterator[Call]:
-    nowhere = with_values(flags(2, 4, 5, 7), np.s_[:, 1, 2], False)
-    yield attend(qkv(), mask=nowhere)
-    yield attend(qkv(layout="BSHD"), layout="BSHD", mask=flags(2, 4, 5, 7), bias=shift(4, 5, 7))
-    yield attend(qkv(), bias=with_values(shift(5, 7), np.s_[1], -np.inf))
+    fully_masked_row = with_values(random_mask(2, 4, 5, 7), np.s_[:, 1, 2], False)
+    yield attend(qkv(), mask=fully_masked_row)
+    yield attend(qkv(layout="BSHD"), layout="BSHD", mask=random_mask(2, 4, 5, 7), bias=random_bias(4, 5, 7))
+    yield attend(qkv(), bias=with_values(random_bias(5, 7), np.s_[1], -np.inf))
     for shape in ((2, 1, 1, 7), (1, 1, 1, 7), (1, 4, 1, 1), (5, 7), (7,), (2, 1, 5, 1), (4, 1, 7)):
-        yield attend(qkv(), mask=flags(*shape))
-        yield attend(qkv(), bias=shift(*shape))
-    yield attend(qkv(), bias=with_values(shift(2, 4, 5, 7), np.s_[..., ::2], -np.inf), mask=flags(7))
+        yield attend(qkv(), mask=random_mask(*shape))
+        yield attend(qkv(), bias=random_bias(*shape))
+    yield attend(qkv(), bias=with_values(random_bias(2, 4, 5, 7), np.s_[..., ::2], -np.inf), mask=random_mask(7))
     yield attend(qkv(), mask=np.zeros((1, 1, 1, 1), dtype="bool"))
-    yield attend(qkv(dtype="float64"), bias=shift(4, 5, 7, dtype="float64"), mask=flags(4, 1, 1))
+    yield attend(qkv(dtype="float64"), bias=random_bias(4, 5, 7, dtype="float64"), mask=random_mask(4, 1, 1))
 
 
-def _together() -> Iterator[Call]:
-    full: dict[str, Any] = {"mask": flags(2, 4, 5, 7), "bias": shift(4, 5, 7), "softcap": 1.5, "scale": 0.8}
+def _combined() -> Iterator[Call]:
+    full: dict[str, Any] = {"mask": random_mask(2, 4, 5, 7), "bias": random_bias(4, 5, 7), "softcap": 1.5, "scale": 0.8}
     lengths: dict[str, Any] = {"q_lengths": np.asarray([4, 5]), "kv_lengths": [7, 5]}
     yield attend(qkv(), **full, **lengths, causal="bottom_right", window=(4, 0))
     yield attend(qkv(layout="BSHD"), **full, **lengths, causal=1, window=(3, 1), layout="BSHD")
@@ -154,7 +155,7 @@ def _together() -> Iterator[Call]:
 
 
 def _scores() -> Iterator[Call]:
-    yield attend(qkv(), softcap=0.7, bias=shift(4, 5, 7))
+    yield attend(qkv(), softcap=0.7, bias=random_bias(4, 5, 7))
     yield attend(qkv(), scale=-1.5)
     for scale in (0.0, 0, 1.0, 3, 1e-6):
         yield attend(qkv(), scale=scale)
@@ -162,23 +163,23 @@ def _scores() -> Iterator[Call]:
 
 
 def _large_scores() -> Iterator[Call]:
-    """Up to ten thousand either way: exp of it overflows even in double precision."""
+    """Scores of up to ±10,000, whose exp overflows even in double precision."""
     yield attend(qkv(), scale=1e3)
-    yield attend(qkv(), scale=1e3, mask=flags(2, 4, 5, 7), causal="bottom_right")
-    yield attend(qkv(), scale=-1e3, softcap=50.0, bias=shift(4, 5, 7))
-    yield attend(qkv(), bias=-1e4 + shift(2, 4, 5, 7))
+    yield attend(qkv(), scale=1e3, mask=random_mask(2, 4, 5, 7), causal="bottom_right")
+    yield attend(qkv(), scale=-1e3, softcap=50.0, bias=random_bias(4, 5, 7))
+    yield attend(qkv(), bias=-1e4 + random_bias(2, 4, 5, 7))
     yield attend(qkv(dtype="float64"), scale=1e3, kv_lengths=[3, 7])
 
 
 def _hidden() -> Iterator[Call]:
-    """What must not reach the result: anything past the lengths, and whatever is finite where no query looks."""
+    """Values that must not reach the result: any value past the lengths, and finite values at hidden positions."""
     (q, k, v), past = qkv(), (1, slice(None), slice(4, None))
-    for rubbish in (np.nan, np.inf, -np.inf, HIDDEN):
-        bad = with_values(q, past, rubbish), with_values(k, past, rubbish), with_values(v, past, rubbish)
+    for garbage in (np.nan, np.inf, -np.inf, LARGE):
+        bad = with_values(q, past, garbage), with_values(k, past, garbage), with_values(v, past, garbage)
         yield attend(bad, q_lengths=[5, 4], kv_lengths=np.asarray([7, 4]))
-        yield attend((q, *bad[1:]), kv_lengths=[7, 4], causal="bottom_right", mask=flags(2, 1, 5, 7))
+        yield attend((q, *bad[1:]), kv_lengths=[7, 4], causal="bottom_right", mask=random_mask(2, 1, 5, 7))
     last = np.s_[:, :, 5:]
-    for poison in (HIDDEN, -HIDDEN):
+    for poison in (LARGE, -LARGE):
         bad = q, with_values(k, last, poison), with_values(v, last, poison)
         for options in (
             {"mask": np.arange(7) < 5},
@@ -187,85 +188,85 @@ def _hidden() -> Iterator[Call]:
             {"bias": np.where(np.arange(7) < 5, 0, -np.inf).astype("float32"), "softcap": 5.0},
         ):
             yield attend(bad, **options)
-    yield attend((q, with_values(k, np.s_[:], HIDDEN), v), mask=np.zeros((5, 1), dtype="bool"))
-    early = q, with_values(k, np.s_[:, :, :2], HIDDEN), with_values(v, np.s_[:, :, :2], HIDDEN)
+    yield attend((q, with_values(k, np.s_[:], LARGE), v), mask=np.zeros((5, 1), dtype="bool"))
+    early = q, with_values(k, np.s_[:, :, :2], LARGE), with_values(v, np.s_[:, :, :2], LARGE)
     yield attend(early, window=(0, None, "bottom_right"))
 
 
 def _blocks() -> Iterator[Call]:
-    """Lengths that no block divides, whole blocks that are hidden, maxima that rise and fall from block to block."""
+    """Lengths that no block size divides, fully hidden blocks, and maxima that rise and fall from block to block."""
     one: dict[str, Any] = {"batch": 1, "heads": (2, 1), "sizes": (2, 2)}
     q, k, v = qkv(5, 1031, **one)
     yield attend((q, k, v), causal="bottom_right", mask=np.arange(1031) >= 600)
     yield attend(qkv(600, 1031, **one), kv_lengths=[777], causal="bottom_right", window=(130, 70))
-    yield attend(qkv(192, 192, **one), causal=True, bias=shift(2, 1, 192))
+    yield attend(qkv(192, 192, **one), causal=True, bias=random_bias(2, 1, 192))
     slope = np.linspace(0.1, 4, 1031, dtype="float32")[:, np.newaxis]
     yield attend((q, k * slope, v))
-    yield attend((q, k * slope[::-1], v), mask=flags(5, 1031))
+    yield attend((q, k * slope[::-1], v), mask=random_mask(5, 1031))
     yield attend((q, k, v), mask=np.arange(1031) < 3)
 
 
 class Fused(NamedTuple):
-    """A call of sizes that the fused kernels of accelerators take, which serve no other."""
+    """A call whose sizes the fused kernels of accelerators support."""
 
     queries: int
     keys: int
     heads: tuple[int, int] = (4, 4)
     size: int = 64
-    options: dict[str, Any] = {}  # noqa: RUF012 - nobody writes to it
-    view: str = "as it is made"
+    options: dict[str, Any] = {}  # noqa: RUF012 - never modified
+    view: str = "whole"
     toy: bool = False
-    """Whether it is quick on a CPU as well."""
+    """Whether the call is also fast on a CPU."""
 
     def arrays(self) -> tuple[Host, Host, Host]:
-        """What the queries, keys and values of one row of the batch, (H, L, D) each, are taken from by `VIEW`."""
-        wide = self.size + (2 if self.view == "a part of each head" else 0)
-        step = 2 if self.view == "every other place" else 1
+        """The arrays from which `FUSED_VIEWS` takes queries, keys and values, for a batch of one."""
+        wide = self.size + (2 if self.view == "a slice of each head" else 0)
+        step = 2 if self.view == "every second position" else 1
         (hq, hkv), lq, lk = self.heads, self.queries * step, self.keys * step
         shapes = (hq, lq, wide), (hkv, lk, wide), (hkv, lk, wide)
         q, k, v = (sample("float32", shape, low=-1, high=1, seed=seed)[np.newaxis] for seed, shape in enumerate(shapes))
         return (q.swapaxes(1, 2), k.swapaxes(1, 2), v.swapaxes(1, 2)) if self.view == "BSHD" else (q, k, v)
 
 
-VIEW: dict[str, Callable[[Any], Any]] = {
-    "as it is made": lambda x: x,
+FUSED_VIEWS: dict[str, Callable[[Any], Any]] = {
+    "whole": lambda x: x,
     "BSHD": lambda x: x,
-    "a part of each head": lambda x: x[:, :, :, 1:-1],
-    "every other place": lambda x: x[:, :, ::2, :],
+    "a slice of each head": lambda x: x[:, :, :, 1:-1],
+    "every second position": lambda x: x[:, :, ::2, :],
 }
-"""How queries, keys and values are taken from an array: of rows that begin anywhere, or that have others between."""
+"""How queries, keys and values are taken from an array: whole, with unaligned rows, or with strided rows."""
 LENGTHS = (1, 127, 128, 384)
 FUSED: dict[str, Fused] = {
-    **{f"{n} places": Fused(n, n, options={"causal": True}, toy=n == 1) for n in LENGTHS},
-    **{f"{n} places, 128 items": Fused(n, n, size=128) for n in LENGTHS},
+    **{f"length {n}": Fused(n, n, options={"causal": True}, toy=n == 1) for n in LENGTHS},
+    **{f"length {n}, head size 128": Fused(n, n, size=128) for n in LENGTHS},
     "grouped": Fused(128, 128, (8, 2), options={"causal": True}),
     "more keys": Fused(127, 384, (8, 2), options={"causal": "bottom_right"}),
-    "more keys, from the top left": Fused(128, 384, options={"causal": "top_left"}),
+    "more keys, top left": Fused(128, 384, options={"causal": "top_left"}),
     "fewer keys": Fused(384, 127, options={"causal": "bottom_right"}),
     "window": Fused(384, 384, options={"window": (64, 0)}),
-    "window of both sides": Fused(127, 384, (8, 2), 128, {"window": (31, 7, "bottom_right")}),
+    "window with two bounds": Fused(127, 384, (8, 2), 128, {"window": (31, 7, "bottom_right")}),
     "window and softcap": Fused(128, 128, options={"window": (64, 0), "softcap": 5.0}),
-    "many scores and softcap": Fused(1000, 1000, (8, 8), options={"softcap": 5.0}),
-    "many scores, window and softcap": Fused(
+    "long, softcap": Fused(1000, 1000, (8, 8), options={"softcap": 5.0}),
+    "long, window and softcap": Fused(
         1000, 1000, (8, 2), 128, {"softcap": 5.0, "causal": "top_left", "window": (64, 0)}
     ),
     "decoding": Fused(1, 384, (8, 2), 128, {"causal": "bottom_right"}),
     "decoding, lengths": Fused(1, 384, (8, 2), 128, {"causal": "bottom_right", "kv_lengths": [127]}, toy=True),
     "several steps, lengths": Fused(4, 128, (8, 2), options={"causal": "bottom_right", "kv_lengths": [77]}),
     "no keys": Fused(1, 128, options={"kv_lengths": [0]}),
-    "mask": Fused(127, 128, (8, 2), options={"mask": flags(1, 1, 127, 128)}),
-    "mask of heads": Fused(128, 128, options={"mask": flags(1, 4, 128, 128), "causal": True}),
-    "bias": Fused(64, 192, options={"bias": shift(4, 64, 192)}),
+    "mask": Fused(127, 128, (8, 2), options={"mask": random_mask(1, 1, 127, 128)}),
+    "mask for each head": Fused(128, 128, options={"mask": random_mask(1, 4, 128, 128), "causal": True}),
+    "bias": Fused(64, 192, options={"bias": random_bias(4, 64, 192)}),
     "BSHD": Fused(128, 128, (8, 2), options={"causal": True, "layout": "BSHD"}, view="BSHD"),
-    "misaligned": Fused(127, 128, options={"causal": "bottom_right"}, view="a part of each head", toy=True),
-    "misaligned decoding": Fused(1, 128, (8, 2), options={"kv_lengths": [77]}, view="a part of each head"),
-    "strided": Fused(64, 128, options={"causal": "bottom_right"}, view="every other place"),
+    "misaligned": Fused(127, 128, options={"causal": "bottom_right"}, view="a slice of each head", toy=True),
+    "misaligned decoding": Fused(1, 128, (8, 2), options={"kv_lengths": [77]}, view="a slice of each head"),
+    "strided": Fused(64, 128, options={"causal": "bottom_right"}, view="every second position"),
 }
-"""Calls in half precision, by what is special about them."""
+"""Calls in half precision, by name."""
 
 OPTIONS: dict[str, Any] = {
-    "mask": flags(2, 4, 4, 4),
-    "bias": shift(4, 4, 4),
+    "mask": random_mask(2, 4, 4, 4),
+    "bias": random_bias(4, 4, 4),
     "causal": "bottom_right",
     "window": (2, 1),
     "scale": -0.7,
@@ -274,13 +275,13 @@ OPTIONS: dict[str, Any] = {
     "kv_lengths": np.asarray([4, 2]),
     "layout": "BSHD",
 }
-"""Something for each option that changes the result, beside any other."""
+"""A value for each option. It changes the result, alone and with any other option."""
 PAIRS = list(combinations((*OPTIONS, "grouped"), 2))
-"""Any two of the options, and of grouped heads."""
+"""All pairs of options; "grouped" means grouped heads."""
 
 
 def pair(names: tuple[str, ...]) -> Call:
-    """A call with these options; there are as many heads as positions, so that no shape tells which is which."""
+    """A call with these options. Hq == Lq == Lk, so that no shape reveals a swapped axis."""
     layout = OPTIONS["layout"] if "layout" in names else "BHSD"
     arrays = qkv(4, 4, heads=(4, 2 if "grouped" in names else 4), layout=layout)
     return attend(arrays, **{name: value for name, value in OPTIONS.items() if name in names})
@@ -293,13 +294,13 @@ def _without_lse() -> Iterator[Call]:
 
 
 ROWS = [
-    row("attention", expected, *_without_lse(), label="alone", dtype="first", normwise=True, ulps=64),
+    row("attention", expected, *_without_lse(), label="without lse", dtype="first", normwise=True, ulps=64),
     rows_with_lse("shapes", *_shapes()),
     rows_with_lse("causal", *_causal()),
     rows_with_lse("window", *_window()),
     rows_with_lse("lengths", *_lengths()),
     rows_with_lse("masks", *_masks()),
-    rows_with_lse("together", *_together()),
+    rows_with_lse("combined", *_combined()),
     rows_with_lse("scores", *_scores()),
     rows_with_lse("large scores", *_large_scores(), ulps=60_000),
     rows_with_lse("hidden", *_hidden()),

@@ -1,4 +1,4 @@
-"""Attention in double precision, as its definition reads: the whole matrix of scores, one head after the other."""
+"""Attention in double precision by its definition: the full matrix of scores, one head at a time."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ def attention_oracle(
     q_lengths: Host | Sequence[int] | None = None,
     kv_lengths: Host | Sequence[int] | None = None,
 ) -> tuple[Host, Host]:
-    """What ``xo.attention`` with these arguments must give, and its logsumexp.
+    """The expected result of ``xo.attention`` with these arguments, and its logsumexp.
 
     Parameters
     ----------
     q, k, v, layout, mask, bias, causal, window, scale, softcap, q_lengths, kv_lengths
-        As for ``xo.attention``, the arrays NumPy's. That the arguments are allowed together is not checked here.
+        As for ``xo.attention``, with NumPy arrays. The arguments are not validated.
 
     Returns
     -------
     out : array
-        In q's layout.
+        The attention, in q's layout.
     lse : array
-        Of shape (B, Hq, Lq), or (Hq, Lq) without a batch, whatever the layout.
+        The logsumexp, of shape (B, Hq, Lq), or (Hq, Lq) without a batch, for every layout.
 
     Notes
     -----
-    For the real positions of one row of the batch, and for one head, with query i, key j and D items in each::
+    For one batch item, restricted to its real positions, and one head, with query i, key j and head size D::
 
-        s = scale * sum_d q[i, d] * k[j, d]      scale is 1/sqrt(D) if it is not given
+        s = scale * sum_d q[i, d] * k[j, d]      the default of scale is 1/sqrt(D)
         s = softcap * tanh(s / softcap)          if there is a softcap
         s = s + bias[i, j]
         s = -inf                                 where j is hidden from i
         lse[i] = log(sum_j exp(s[i, j]))
         out[i] = sum_j exp(s[i, j] - lse[i]) * v[j], and 0 where lse[i] is -inf
 
-    The key j is hidden from i unless the mask is true there, causality asks ``j <= i + o``, and the window asks
-    ``i + o - left <= j <= i + o + right``, each if it is given. The offset o is 0 for the top left anchor, the
-    difference of the real lengths, keys less queries, for the bottom right one, and else the number that was given.
-    Of grouped heads, query head h reads the keys and values of head ``h // (Hq / Hkv)``.
+    The key j is visible to i if all given conditions hold: the mask is true at (i, j); ``j <= i + o`` for a causal
+    call; ``i + o - left <= j <= i + o + right`` for a window. The offset o is 0 for the anchor "top_left", and the
+    number of real keys minus the number of real queries for "bottom_right". An integer anchor is the offset itself.
+    With grouped heads, query head h reads the keys and values of head ``h // (Hq / Hkv)``.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1. The row's maximum is subtracted before
-    exp, which changes nothing but the range; the online softmax of Milakov and Gimelshein (2018), which the kernels
-    under test are built on, is not used here.
+    exp, to avoid overflow. The kernels under test use the online softmax of Milakov and Gimelshein (2018); the oracle
+    does not.
     """
     batched, heads_first = layout.startswith("B"), layout.endswith("HSD")
     q, k, v = (_as_bhsd(np.asarray(x, dtype="float64"), batched, heads_first) for x in (q, k, v))
@@ -90,7 +90,7 @@ def _as_bhsd(x: Host, batched: bool, heads_first: bool) -> Host:
 
 
 def _visible(nq: int, nk: int, causal: bool | int | str, window: tuple[Any, ...] | None) -> Host:
-    """Which keys causality and the window leave to each query, of nq and nk real ones."""
+    """Which of nk real keys the causal option and the window leave visible to each of nq real queries."""
     i, j = np.arange(nq)[:, np.newaxis], np.arange(nk)
     visible = np.full((nq, nk), True)
     if causal is not False:
@@ -106,14 +106,14 @@ def _visible(nq: int, nk: int, causal: bool | int | str, window: tuple[Any, ...]
 
 
 def _offset(anchor: bool | int | str, nq: int, nk: int) -> int:
-    """How far right of the diagonal an anchor lies; ``False`` and ``True`` lie on it."""
+    """The offset o of an anchor; ``False`` and ``True`` mean 0."""
     if isinstance(anchor, str):
         return {"top_left": 0, "bottom_right": nk - nq}[anchor]
     return 0 if isinstance(anchor, bool) else int(anchor)
 
 
 def _softmax_times(s: Host, v: Host) -> tuple[Host, Host]:
-    """The softmax of each row of scores times the values, and the row's logsumexp; 0 and -inf for a row of -inf."""
+    """The softmax of each row of scores times the values, and each row's logsumexp. A row of -inf gives 0 and -inf."""
     top = s.max(axis=-1, initial=-np.inf)
     top = np.where(top == -np.inf, 0.0, top)
     weights = np.exp(s - top[:, np.newaxis])

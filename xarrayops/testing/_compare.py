@@ -1,4 +1,4 @@
-"""One comparison: class, dtype, device, shape and values, in this order."""
+"""Comparison of results with the oracle: class, dtype, device, shape and values, in this order."""
 
 from __future__ import annotations
 
@@ -24,49 +24,49 @@ def check_array(
     normwise: bool = False,
     values: bool = True,
 ) -> None:
-    """Hold a result against what the oracle says.
+    """Compare a result with the oracle's.
 
     Parameters
     ----------
     variant : Variant
-        Whose result it is.
+        The variant that made the result.
     got : array
-        The result.
+        The result under test.
     want : array_like
-        What the oracle says, in double precision.
+        The oracle's result, in double precision.
     dtype : str or None
-        The dtype that the result must have; None accepts any.
+        The required dtype of the result; None accepts any dtype.
     ulps : float
-        The error that is allowed, in units of the dtype's epsilon.
+        The allowed error, in units of the dtype's epsilon.
     normwise : bool
-        Measure the error against the largest value of the result (sums of products), not against each one.
+        Measure the error relative to the largest value of the result (for sums of products), not to each value.
     values : bool
-        False where the values are not determined (``empty``).
+        Whether to compare values; False if they are undefined (``empty``).
 
     Raises
     ------
     AssertionError
-        It begins with what is wrong: class, dtype, device, shape or values.
+        The message begins with the property that differs: class, dtype, device, shape or values.
     """
     backend = variant.backend
     assert isinstance(got, backend.module.ARRAY_TYPES), (
-        f"class: {describe_class(type(got))} is none of {backend.name}'s ARRAY_TYPES"
+        f"class: {describe_class(type(got))} is not in the ARRAY_TYPES of {backend.name}"
     )
     found = backend.functions["dtype_name"](got.dtype)
     assert dtype in (None, found), f"dtype: {found}, expected {dtype}"
     device = backend.functions["device"](got)
     assert device == variant.device, f"device: {device}, expected {variant.device}"
     want = np.asarray(want)
-    if all(isinstance(extent, int) for extent in got.shape):  # a lazy library may know a shape only with the values
+    if all(isinstance(extent, int) for extent in got.shape):  # the shape of a lazy array may be unknown
         assert tuple(got.shape) == want.shape, f"shape: {tuple(got.shape)}, expected {want.shape}"
     host = variant.values(got)
-    assert host.shape == want.shape, f"shape: {host.shape} once computed, expected {want.shape}"
+    assert host.shape == want.shape, f"shape: {host.shape} after computing, expected {want.shape}"
     if values:
         check_values(host, want, ulps=ulps, normwise=normwise)
 
 
 def check_values(got: NDArray[Any], want: NDArray[Any], *, ulps: float, normwise: bool) -> None:
-    """Compare values within the error that their dtype allows; NaN equals NaN."""
+    """Compare values within an error of ``ulps`` epsilons of their dtype; NaN equals NaN."""
     with np.errstate(all="ignore"):
         if want.dtype.kind in "fc" and got.dtype.kind in "fc":
             want = want.astype(got.dtype) if got.dtype.kind == "c" or want.dtype.kind == "f" else want
@@ -88,11 +88,11 @@ def check_values(got: NDArray[Any], want: NDArray[Any], *, ulps: float, normwise
 
 
 def check_unchanged(variant: Variant, x: Array, before: NDArray[Any]) -> None:
-    """An input must still hold what it held."""
+    """Check that the call did not write to an input."""
     after = variant.values(x)
     assert np.array_equal(after, before, equal_nan=before.dtype.kind in "fc"), "input: the call has written to it"
 
 
 def is_namedtuple_with(result: Any, fields: tuple[str, ...]) -> bool:
-    """Whether a result offers its members by name, as the standard says of ``eigh`` and its like."""
+    """Whether a result is a named tuple with these fields, as the standard requires for ``eigh`` and others."""
     return all(getattr(result, name, None) is member for name, member in zip(fields, result, strict=True))

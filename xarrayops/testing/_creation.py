@@ -1,4 +1,4 @@
-"""Functions that make arrays."""
+"""Creation functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _eye(n: int, m: int | None = None, *, k: int = 0, **where: Any) -> Any:
 
 
 def shaped(verb: str, value: float) -> Row:
-    """zeros, ones, empty: by shape, dtype name, native dtype, and like an array."""
+    """A row of ``zeros``, ``ones`` or ``empty``: with a shape, a dtype name, a native dtype, and ``like=``."""
     calls = [call((2, 3)), call(3), call(()), call((0, 2)), call((2,), like=LIKE), call((2,), dtype=Native("int32"))]
     calls += [call((2, 2), dtype=d) for d in ALL]
     options: dict[str, Any] = {"creation": True, "dtype": "real floating", "values": verb != "empty"}
@@ -35,7 +35,7 @@ def shaped(verb: str, value: float) -> Row:
 
 
 def shaped_like(verb: str, *args: Any) -> Row:
-    """zeros_like and its kin: by dtype, of edge shapes."""
+    """A row of ``zeros_like`` or a similar function: with every dtype, and with 0-d and empty arrays."""
     calls = [call(X, *args), call(X, *args, dtype="int64"), call(sample("float64", ()), *args)]
     calls += [call(sample("float32", (0, 2)), *args), call(X, *args, dtype=Native("float64"))]
     calls += [call(sample(d, (2, 3)), *args) for d in ALL]
@@ -146,38 +146,38 @@ ROWS = [
 
 
 class CreationSuite:
-    """Functions that make arrays."""
+    """Creation functions."""
 
     @cases(ROWS)
     def test_creation(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values are the oracle's; without a dtype, the library's default."""
+        """Class, dtype, device, shape and values match the oracle; the default dtype is the library's."""
         check_row(variant, row)
 
     @exercises("asarray")
-    def test_asarray_copies_as_told(self, variant: Variant) -> None:
-        """By default the array itself or its memory; under ``copy=True`` other memory."""
+    def test_asarray_copy_argument(self, variant: Variant) -> None:
+        """The default returns x or shares its memory; ``copy=True`` returns new memory."""
         x = variant.array(X)
         assert xo.asarray(x) is x or xo.shares_memory(xo.asarray(x), x)
         assert not xo.shares_memory(xo.asarray(x, copy=True), x)
 
     @exercises("asarray")
     def test_asarray_of_a_numpy_array(self, variant: Variant) -> None:
-        """An array of another library becomes one of this library where that is asked for, and only then."""
+        """``asarray`` converts an array of another library only if ``like=`` requests it."""
         like = variant.array(X)
         check_array(variant, xo.asarray(X, like=like), X, dtype="float32")
         assert xo.array_namespace(xo.asarray(X)) is xo.backend("numpy").namespace
 
     @exercises("from_dlpack")
     def test_from_dlpack(self, variant: Variant) -> None:
-        """Whatever speaks DLPack, our own arrays among them."""
+        """``from_dlpack`` accepts NumPy's arrays and the library's own."""
         x = variant.array(X)
         check_array(variant, xo.from_dlpack(X.copy(), like=x), X, dtype="float32")
         check_array(variant, xo.from_dlpack(x, like=x), X, dtype="float32")
         check_array(variant, xo.from_dlpack(x, like=x, copy=True), X, dtype="float32")
 
     @exercises("zeros", "use")
-    def test_the_default_of_a_with_block(self, variant: Variant) -> None:
-        """Inside ``xo.use`` creation functions need not be told; arrays of any library stay where they are."""
+    def test_use_sets_the_default_backend(self, variant: Variant) -> None:
+        """``xo.use`` sets the backend and device of creation functions."""
         if isinstance(variant.library, str):
             with xo.use(variant.library, device=variant.device_name):
                 zeros = called(variant, "use", xo.zeros, (2,))
@@ -185,8 +185,8 @@ class CreationSuite:
                 check_array(variant, xo.asarray([1.0], dtype="float32"), [1.0], dtype="float32")
 
     @exercises("zeros", "use")
-    def test_a_with_block_within(self, variant: Variant) -> None:
-        """A function that is run as a whole may open such a block itself."""
+    def test_use_inside_a_function(self, variant: Variant) -> None:
+        """``xo.use`` works inside a function that is compiled or run as a whole."""
 
         def create(library: str, device: str | None) -> Array:
             with xo.use(library, device=device):
@@ -195,16 +195,16 @@ class CreationSuite:
         if isinstance(variant.library, str):
             zeros = called(variant, "use", create, variant.library, variant.device_name)
             check_array(variant, zeros, np.zeros(2), dtype=variant.defaults["real floating"])
-            told = variant.run(lambda: xo.zeros((2,), **variant.creation))
-            check_array(variant, told, np.zeros(2), dtype=variant.defaults["real floating"])
+            explicit = variant.run(lambda: xo.zeros((2,), **variant.creation))
+            check_array(variant, explicit, np.zeros(2), dtype=variant.defaults["real floating"])
 
     def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:
-        """Two answers to one question are an error."""
+        """``like=`` and ``backend=`` together raise."""
         with pytest.raises(TypeError, match="not both"):
             xo.zeros(2, like=variant.array(X), backend="numpy")
 
     def test_unknown_device_and_dtype(self, variant: Variant) -> None:
-        """The message says what there is."""
+        """An unknown device or dtype raises, and the message names it."""
         x = variant.array(X)
         with pytest.raises(xo.Unsupported, match=r"no device 'nowhere:7': "):
             xo.zeros(2, like=x, device="nowhere:7")

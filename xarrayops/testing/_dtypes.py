@@ -1,4 +1,4 @@
-"""dtypes: casts, promotion, limits, names."""
+"""Dtypes: casts, promotion, limits and names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROMOTIONS = {
 
 
 def _casts() -> list[Call]:
-    """Every dtype to some of each kind; complex goes to complex only."""
+    """Casts of every dtype to one or more dtypes of each kind; complex dtypes only to complex."""
     pairs = [(a, b) for a, b in product(ALL, TARGETS) if a not in COMPLEX or b == "complex64"]
     return [call(sample(a, low=0, high=5), b) for a, b in pairs]
 
@@ -60,28 +60,28 @@ ROWS = [
 
 
 class DtypeSuite:
-    """Functions of dtypes."""
+    """Functions for dtypes."""
 
     @cases(ROWS)
     def test_astype(self, variant: Variant, row: Row) -> None:
-        """Values are NumPy's."""
+        """Values match NumPy's."""
         check_row(variant, row)
 
     def test_astype_gives_the_dtype(self, variant: Variant) -> None:
-        """The result bears the dtype that was asked for."""
+        """The result has the requested dtype."""
         x = variant.array(sample("float32", low=0))
         for name in sorted(variant.dtypes):
             assert variant.backend.functions["dtype_name"](xo.astype(x, name).dtype) == name
 
-    def test_astype_copies_as_told(self, variant: Variant) -> None:
-        """The same dtype with ``copy=False`` is x itself or its memory; with ``copy=True`` other memory."""
+    def test_astype_copy_argument(self, variant: Variant) -> None:
+        """For the same dtype, ``copy=False`` returns x or shares its memory; the default returns new memory."""
         x = variant.array(sample("float32"))
         same = xo.astype(x, "float32", copy=False)
         assert same is x or xo.shares_memory(same, x)
         assert not xo.shares_memory(xo.astype(x, "float32"), x)
 
     def test_names_and_native_dtypes_correspond(self, variant: Variant) -> None:
-        """``dtype_name(as_dtype(name)) == name``, and an array made with it bears it."""
+        """``dtype_name(as_dtype(name)) == name``, and an array of that dtype has it."""
         functions = variant.backend.functions
         for name in sorted(variant.dtypes & {*ALL}):
             native = functions["as_dtype"](name)
@@ -92,7 +92,7 @@ class DtypeSuite:
 
     @exercises("can_cast")
     def test_can_cast(self, variant: Variant) -> None:
-        """As promotion allows."""
+        """``can_cast`` follows the promotion rules."""
         dtype = variant.backend.native_dtype
         for one, other in product(
             ("int8", "int32", "uint8", "float32", "complex64"), ("int16", "float64", "complex64")
@@ -107,29 +107,29 @@ class DtypeSuite:
 
     @exercises("finfo")
     def test_finfo(self, variant: Variant) -> None:
-        """Limits as Python numbers, of a dtype and of an array."""
+        """``finfo`` gives limits as Python numbers, for a dtype and for an array."""
         for name in sorted(variant.dtypes & {*FLOATS}):
             want = np.finfo(name)
-            for asked in (variant.backend.native_dtype(name), variant.array(sample(name))):
-                got = called(variant, "finfo", xo.finfo, asked)
+            for argument in (variant.backend.native_dtype(name), variant.array(sample(name))):
+                got = called(variant, "finfo", xo.finfo, argument)
                 assert (got.bits, got.dtype) == (want.bits, variant.backend.native_dtype(name))
                 for limit in ("eps", "max", "min", "smallest_normal"):
                     value = getattr(got, limit)
-                    assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, no Python float"
+                    assert type(value) is float, f"{limit} of {name} is a {type(value).__name__}, not a Python float"
                     assert value == float(getattr(want, limit)), f"{limit} of {name}"
 
     @exercises("iinfo")
     def test_iinfo(self, variant: Variant) -> None:
-        """Limits as Python integers, of a dtype and of an array."""
+        """``iinfo`` gives limits as Python integers, for a dtype and for an array."""
         for name in sorted(variant.dtypes & {*INTEGERS}):
             want = np.iinfo(name)
-            for asked in (variant.backend.native_dtype(name), variant.array(sample(name))):
-                got = called(variant, "iinfo", xo.iinfo, asked)
+            for argument in (variant.backend.native_dtype(name), variant.array(sample(name))):
+                got = called(variant, "iinfo", xo.iinfo, argument)
                 assert (got.bits, got.max, got.min) == (want.bits, want.max, want.min)
 
     @exercises("isdtype")
     def test_isdtype(self, variant: Variant) -> None:
-        """Kinds, dtypes, names and tuples of them."""
+        """``isdtype`` accepts kinds, dtypes, dtype names and tuples of these."""
         dtype = variant.backend.native_dtype
         for name in sorted(variant.dtypes & {*ALL}):
             native = dtype(name)
@@ -142,7 +142,7 @@ class DtypeSuite:
 
     @exercises("result_type")
     def test_result_type(self, variant: Variant) -> None:
-        """Of arrays, dtypes, names and Python scalars."""
+        """``result_type`` accepts arrays, dtypes, dtype names and Python scalars."""
         dtype = variant.backend.native_dtype
         for (one, other), want in PROMOTIONS.items():
             if {one, other, want} <= variant.dtypes:
@@ -155,15 +155,15 @@ class DtypeSuite:
             assert called(variant, "result_type", xo.result_type, *items) == dtype(want), items
 
     def test_foreign_dtype_is_refused(self, variant: Variant) -> None:
-        """A native dtype of another library is never guessed at."""
+        """A native dtype of another library raises."""
         x = variant.array(sample("float32"))
         with pytest.raises(xo.MixedBackends, match="belongs to xarrayops_foreign"):
             xo.astype(x, ForeignDtype("float64"))
         with pytest.raises(xo.MixedBackends, match="belongs to xarrayops_foreign"):
             xo.zeros(2, like=x, dtype=ForeignDtype("float64"))
 
-    def test_the_namespace_tells_the_truth(self, variant: Variant) -> None:
-        """Each dtype and device that ``__array_namespace_info__`` lists can be used; defaults are among them."""
+    def test_the_namespace_info_is_correct(self, variant: Variant) -> None:
+        """Every dtype and device that ``__array_namespace_info__`` lists is usable, and the defaults are listed."""
         namespace = variant.backend.namespace
         info: Any = namespace.__array_namespace_info__()
         for name, native in info.dtypes(device=variant.device).items():

@@ -28,7 +28,7 @@ EMPTY = (2, 0, 3)
 def unary(
     verb: str, oracle: Callable[..., Any], dtypes: Sequence[str], *, low: float = -4, high: float = 4, **options: Any
 ) -> Row:
-    """One array: every dtype, 0-d, empty, and what is special among floats."""
+    """A row for a function of one array: every dtype, 0-d and empty arrays, and special floats."""
     calls = [call(sample(d, low=low, high=high)) for d in dtypes]
     edges = [call(sample(dtypes[0], (), low=low, high=high)), call(sample(dtypes[0], EMPTY))]
     special = [call(specials(d)) for d in dtypes if d in FLOATS]
@@ -47,7 +47,7 @@ def binary(
     scalars: bool = True,
     **options: Any,
 ) -> Row:
-    """Two arrays: every dtype, broadcast, 0-d, empty, promoted, special floats; Python scalars on either side."""
+    """A row for a function of two arrays: every dtype, broadcasting, edge shapes, promotion, special floats."""
     low2 = low if low2 is None else low2
 
     def pair(d1: str, d2: str, shape1: tuple[int, ...] = (3, 4), shape2: tuple[int, ...] = (3, 4)) -> Call:
@@ -83,8 +83,8 @@ def _round(x: Any) -> Any:
     return np.round(x) if x.dtype.kind in "fc" else x
 
 
-def _whole(oracle: Callable[..., Any]) -> Callable[..., Any]:
-    """Integers are whole already; NumPy would make them floats."""
+def _of_floats(oracle: Callable[..., Any]) -> Callable[..., Any]:
+    """An oracle that applies a function to floats and returns integers unchanged."""
     return lambda x: oracle(x) if x.dtype.kind == "f" else x
 
 
@@ -108,13 +108,13 @@ ROWS = [
     unary("atan", np.arctan, INEXACT),
     unary("atanh", np.arctanh, INEXACT, low=-0.9, high=0.9),
     unary("bitwise_invert", np.invert, DISCRETE),
-    unary("ceil", _whole(np.ceil), REAL),
+    unary("ceil", _of_floats(np.ceil), REAL),
     unary("conj", np.conj, NUMERIC),
     unary("cos", np.cos, INEXACT),
     unary("cosh", np.cosh, INEXACT),
     unary("exp", np.exp, INEXACT),
     unary("expm1", np.expm1, INEXACT, ulps=64),
-    unary("floor", _whole(np.floor), REAL),
+    unary("floor", _of_floats(np.floor), REAL),
     unary("imag", np.imag, COMPLEX, dtype="real"),
     unary("isfinite", np.isfinite, NUMERIC, dtype="bool"),
     unary("isinf", np.isinf, NUMERIC, dtype="bool"),
@@ -137,7 +137,7 @@ ROWS = [
     unary("square", np.square, NUMERIC),
     unary("tan", np.tan, INEXACT, ulps=64),
     unary("tanh", np.tanh, INEXACT),
-    unary("trunc", _whole(np.trunc), REAL),
+    unary("trunc", _of_floats(np.trunc), REAL),
     binary("add", np.add, NUMERIC),
     binary("atan2", np.arctan2, FLOATS),
     binary("bitwise_and", np.bitwise_and, DISCRETE),
@@ -161,7 +161,7 @@ ROWS = [
     binary("maximum", np.maximum, REAL),
     binary("minimum", np.minimum, REAL),
     binary("multiply", np.multiply, NUMERIC),
-    row(  # double precision only: the neighbour of a number depends on it
+    row(  # float64 only: the result depends on the dtype
         "nextafter",
         np.nextafter,
         call(sample("float64"), sample("float64", seed=1)),
@@ -205,9 +205,9 @@ ROWS = [
 
 
 class ElementwiseSuite:
-    """Every elementwise function, on arrays and beside Python scalars."""
+    """Every elementwise function, with arrays and Python scalars."""
 
     @cases(ROWS)
     def test_elementwise(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values are the oracle's."""
+        """Class, dtype, device, shape and values match the oracle."""
         check_row(variant, row)

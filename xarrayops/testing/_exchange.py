@@ -1,4 +1,4 @@
-"""convert and shares_memory: every value arrives, and nothing is shared or copied behind one's back."""
+"""`xo.convert` and `xo.shares_memory`: all values are kept, and `explain` predicts each copy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.testing._compare import check_array
-from xarrayops.testing._samples import ALL, hostile, sample
+from xarrayops.testing._samples import ALL, sample, unusual_layouts
 from xarrayops.testing._table import called, exercises
 from xarrayops.testing._variant import Variant
 
@@ -19,46 +19,46 @@ def _native(a: Any) -> Any:
 
 
 class ExchangeSuite:
-    """Between NumPy and the library, and back."""
+    """Conversion from NumPy to the library and back."""
 
     @exercises("convert")
     @pytest.mark.parametrize("dtype", ALL)
-    def test_every_dtype_goes_there_and_back(self, variant: Variant, dtype: str) -> None:
+    def test_round_trip_of_every_dtype(self, variant: Variant, dtype: str) -> None:
         """``convert(convert(x, to), "numpy") == x``."""
         if dtype not in variant.dtypes:
-            pytest.skip(f"{variant} has no {dtype} by its own account")
+            pytest.skip(f"{variant} does not support {dtype}")
         host = sample(dtype, (2, 3))
         for copy in (None, True):
-            there = xo.convert(host, variant.library, device=variant.device_name, copy=copy)
-            check_array(variant, there, host, dtype=dtype)
-            back = xo.convert(there, "numpy", copy=copy)
+            converted = xo.convert(host, variant.library, device=variant.device_name, copy=copy)
+            check_array(variant, converted, host, dtype=dtype)
+            back = xo.convert(converted, "numpy", copy=copy)
             assert back.dtype == host.dtype
             assert np.array_equal(back, host)
 
     @exercises("convert", "shares_memory")
-    @pytest.mark.parametrize("what", hostile())
-    def test_hostile_memory(self, variant: Variant, what: str) -> None:
-        """Whatever the memory is like, the values arrive or ``copy=False`` raises; `explain` says which, before."""
-        host = hostile()[what]
+    @pytest.mark.parametrize("what", unusual_layouts())
+    def test_unusual_memory_layouts(self, variant: Variant, what: str) -> None:
+        """The values are kept, or ``copy=False`` raises; `explain` predicts which."""
+        host = unusual_layouts()[what]
         want = _native(host)
         for copy in (None, True, False):
-            asked: dict[str, Any] = {"device": variant.device_name, "copy": copy}
-            plan = xo.explain("convert", host, variant.library, **asked)
+            options: dict[str, Any] = {"device": variant.device_name, "copy": copy}
+            plan = xo.explain("convert", host, variant.library, **options)
             if plan.action == "refuse":
                 assert copy is False, plan
                 with pytest.raises(xo.ExchangeError, match="Instead"):
-                    xo.convert(host, variant.library, **asked)
+                    xo.convert(host, variant.library, **options)
                 continue
-            there = xo.convert(host, variant.library, **asked)
-            if there is not host:
-                check_array(variant, there, want, dtype=want.dtype.name)
-            if there is not host and want.size and not xo.is_lazy(there):
-                assert xo.shares_memory(host, there) is (plan.action == "zero-copy"), plan
+            converted = xo.convert(host, variant.library, **options)
+            if converted is not host:
+                check_array(variant, converted, want, dtype=want.dtype.name)
+            if converted is not host and want.size and not xo.is_lazy(converted):
+                assert xo.shares_memory(host, converted) is (plan.action == "zero-copy"), plan
             assert bool(plan.nbytes) is (plan.action == "copy" and want.size > 0), plan
 
     @exercises("convert", "shares_memory")
-    def test_home_is_where_it_stays(self, variant: Variant) -> None:
-        """To its own library an array is itself; ``copy=True`` gives other memory."""
+    def test_conversion_to_its_own_library(self, variant: Variant) -> None:
+        """Conversion to its own library returns the array itself; ``copy=True`` returns new memory."""
         x = variant.array(sample("float32"))
         for to in (variant.library, x, variant.backend.namespace):
             assert xo.convert(x, to) is x
@@ -69,8 +69,8 @@ class ExchangeSuite:
         check_array(variant, other, sample("float32"), dtype="float32")
 
     @exercises("convert", "shares_memory")
-    def test_out_to_numpy(self, variant: Variant) -> None:
-        """NumPy receives the values of views too; what shares memory is never writable unless it was."""
+    def test_conversion_to_numpy(self, variant: Variant) -> None:
+        """NumPy receives the values of views; ``copy=True`` returns a writable array in new memory."""
         x = variant.array(sample("float32", (4, 6)))
         for index in (..., (slice(None, None, 2), slice(1, None, 3)), (0, 0), (slice(0, 0), ...), (..., 2)):
             view, want = x[index], sample("float32", (4, 6))[index]
@@ -85,8 +85,8 @@ class ExchangeSuite:
             assert np.array_equal(copy, want)
 
     @exercises("shares_memory")
-    def test_shares_memory_tells_the_truth(self, variant: Variant) -> None:
-        """Apart from itself an array shares with its views, and not with copies, nor with what lies between them."""
+    def test_shares_memory(self, variant: Variant) -> None:
+        """An array shares memory with itself unless it is lazy, and not with other arrays of the same values."""
         x = variant.array(sample("float32", (4, 6)))
         lazy = variant.backend.functions["memory"](x) is None
         assert xo.shares_memory(x, x) is not lazy
@@ -95,7 +95,7 @@ class ExchangeSuite:
         assert not xo.shares_memory(x, sample("float32", (4, 6)))
 
     def test_shares_memory_after_zero_copy(self, variant: Variant) -> None:
-        """After a conversion without a copy, one memory serves both."""
+        """After a conversion without a copy, both arrays share memory."""
         x = variant.make(sample("float64", (8,)))
         plan = xo.explain("convert", x, "numpy")
         host = xo.convert(x, "numpy")
@@ -106,6 +106,6 @@ class ExchangeSuite:
             assert plan.reason
 
     def test_unknown_target(self, variant: Variant) -> None:
-        """The message says what is known."""
+        """The error message lists the known names."""
         with pytest.raises(xo.BackendNotFound, match="numpy"):
             xo.convert(variant.array(sample("float32")), "no_such_library")

@@ -15,31 +15,31 @@ Oracle = Callable[..., Any]
 
 
 def transform(verb: str, oracle: Oracle, dtypes: tuple[str, ...], dtype: str = "complex") -> Row:
-    """Along one axis: padded, cropped, and with each norm."""
+    """A row for a transform along one axis: padded, cropped, and with each norm."""
     x = sample(dtypes[0], (3, 8))
     calls = [call(x), call(x, axis=0), call(x, n=5), call(x, n=11, norm="ortho"), call(x, norm="forward", axis=-2)]
     return row(verb, oracle, *calls, *(call(sample(d, (6,))) for d in dtypes), dtype=dtype, normwise=True, ulps=64)
 
 
 def transform_n(verb: str, oracle: Oracle, dtypes: tuple[str, ...], dtype: str = "complex") -> Row:
-    """Along several axes."""
+    """A row for a transform along several axes."""
     x = sample(dtypes[0], (2, 3, 4))
     calls = [call(x), call(x, axes=(0, 2)), call(x, s=(4, 2), axes=(1, 2)), call(x, norm="ortho")]
     return row(verb, oracle, *calls, *(call(sample(d, (3, 4))) for d in dtypes), dtype=dtype, normwise=True, ulps=64)
 
 
 def frequencies(verb: str, oracle: Oracle) -> Row:
-    """Sample frequencies: of the default dtype, of one that is asked for, like an array."""
+    """A row for sample frequencies: with the default dtype, with ``dtype=`` and with ``like=``."""
 
-    def wanted(n: int, *, d: float = 1.0, dtype: Any = None, **where: Any) -> Any:
+    def expected(n: int, *, d: float = 1.0, dtype: Any = None, **where: Any) -> Any:
         return oracle(n, d=d)
 
     calls = [call(8), call(5, d=0.25), call(4, dtype="float64"), call(3, dtype="float32"), call(6, like=sample("int8"))]
-    return row(verb, wanted, *calls, dtype="real floating", creation=True)
+    return row(verb, expected, *calls, dtype="real floating", creation=True)
 
 
 def shift(verb: str, oracle: Oracle) -> Row:
-    """Half of the axis to the other side."""
+    """A row for ``fftshift`` or its inverse."""
     x = sample("float32", (3, 4))
     return row(verb, oracle, call(x), call(x, axes=0), call(x, axes=(1,)), *(call(sample(d, (5,))) for d in INEXACT))
 
@@ -67,5 +67,5 @@ class FftSuite:
 
     @cases(ROWS)
     def test_fft(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values are the oracle's."""
+        """Class, dtype, device, shape and values match the oracle."""
         check_row(variant, row)

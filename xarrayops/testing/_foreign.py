@@ -1,4 +1,4 @@
-"""A library that is no one's: what calls must refuse to mix with."""
+"""A minimal array library without a backend. Its arrays with arrays of another library must raise `MixedBackends`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ForeignDtype:
 
 
 class ForeignArray:
-    """An array of the foreign library: no more than a class that says so."""
+    """An array of the foreign library, without values."""
 
     dtype = ForeignDtype("float64")
     device = "foreign"
@@ -40,8 +40,8 @@ for _class in (ForeignArray, ForeignDtype):
 sys.modules.setdefault(foreign.__name__, foreign)
 
 
-def foreigners(variant: Any) -> dict[str, Any]:
-    """Arrays that are not of the variant's library, by that library's name; NumPy's scalars are NumPy arrays."""
+def foreign_arrays(variant: Any) -> dict[str, Any]:
+    """Arrays of libraries other than the variant's, by the name of their library."""
     import numpy as np
 
     found: dict[str, Any] = {foreign.__name__: ForeignArray()}

@@ -1,4 +1,4 @@
-"""Memory of several heaps: the C library gives each thread a heap of its own, far from those of the others."""
+"""Arrays allocated by several threads: each thread has its own heap, so the addresses are far from each other."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Host = np.ndarray[Any, Any]
 
 
 class Heaps:
-    """Threads that stay, each with a heap of its own, and are asked one after the other."""
+    """Persistent threads, each with its own heap, which are used in rotation."""
 
     def __init__(self, count: int = 4) -> None:
         self._threads = cycle([ThreadPoolExecutor(1) for _ in range(count)])
 
     def run(self, function: Callable[..., Result], /, *args: Any) -> Result:
-        """What a function returns in the next thread: what it allocates is in the heap of that thread."""
+        """Run a function in the next thread, so that its memory comes from the heap of that thread."""
         return next(self._threads).submit(function, *args).result()
 
     def copied(self, a: Host) -> Host:
-        """A copy of an array in the next heap."""
+        """A copy of an array in the heap of the next thread."""
         return self.run(np.array, a)

@@ -164,7 +164,7 @@ ROWS = [
 
 
 def update(op: str, ufunc: Callable[..., None], numbers: tuple[str, ...]) -> list[Row]:
-    """Rows of ``at``: the law of its docstring. ``set`` is not asked about duplicates, where any winner is right."""
+    """Rows for one operation of ``at``. ``set`` has no case with duplicate indices, where any of the values may win."""
 
     def public(x: Any, index: Any, value: Any) -> Any:
         return getattr(xo.at(x)[index], op)(value, copy=True)
@@ -203,7 +203,7 @@ class IndexingSuite:
 
     @cases(ROWS)
     def test_indexing(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values are the oracle's; what may be in any order is put in order first."""
+        """Class, dtype, device, shape and values match the oracle; results of any order are sorted first."""
         check_row(variant, row)
 
 
@@ -212,11 +212,11 @@ class AtSuite:
 
     @cases(UPDATES)
     def test_at(self, variant: Variant, row: Row) -> None:
-        """``at(x)[i].add(v, copy=True)`` equals x with ``numpy.add.at(x, i, v)``, and x is as it was."""
+        """``at(x)[i].add(v, copy=True)`` equals ``numpy.add.at(x, i, v)``, and x does not change."""
         check_row(variant, row)
 
     def test_at_without_a_copy(self, variant: Variant) -> None:
-        """``copy=False`` updates x itself or raises; by default only the result counts."""
+        """``copy=False`` updates x itself or raises; the default may update x or a copy."""
         host = sample("float32", (5,))
         want = host.copy()
         want[1:3] += 2
@@ -226,14 +226,14 @@ class AtSuite:
         try:
             got = xo.at(x)[1:3].add(2.0, copy=False)
         except xo.Unsupported as error:
-            assert "Instead" in str(error)  # noqa: PT017 - both outcomes are lawful
+            assert "Instead" in str(error)  # noqa: PT017 - both outcomes are allowed
             check_array(variant, x, host, dtype="float32")
         else:
             check_array(variant, x, want, dtype="float32")
             assert got is x or xo.shares_memory(got, x)
 
-    def test_at_refuses_values_that_are_no_arrays(self, variant: Variant) -> None:
-        """A value is an array or a Python number that the dtype of x can hold, on every library."""
+    def test_at_refuses_values_of_other_types(self, variant: Variant) -> None:
+        """A value must be an array, or a Python number that the dtype of x can represent."""
         x = variant.array(sample("int8", (4,)))
         for value in ([1, 2], (1, 2)):
             with pytest.raises(TypeError, match="an array or a Python number, not a"):
@@ -242,7 +242,7 @@ class AtSuite:
             with pytest.raises(OverflowError, match="does not fit"):
                 getattr(xo.at(x)[0], op)(300)
 
-    def test_at_refuses_the_ambiguous(self, variant: Variant) -> None:
-        """Only known operations exist."""
+    def test_at_refuses_unknown_operations(self, variant: Variant) -> None:
+        """An unknown operation raises AttributeError."""
         with pytest.raises(AttributeError):
-            getattr(xo.at(variant.array(sample("float32")))[0], "power")  # noqa: B009 - types know that there is none
+            getattr(xo.at(variant.array(sample("float32")))[0], "power")  # noqa: B009 - the type checker would reject the attribute

@@ -18,13 +18,13 @@ A, B, V = sample("float32", (2, 3, 4)), sample("float32", (4, 5), seed=1), sampl
 def squares(
     verb: str, oracle: Callable[..., Any] | None, make: Callable[..., Any] = well_conditioned, **options: Any
 ) -> Row:
-    """A function of square matrices: every dtype and a stack."""
+    """A row for a function of square matrices: one matrix and a stack of them, for every dtype."""
     calls = [call(make(d)) for d in INEXACT] + [call(make(d, (2, 3, 3))) for d in INEXACT]
     return row(verb, oracle, *calls, normwise=True, **{"ulps": 256, **options})
 
 
 def product(verb: str, oracle: Callable[..., Any], *calls: Any, **options: Any) -> Row:
-    """A product: its own calls, and the one of two vectors or matrices for every dtype."""
+    """A row for a product: the given calls, and two operands of ``shape`` for every dtype."""
     shape = options.pop("shape", (3, 3))
     each = [call(sample(d, shape), sample(d, shape, seed=1)) for d in options.pop("dtypes", NUMERIC)]
     return row(verb, oracle, *calls, *each, **{"normwise": True, "ulps": 64, **options})
@@ -280,10 +280,10 @@ class LinalgSuite:
 
     @cases(ROWS)
     def test_linalg(self, variant: Variant, row: Row) -> None:
-        """Values where they are unique, else the laws: ``q @ r == x``, ``x @ v == v * w``."""
+        """Unique results match the oracle; others satisfy equations: ``q @ r == x``, ``x @ v == v * w``."""
         check_row(variant, row)
 
     def test_the_extension_repeats_products(self) -> None:
-        """Products of the main namespace are found in ``xo.linalg``, too."""
+        """``xo.linalg`` has the products of the main namespace."""
         for name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
             assert getattr(xo.linalg, name) is getattr(xo, name)

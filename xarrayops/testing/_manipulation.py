@@ -1,4 +1,4 @@
-"""Functions that move elements without computing."""
+"""Functions that rearrange elements."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ ROWS = [
 
 
 class ManipulationSuite:
-    """Functions that move elements without computing."""
+    """Functions that rearrange elements."""
 
     @cases(ROWS)
     def test_manipulation(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values are the oracle's."""
+        """Class, dtype, device, shape and values match the oracle."""
         check_row(variant, row)

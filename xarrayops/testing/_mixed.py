@@ -1,4 +1,4 @@
-"""Arguments that no one library serves: mixed libraries, lists, objects, masks, nothing at all."""
+"""Invalid arguments: arrays of several libraries, lists, objects, masked arrays, and calls without an array."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.testing import _creation, _elementwise, _indexing, _linalg, _manipulation, _reductions
-from xarrayops.testing._foreign import ForeignArray, foreigners
+from xarrayops.testing._foreign import ForeignArray, foreign_arrays
 from xarrayops.testing._samples import sample
 from xarrayops.testing._table import Call, Row
 from xarrayops.testing._variant import Variant
 
 TABLES = (_creation, _elementwise, _indexing, _linalg, _manipulation, _reductions)
-SEVERAL = {
+CALLS_WITH_SEVERAL_ARRAYS = {
     r.verb: (r, c)
     for t in TABLES
     for r in t.ROWS
     for c in reversed(r.calls)
     if r.function is None and "like" not in c.kwargs and len(c.arrays) > 1
 }
-"""The first call with several arrays for each verb that takes them."""
+"""The first call with several arrays, for each verb that has one."""
 Use = Callable[[], Any]
 MASKED: np.ma.MaskedArray[Any, Any] = np.ma.masked_array([1.0, 2.0], mask=[True, False])
 
 
 class MixedSuite:
-    """Mixtures and what is no array."""
+    """Arrays of several libraries, and arguments that are not arrays."""
 
-    @pytest.mark.parametrize("verb", SEVERAL)
+    @pytest.mark.parametrize("verb", CALLS_WITH_SEVERAL_ARRAYS)
     def test_mixed_libraries(self, variant: Variant, verb: str) -> None:
-        """In every place of a call, members of sequences too, an array of another library raises and names the cure."""
-        row, case = SEVERAL[verb]
-        for library, stranger in foreigners(variant).items():
-            for mixed in _with_stranger(variant, row, case, stranger):
+        """An array of another library, as any argument or item of a sequence, raises and says what to do instead."""
+        row, case = CALLS_WITH_SEVERAL_ARRAYS[verb]
+        for library, foreign in foreign_arrays(variant).items():
+            for mixed in _with_foreign_array(variant, row, case, foreign):
                 with pytest.raises(xo.MixedBackends) as caught:
                     row.public(*mixed.args, **mixed.kwargs)
                 message = str(caught.value)
@@ -45,26 +45,26 @@ class MixedSuite:
                     assert part in message, f"{mixed.kwargs or ''} the message lacks {part!r}: {message}"
 
     def test_numpy_scalars_are_arrays(self, variant: Variant) -> None:
-        """``np.float64(1)`` beside another library's array is a mixture, Python's 1.0 is not."""
+        """``np.float64(1)`` with an array of another library raises; the Python number 1.0 does not."""
         x = variant.array(sample("float64"))
-        if "numpy" in foreigners(variant):
+        if "numpy" in foreign_arrays(variant):
             with pytest.raises(xo.MixedBackends, match="numpy"):
                 xo.add(x, np.float64(1))
         else:
             assert xo.add(x, np.float64(1)).shape == x.shape
 
-    def test_array_namespace_of_a_mixture(self, variant: Variant) -> None:
-        """array_namespace refuses as calls do; scalars and None belong to any library."""
+    def test_array_namespace_of_several_libraries(self, variant: Variant) -> None:
+        """``array_namespace`` raises for arrays of several libraries; it ignores scalars and None."""
         x = variant.array(sample("float32"))
         assert xo.array_namespace(x, 1.0, None, x) is variant.backend.namespace
         with pytest.raises(xo.MixedBackends, match=r"arrays\[1\]"):
             xo.array_namespace(x, ForeignArray())
 
-    NO_ARRAYS = ([1.0, 2.0], "text", {"a": 1}, object(), range(3))
+    NOT_ARRAYS = ([1.0, 2.0], "text", {"a": 1}, object(), range(3))
 
-    @pytest.mark.parametrize("bad", NO_ARRAYS, ids=lambda bad: type(bad).__name__)
-    def test_no_array(self, variant: Variant, bad: Any) -> None:
-        """What is no array of a library is refused by its name, beside an array and alone."""
+    @pytest.mark.parametrize("bad", NOT_ARRAYS, ids=lambda bad: type(bad).__name__)
+    def test_arguments_of_other_types(self, variant: Variant, bad: Any) -> None:
+        """An argument that is not an array raises, alone and with an array."""
         x = variant.array(sample("float32", (2,)))
         uses: list[Use] = [
             lambda: xo.add(x, bad),
@@ -78,15 +78,15 @@ class MixedSuite:
 
     @pytest.mark.parametrize("bad", [MASKED, np.asarray([{}, None])], ids=["masked", "objects"])
     def test_numpy_arrays_that_are_not_served(self, variant: Variant, bad: Any) -> None:
-        """Masked and object arrays raise Unsupported with the way out, beside arrays of any library."""
+        """Masked arrays and object arrays raise, and the message says what to do instead."""
         x = variant.array(sample("float64", (2,)))
         uses: list[Use] = [lambda: xo.concat([x, bad]), lambda: xo.sum(bad), lambda: xo.convert(bad, variant.library)]
         for use in uses:
             with pytest.raises((xo.Unsupported, xo.ExchangeError), match="Instead"):
                 use()
 
-    def test_numbers_where_arrays_must_be(self, variant: Variant) -> None:
-        """A Python number is an operand, and no array: the error names the argument, beside an array and alone."""
+    def test_numbers_as_array_arguments(self, variant: Variant) -> None:
+        """A Python number as an argument that must be an array raises an error that names the argument."""
         x = variant.array(sample("float32", (2, 2)))
         uses: dict[str, Use] = {
             "x": lambda: xo.sum(2.0),
@@ -101,20 +101,20 @@ class MixedSuite:
             with pytest.raises(xo.BackendNotFound, match=rf"argument {re.escape(name)} is .*, but it must be an array"):
                 use()
 
-    def test_nothing_to_tell_by(self) -> None:
-        """Scalars alone name no library."""
+    def test_calls_without_an_array(self) -> None:
+        """Scalars alone do not determine a library, so the call raises."""
         uses: list[Use] = [lambda: xo.add(1, 2.0), lambda: xo.concat([]), lambda: xo.where(True, 1, 2)]
         for use in uses:
             with pytest.raises(xo.BackendNotFound):
                 use()
 
 
-def _with_stranger(variant: Variant, row: Row, case: Call, stranger: Any) -> Iterator[Call]:
-    """The call as often as it has arrays, each time with the stranger in the place of another one."""
-    for place in range(len(case.arrays)):
+def _with_foreign_array(variant: Variant, row: Row, case: Call, foreign: Any) -> Iterator[Call]:
+    """The call once for each of its arrays, with the foreign array instead of that array."""
+    for position in range(len(case.arrays)):
         count = iter(range(len(case.arrays)))
 
-        def array(a: Any, place: int = place, count: Iterator[int] = count) -> Any:
-            return stranger if next(count) == place else variant.array(a)
+        def array(a: Any, position: int = position, count: Iterator[int] = count) -> Any:
+            return foreign if next(count) == position else variant.array(a)
 
         yield case.filled(array, variant.backend.native_dtype)

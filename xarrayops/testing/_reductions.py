@@ -22,7 +22,7 @@ def reduction(
     empty: bool = True,
     **options: Any,
 ) -> Row:
-    """Every dtype; over one axis, several and none; kept dimensions; 0-d and, where defined, empty arrays."""
+    """A row for a reduction: every dtype, one, several and no axes, keepdims, 0-d and (if ``empty``) empty arrays."""
     x = sample(dtypes[0], CUBE)
     calls = [call(x, axis=1, keepdims=True), call(x), call(x, axis=(0, -1)), call(x, axis=-1), call(x, axis=())]
     calls += [call(x, keepdims=True), call(sample(dtypes[0], ()))]
@@ -33,13 +33,16 @@ def reduction(
 
 
 def accumulation(verb: str, oracle: Callable[..., Any], *extra: Any) -> Row:
-    """A sum or a product: small integers are widened, unless ``dtype=`` says otherwise."""
-    asked = [call(sample("float32", CUBE), dtype="float64"), call(sample("int8", CUBE), axis=0, dtype=Native("int16"))]
-    return reduction(verb, _wide(oracle), NUMERIC, *asked, *extra, dtype="accumulator")
+    """A row for ``sum`` or ``prod``, which widen small integers unless ``dtype=`` is given."""
+    with_dtype = [
+        call(sample("float32", CUBE), dtype="float64"),
+        call(sample("int8", CUBE), axis=0, dtype=Native("int16")),
+    ]
+    return reduction(verb, _wide(oracle), NUMERIC, *with_dtype, *extra, dtype="accumulator")
 
 
 def _wide(oracle: Callable[..., Any]) -> Callable[..., Any]:
-    """Integers accumulate in 64 bits."""
+    """The oracle with integers accumulated in 64 bits."""
 
     def accumulate(x: Any, **options: Any) -> Any:
         kind = {"i": "int64", "u": "uint64"}.get(x.dtype.kind, x.dtype)
@@ -61,7 +64,7 @@ def _cumulative(ufunc: np.ufunc, start: int) -> Callable[..., Any]:
     return scan
 
 
-def _spread(oracle: Callable[..., Any]) -> Callable[..., Any]:
+def _with_correction(oracle: Callable[..., Any]) -> Callable[..., Any]:
     def spread(x: Any, *, correction: float = 0.0, **options: Any) -> Any:
         return oracle(x, ddof=correction, **options)
 
@@ -69,7 +72,7 @@ def _spread(oracle: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def scan(verb: str, oracle: Callable[..., Any]) -> Row:
-    """A cumulative function."""
+    """A row for a cumulative function."""
     calls = [call(sample("float32", CUBE), axis=1), call(sample("float32", (5,)))]
     calls += [call(sample("float32", CUBE), axis=-1, include_initial=True), call(sample("int8", (4,)))]
     calls += [call(sample("float32", (0,)), include_initial=True), call(sample("int8", (4,)), dtype="int32")]
@@ -77,17 +80,17 @@ def scan(verb: str, oracle: Callable[..., Any]) -> Row:
     return row(verb, oracle, *calls, dtype="accumulator", normwise=True)
 
 
-SPREAD = (
+CORRECTION_CALLS = (
     call(sample("float32", CUBE), correction=1),
     call(sample("float64", CUBE), axis=(0, 2), correction=0.5, keepdims=True),
 )
 TIES = np.asarray([[2, 1, 2], [1, 1, 0]], dtype="int32")
-INDEXED = [call(shuffled(d, CUBE), axis=1) for d in REAL] + [call(TIES), call(TIES, axis=1, keepdims=True)]
+ARG_CALLS = [call(shuffled(d, CUBE), axis=1) for d in REAL] + [call(TIES), call(TIES, axis=1, keepdims=True)]
 ROWS = [
     reduction("all", np.all, ALL, dtype="bool"),
     reduction("any", np.any, ALL, dtype="bool"),
-    row("argmax", np.argmax, call(shuffled("float32", CUBE)), *INDEXED, dtype="indexing"),
-    row("argmin", np.argmin, call(shuffled("float32", CUBE)), *INDEXED, dtype="indexing"),
+    row("argmax", np.argmax, call(shuffled("float32", CUBE)), *ARG_CALLS, dtype="indexing"),
+    row("argmin", np.argmin, call(shuffled("float32", CUBE)), *ARG_CALLS, dtype="indexing"),
     reduction("count_nonzero", np.count_nonzero, ALL, dtype="indexing"),
     scan("cumulative_prod", _cumulative(np.multiply, 1)),
     scan("cumulative_sum", _cumulative(np.add, 0)),
@@ -105,9 +108,9 @@ ROWS = [
     reduction("mean", np.mean, INEXACT),
     reduction("min", np.min, REAL, call(specials("float64")[1:]), call(specials("float32")), empty=False),
     accumulation("prod", np.prod),
-    reduction("std", _spread(np.std), FLOATS, *SPREAD),
+    reduction("std", _with_correction(np.std), FLOATS, *CORRECTION_CALLS),
     accumulation("sum", np.sum, call(specials("float64"))),
-    reduction("var", _spread(np.var), FLOATS, *SPREAD),
+    reduction("var", _with_correction(np.var), FLOATS, *CORRECTION_CALLS),
 ]
 
 
@@ -116,5 +119,5 @@ class ReductionSuite:
 
     @cases(ROWS)
     def test_reduction(self, variant: Variant, row: Row) -> None:
-        """Class, dtype, device, shape and values are the oracle's."""
+        """Class, dtype, device, shape and values match the oracle."""
         check_row(variant, row)

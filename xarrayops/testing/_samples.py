@@ -1,4 +1,4 @@
-"""Inputs: random with a fixed seed, and hostile."""
+"""Test inputs: random values with a fixed seed, and unusual memory layouts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL = (*NUMERIC, "bool")
 
 
 def sample(dtype: str, shape: tuple[int, ...] = (3, 4), *, low: float = -4, high: float = 4, seed: int = 0) -> Host:
-    """Random values between low and high, the same in every run; unsigned ones from 0."""
+    """Random values between low and high, the same in every run; unsigned integers start at 0."""
     random = np.random.default_rng((seed, *shape))
     kind = np.dtype(dtype).kind
     if kind == "b":
@@ -34,7 +34,7 @@ def sample(dtype: str, shape: tuple[int, ...] = (3, 4), *, low: float = -4, high
 
 
 def specials(dtype: str) -> Host:
-    """Not numbers, infinities, both zeros."""
+    """NaN, infinities, both zeros and two finite values."""
     return np.asarray([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.0], dtype=dtype)
 
 
@@ -46,18 +46,18 @@ def shuffled(dtype: str, shape: tuple[int, ...] = (3, 4), *, seed: int = 0) -> H
 
 
 def well_conditioned(dtype: str, shape: tuple[int, ...] = (3, 3), *, seed: int = 0) -> Host:
-    """Square matrices that no rounding makes singular."""
+    """Well-conditioned square matrices."""
     return np.asarray(sample(dtype, shape, low=-1, high=1, seed=seed) + 4 * np.eye(shape[-1])).astype(dtype)
 
 
 def hermitian(dtype: str, shape: tuple[int, ...] = (3, 3), *, seed: int = 0) -> Host:
-    """Positive definite matrices."""
+    """Positive definite Hermitian matrices."""
     a = well_conditioned(dtype, shape, seed=seed)
     return np.asarray(a @ np.conj(np.swapaxes(a, -1, -2))).astype(dtype)
 
 
-def hostile() -> dict[str, Host]:
-    """NumPy arrays whose memory other libraries stumble over, by what is odd about them."""
+def unusual_layouts() -> dict[str, Host]:
+    """NumPy arrays with memory layouts that other libraries may not support, by name."""
     base = sample("float32", (4, 6))
     readonly = base.copy()
     readonly.flags.writeable = False

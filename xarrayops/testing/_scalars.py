@@ -1,4 +1,4 @@
-"""Python's numbers, which belong to every library and decide no dtype."""
+"""Python numbers as operands: they work with every library and do not change the dtype of an array."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from xarrayops.testing._variant import Variant
 
 
 class ScalarSuite:
-    """Python's numbers beside arrays. Values of each function with a scalar on either side are in its table's row."""
+    """Python numbers with arrays. The tables compare the values of each function with a scalar on either side."""
 
     def test_every_binary_function_takes_scalars(self) -> None:
-        """The tables hold a call with a scalar on the left and one on the right, where the standard allows them."""
+        """The tables have a call with a scalar on each side, for all functions of two arrays."""
         for row in _elementwise.ROWS:
             sides = {i for c in row.calls for i, a in enumerate(c.args[:2]) if not isinstance(a, np.ndarray)}
             assert sides == {0, 1} or row.verb not in BINARY, row.verb
 
     def test_scalars_are_weak(self, variant: Variant) -> None:
-        """An array keeps its dtype beside a Python number of its kind or a lesser one."""
+        """An array keeps its dtype with a Python number of the same kind or a lower kind."""
         for dtype, number in (("float32", 2), ("float32", 0.5), ("int8", 1), ("complex64", 0.5), ("bool", True)):
             x = variant.array(sample(dtype))
             function = xo.logical_and if dtype == "bool" else xo.multiply
@@ -33,8 +33,8 @@ class ScalarSuite:
             check_array(variant, function(x, number), want, dtype=dtype)
             check_array(variant, function(number, x), want, dtype=dtype)
 
-    def test_scalars_are_weak_beside_0d_arrays(self, variant: Variant) -> None:
-        """A 0-d array is an array: it promotes, and a scalar beside it does not."""
+    def test_scalars_are_weak_with_0d_arrays(self, variant: Variant) -> None:
+        """A 0-d array takes part in promotion like any array; a Python scalar does not."""
         zero_d = variant.array(sample("float32", ()))
         check_array(variant, xo.add(zero_d, 1.5), sample("float32", ()) + np.float32(1.5), dtype="float32")
         wide = xo.add(variant.array(sample("float32")), variant.array(sample("float64", ())))
@@ -42,7 +42,7 @@ class ScalarSuite:
 
     @pytest.mark.parametrize(("dtype", "number"), [("int8", 300), ("int8", -129), ("uint8", -1), ("int64", 2**63)])
     def test_integers_beyond_the_dtype(self, variant: Variant, dtype: str, number: int) -> None:
-        """A Python integer that an integer dtype cannot hold never wraps: it raises, or compares as what it is."""
+        """A Python integer out of the range of an integer dtype never wraps: it raises, or compares by its value."""
         host = np.asarray([1, 2, 3], dtype=dtype)
         x = variant.array(host)
         for verb in ("add", "subtract", "multiply", "maximum", "remainder", "bitwise_xor"):
@@ -56,14 +56,14 @@ class ScalarSuite:
             ):
                 try:
                     got = getattr(xo, verb)(*pair)
-                except OverflowError:  # as a library on the generic road may
+                except OverflowError:  # libraries without a backend may raise
                     continue
                 check_array(variant, got, np.asarray(want), dtype="bool")
 
     def test_bounds_beyond_the_dtype(self, variant: Variant) -> None:
-        """A bound of clip that an integer dtype cannot hold stands for the nearest limit, or raises.
+        """A bound of ``clip`` out of the range of an integer dtype acts as the nearest limit, or raises.
 
-        The standard leaves it open, so what a library on the generic road does is its own.
+        The standard does not specify this case, so libraries without a backend are not tested.
         """
         if not variant.backend.has_entry_point:
             return
@@ -86,4 +86,4 @@ COMPARISONS = {
     "greater_equal": operator.ge,
 }
 BINARY = {row.verb for row in _elementwise.ROWS if SURFACE[row.verb] == "(x1, x2, /)"}
-"""The elementwise functions of two arrays, one of which may be a Python number."""
+"""The elementwise functions of two arrays; either argument may be a Python number."""

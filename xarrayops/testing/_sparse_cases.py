@@ -1,4 +1,4 @@
-"""The operands of the sparse verbs, legal ones as libraries hold them, and a row for each way to call a verb."""
+"""Valid operands of the sparse verbs, and one row for each way to call a verb."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ SHAPE = (4, 6)
 
 
 def distinct(dtype: str = "float32", shape: tuple[int, ...] = SHAPE, count: int = 9, *, seed: int = 0) -> Entries:
-    """So many entries at places of their own, in order; at most as many as there are places."""
+    """At most ``count`` sorted entries, without duplicates."""
     size = int(np.prod(shape))
     flat = np.sort(np.random.default_rng((seed, *shape)).permutation(size)[:count])
     return Entries(shape, np.asarray(np.unravel_index(flat, shape)), values(dtype, len(flat), seed=seed))
 
 
 def scattered(dtype: str = "float32", shape: tuple[int, ...] = SHAPE, count: int = 20, *, seed: int = 0) -> Entries:
-    """So many entries wherever they fall: out of order, and some at the same place."""
+    """``count`` entries at random positions: not sorted, with duplicates."""
     random = np.random.default_rng((seed, *shape))
     coords = np.asarray([random.integers(extent, size=count) for extent in shape])
     return Entries(shape, coords, values(dtype, count, seed=seed))
 
 
 def values(dtype: str, count: int, *, seed: int = 0) -> Host:
-    """Small ones, so that no sum of products leaves an integer's range; none is zero."""
+    """Small nonzero values, so that sums of products do not overflow."""
     drawn = sample(dtype, (count,), low=-2, high=2, seed=seed)
     return np.where(drawn == 0, np.ones((), dtype), drawn)
 
 
-def of_values(data: list[float], dtype: str = "float64") -> Entries:
-    """Entries with these values at places of their own."""
+def with_data(data: list[float], dtype: str = "float64") -> Entries:
+    """Sorted entries with these values, without duplicates."""
     return distinct(dtype, count=len(data))._replace(data=np.asarray(data, dtype=dtype))
 
 
@@ -52,23 +52,25 @@ OPERANDS: dict[str, Entries] = {
     "1 x 1 without entries": distinct(shape=(1, 1), count=0),
     "one row": distinct(shape=(1, 6), count=3),
     "one column": distinct(shape=(4, 1), count=2),
-    "all places": distinct(count=24),
+    "all stored": distinct(count=24),
     "no entries": distinct(count=0),
     "empty rows": GENERAL._replace(coords=np.asarray([np.full(20, 2), GENERAL.coords[1]])),
     "empty columns": GENERAL._replace(coords=np.asarray([GENERAL.coords[0], np.full(20, 1)])),
-    "in order": distinct(),
-    "out of order": Entries(SHAPE, distinct().coords[:, ::-1], distinct().data),
-    "stored zeros": of_values([0.0, 1.0, -0.0, 2.0, 0.0]),
+    "sorted": distinct(),
+    "not sorted": Entries(SHAPE, distinct().coords[:, ::-1], distinct().data),
+    "stored zeros": with_data([0.0, 1.0, -0.0, 2.0, 0.0]),
     "duplicates that cancel": Entries(SHAPE, np.asarray([[1, 1, 3], [2, 2, 0]]), np.asarray([1.5, -1.5, 2.0])),
-    "nan and inf": of_values([np.nan, np.inf, 1.0, -np.inf, 2.0, np.nan]),
+    "nan and inf": with_data([np.nan, np.inf, 1.0, -np.inf, 2.0, np.nan]),
     **{dtype: scattered(dtype) for dtype in ALL},
 }
-"""Legal operands, float32 where nothing else is said."""
+"""Valid operands, of dtype float32 unless the name says otherwise."""
 HUGE = {
-    "wide and tall": Entries((100_000, 100_000), np.asarray([[99_999, 0, 7, 7], [99_999, 3, 99_998, 5]]), np.ones(4)),
+    "many rows and columns": Entries(
+        (100_000, 100_000), np.asarray([[99_999, 0, 7, 7], [99_999, 3, 99_998, 5]]), np.ones(4)
+    ),
     "beyond int32": Entries((3, 2**31 + 5), np.asarray([[2, 0, 2], [2**31 + 4, 2**31 - 1, 0]]), np.ones(3)),
 }
-"""Matrices of more than 2**31 places, the second with an extent that only 64 bits can count."""
+"""Matrices of more than 2**31 elements; the second has an extent above the range of int32."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +80,17 @@ class SparseRow:
     Attributes
     ----------
     verb, label : str
-        The verb as users write it, and what tells the row from others of it.
+        The verb as users write it, and a label if the verb has several rows.
     function : callable
-        What is called.
+        The function to call.
     oracle : callable
-        Given the same operands, as `Entries` and NumPy arrays, the `Places` or the dense array that are expected.
+        Takes the same operands, as `Entries` and NumPy arrays; returns the expected `ValueAt` or dense array.
     operands : callable
-        From one of `OPERANDS` all operands of the call; None where the row has no use for it.
-    form : callable, optional
-        From the formats of the operands that are sparse, and those that the library has, the format of the result.
+        Takes one of `OPERANDS`; returns all operands of the call, or None if the row does not use it.
+    result_format : callable, optional
+        Takes the formats of the sparse operands, and those that the library supports; returns the result's format.
     exact : bool
-        Whether each place has an entry, even where the value is zero; else it may be missing.
+        Whether the result must store an entry at each expected position, even if its value is zero.
     """
 
     verb: str
@@ -96,47 +98,47 @@ class SparseRow:
     function: Callable[..., Any]
     oracle: Callable[..., Any]
     operands: Callable[[Entries], tuple[Any, ...] | None]
-    form: Callable[[list[str], tuple[str, ...]], str] = lambda given, formats: given[0]
+    result_format: Callable[[list[str], tuple[str, ...]], str] = lambda given, formats: given[0]
     exact: bool = False
 
     def __str__(self) -> str:
         return f"{self.verb} {self.label}".strip()
 
 
-def _alone(e: Entries) -> tuple[Entries]:
+def _one_matrix(e: Entries) -> tuple[Entries]:
     return (e,)
 
 
-def _beside(e: Entries) -> tuple[Entries, Entries]:
-    """Another of its shape and dtype."""
+def _two_matrices(e: Entries) -> tuple[Entries, Entries]:
+    """The matrix, and another of the same shape and dtype."""
     return e, distinct(e.data.dtype.name, e.shape, seed=1)
 
 
 def _dense(shape: Callable[[int, int], tuple[int, ...]], *, first: bool = False) -> Callable[[Entries], Any]:
-    """A dense array whose shape follows from that of the matrix, after it or before it."""
+    """The matrix and a dense array, whose shape is a function of the matrix's; the array is second unless ``first``."""
 
     def operands(e: Entries) -> tuple[Any, Any]:
-        beside = sample(e.data.dtype.name, shape(*e.shape), low=-2, high=2)
-        return (beside, e) if first else (e, beside)
+        dense = sample(e.data.dtype.name, shape(*e.shape), low=-2, high=2)
+        return (dense, e) if first else (e, dense)
 
     return operands
 
 
-def _number(e: Entries) -> tuple[Any, ...] | None:
+def _matrix_and_number(e: Entries) -> tuple[Any, ...] | None:
     kind = e.data.dtype.kind
     return None if kind == "b" else (e, 3 if kind in "iu" else 2.5)
 
 
-def _chained(e: Entries) -> tuple[Entries, Entries]:
+def _product_operands(e: Entries) -> tuple[Entries, Entries]:
     return e, scattered(e.data.dtype.name, (e.shape[1], 4), 9 if e.shape[1] else 0, seed=1)
 
 
-def _around(e: Entries) -> tuple[Any, ...]:
+def _sddmm_operands(e: Entries) -> tuple[Any, ...]:
     dtype = e.data.dtype.name if e.data.dtype.kind in "fc" else "float32"
     return sample(dtype, (e.shape[0], 3)), sample(dtype, (3, e.shape[1]), seed=1), e
 
 
-def _turned(given: list[str], formats: tuple[str, ...]) -> str:
+def _transposed_format(given: list[str], formats: tuple[str, ...]) -> str:
     other = {"csr": "csc", "csc": "csr"}.get(given[0], given[0])
     return other if other in formats else given[0]
 
@@ -148,44 +150,46 @@ def _without_blocks(given: list[str], formats: tuple[str, ...]) -> str:
 _row = SparseRow
 _sparse = xo.sparse
 ROWS = [
-    _row("sparse.to_dense", "", _sparse.to_dense, Entries.dense, _alone),
-    _row("sparse.transpose", "", _sparse.transpose, oracle.transposed, _alone, _turned, exact=True),
-    _row("sparse.sum", "", _sparse.sum, partial(oracle.total, axis=None), _alone),
+    _row("sparse.to_dense", "", _sparse.to_dense, Entries.dense, _one_matrix),
+    _row("sparse.transpose", "", _sparse.transpose, oracle.transposed, _one_matrix, _transposed_format, exact=True),
+    _row("sparse.sum", "", _sparse.sum, partial(oracle.total, axis=None), _one_matrix),
     *(
-        _row("sparse.sum", f"axis {axis}", partial(_sparse.sum, axis=axis), partial(oracle.total, axis=axis), _alone)
+        _row(
+            "sparse.sum", f"axis {axis}", partial(_sparse.sum, axis=axis), partial(oracle.total, axis=axis), _one_matrix
+        )
         for axis in (0, 1, -1)
     ),
-    _row("sparse.add", "", _sparse.add, oracle.added, _beside),
+    _row("sparse.add", "", _sparse.add, oracle.added, _two_matrices),
     _row("sparse.add", "to itself", _sparse.add, oracle.added, lambda e: (e, e)),
-    _row("sparse.multiply", "by sparse", _sparse.multiply, oracle.multiplied, _beside),
+    _row("sparse.multiply", "by sparse", _sparse.multiply, oracle.multiplied, _two_matrices),
     _row("sparse.multiply", "by dense", _sparse.multiply, oracle.scaled, _dense(lambda m, n: (m, n))),
     _row("sparse.multiply", "by a row", _sparse.multiply, oracle.scaled, _dense(lambda m, n: (n,))),
     _row("sparse.multiply", "by a column", _sparse.multiply, oracle.scaled, _dense(lambda m, n: (m, 1))),
-    _row("sparse.multiply", "by an array of one", _sparse.multiply, oracle.scaled, _dense(lambda m, n: ())),
+    _row("sparse.multiply", "by a 0-d array", _sparse.multiply, oracle.scaled, _dense(lambda m, n: ())),
     _row(
         *("sparse.multiply", "dense by sparse", _sparse.multiply, oracle.scaled_from_left),
         _dense(lambda m, n: (1, n), first=True),
     ),
-    _row("sparse.multiply", "by a number", _sparse.multiply, oracle.scaled, _number),
+    _row("sparse.multiply", "by a number", _sparse.multiply, oracle.scaled, _matrix_and_number),
     _row("matmul", "by a vector", xo.matmul, oracle.times_dense, _dense(lambda m, n: (n,))),
     _row("matmul", "by dense", xo.matmul, oracle.times_dense, _dense(lambda m, n: (n, 3))),
-    _row("matmul", "by no columns", xo.matmul, oracle.times_dense, _dense(lambda m, n: (n, 0))),
+    _row("matmul", "by dense without columns", xo.matmul, oracle.times_dense, _dense(lambda m, n: (n, 0))),
     _row("matmul", "a vector by sparse", xo.matmul, oracle.dense_times, _dense(lambda m, n: (m,), first=True)),
     _row("matmul", "dense by sparse", xo.matmul, oracle.dense_times, _dense(lambda m, n: (3, m), first=True)),
-    _row("matmul", "by sparse", xo.matmul, oracle.product, _chained, _without_blocks),
-    _row("sparse.sddmm", "", _sparse.sddmm, oracle.sampled, _around, exact=True),
+    _row("matmul", "by sparse", xo.matmul, oracle.product, _product_operands, _without_blocks),
+    _row("sparse.sddmm", "", _sparse.sddmm, oracle.sampled, _sddmm_operands, exact=True),
 ]
-"""Every way to call a verb with operands that are containers."""
+"""The ways to call each verb with sparse operands."""
 
 WHERES: dict[str, tuple[Any, Callable[[Host], Host]]] = {
     "nonzero": (None, lambda x: x != 0),
     "relu": ("relu", lambda x: x > 0),
     "0": (0, lambda x: np.abs(x) > 0),
     "1.5": (1.5, lambda x: np.abs(x) > 1.5),
-    "below zero": (-1.0, lambda x: np.abs(x) > -1),
+    "negative": (-1.0, lambda x: np.abs(x) > -1),
     "inf": (np.inf, lambda x: np.abs(x) > np.inf),
 }
-"""Conditions of from_dense, and which entries they keep."""
+"""Values of ``where`` in ``from_dense``, and a function that gives the mask of stored elements."""
 DENSE: dict[str, Host] = {
     "general": GENERAL.dense(),
     **{
@@ -194,10 +198,10 @@ DENSE: dict[str, Host] = {
     },
     "zeros": np.zeros(SHAPE, "float32"),
     "negative zeros": np.full(SHAPE, -0.0, "float32"),
-    "all places": distinct(count=24).dense(),
+    "all stored": distinct(count=24).dense(),
     "special": np.asarray([[np.nan, np.inf, -np.inf], [0.0, -0.0, 1.5], [-1.5, 2.0, -2.0], [5e-324, -5e-324, 0]]),
     "many rows": scattered(shape=(300, 24), count=250).dense(),
     "long rows": scattered(shape=(4, 3000), count=250).dense(),
     **{dtype: scattered(dtype).dense() for dtype in ALL},
 }
-"""What containers are made of."""
+"""Dense arrays that the tests convert to containers."""

@@ -1,4 +1,4 @@
-"""Sparse containers made from the oracle's entries, and held against them."""
+"""Sparse containers made from the oracle's entries, and comparison of containers with the oracle."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from xarrayops._core.registry import describe_class
 from xarrayops.plugin.sparse import Parts
 from xarrayops.testing._compare import check_array, check_values
 from xarrayops.testing._sparse_cases import OPERANDS, ROWS, SparseRow
-from xarrayops.testing._sparse_oracle import Entries, Host, Places, entries_of, is_canonical, parts_of
+from xarrayops.testing._sparse_oracle import Entries, Host, ValueAt, entries_of, is_canonical, parts_of
 from xarrayops.testing._table import quiet
 from xarrayops.testing._variant import Variant
 
 ULPS = 64
-"""Measured against the largest value: results are sums of products."""
+"""The allowed error in epsilons of the largest value; results are sums of products."""
 
 
 def block_of(format: str, shape: tuple[int, ...]) -> tuple[int, int] | None:
-    """Blocks that fill the matrix, where the format has blocks."""
+    """A block size that divides the shape, for bsr; else None."""
     if format != "bsr":
         return None
     return (1 if shape[0] % 2 else 2), (1 if shape[1] % 3 else 3)
@@ -30,7 +30,7 @@ def block_of(format: str, shape: tuple[int, ...]) -> tuple[int, int] | None:
 def container(
     variant: Variant, e: Entries, format: str, width: int = 0, *, block: tuple[int, int] | None = None
 ) -> Any:
-    """The native container of entries as they are, disorder and duplicates too, with indices of the n-th width."""
+    """The native container of entries, in their order and with duplicates; ``width`` selects the index dtype."""
     widths = variant.backend.sparse.index_dtypes(format)
     block = block if block and format == "bsr" else block_of(format, e.shape)
     p = parts_of(e, format, widths[width % len(widths)], block)
@@ -43,14 +43,14 @@ def host_parts(variant: Variant, s: Any) -> Parts:
 
 
 def names(variant: Variant, p: Parts) -> dict[str, str]:
-    """The names of the dtypes of all arrays."""
+    """The dtype names of all arrays."""
     return {name: variant.backend.functions["dtype_name"](x.dtype) for name, x in p.arrays.items()}
 
 
 def check_container(
     variant: Variant,
     got: Any,
-    want: Places,
+    want: ValueAt,
     *,
     shape: tuple[int, ...],
     format: str,
@@ -59,13 +59,14 @@ def check_container(
     canonical: bool = True,
     index: str | None = None,
 ) -> None:
-    """Hold a container against the places that the oracle says; the error begins with what is wrong.
+    """Compare a container with the oracle; the error message begins with the property that differs.
 
-    Class, format, shape, dtypes, device, then that it is ``canonical``, its places and its values. With ``exact``
-    places and entries are the same; else zeros may be missing. ``index`` is the dtype that the indices must have.
+    The properties are class, format, shape, dtypes, device, canonical format (if ``canonical``), positions and values.
+    If ``exact``, the stored positions must equal the expected ones; else zeros need not be stored. ``index`` is the
+    required dtype of the indices; default: any that the library supports.
     """
     sparse = variant.backend.sparse
-    assert sparse.holds(got), f"class: {describe_class(type(got))} is no sparse container of {variant.backend.name}"
+    assert sparse.holds(got), f"class: {describe_class(type(got))} is not a sparse container of {variant.backend.name}"
     p = xo.sparse.parts(got)
     assert p.format == format, f"format: {p.format}, expected {format}"
     assert tuple(got.shape) == tuple(p.shape) == shape, f"shape: {tuple(got.shape)}, expected {shape}"
@@ -75,8 +76,8 @@ def check_container(
     xo.sparse.validate(got, canonical=canonical)
     host = host_parts(variant, got)
     if canonical:
-        assert is_canonical(host), f"order: the entries are not sorted, or not unique: {entries_of(host).listed}"
-    _check_places(entries_of(host), want, exact=exact and format != "bsr")
+        assert is_canonical(host), f"order: the entries are not sorted or not unique: {entries_of(host).positions}"
+    _check_values(entries_of(host), want, exact=exact and format != "bsr")
 
 
 def _check_dtypes(variant: Variant, got: Any, p: Parts, dtype: str, index: str | None) -> None:
@@ -85,46 +86,46 @@ def _check_dtypes(variant: Variant, got: Any, p: Parts, dtype: str, index: str |
     found = names(variant, p)
     own = variant.backend.functions["dtype_name"](got.dtype)
     data = found.pop("data")
-    assert own == data == dtype, f"dtype: {own}, of the data {data}, expected {dtype}"
+    assert own == data == dtype, f"dtype: {own}, data of dtype {data}, expected {dtype}"
     wanted = variant.backend.sparse.index_dtypes(p.format) if index is None else (index,)
-    assert len({*found.values()}) == 1, f"indices: they differ, {found}"
+    assert len({*found.values()}) == 1, f"indices: of several dtypes, {found}"
     assert {*found.values()} <= {*wanted}, f"indices: {found}, expected {wanted}"
 
 
-def _check_places(found: Entries, want: Places, *, exact: bool) -> None:
-    got = found.places
-    extra = sorted(place for place in got.keys() - want.keys() if exact or got[place] != 0)
-    assert not extra, f"places: entries where none belongs, {extra[:5]}"
+def _check_values(found: Entries, want: ValueAt, *, exact: bool) -> None:
+    got = found.value_at
+    extra = sorted(position for position in got.keys() - want.keys() if exact or got[position] != 0)
+    assert not extra, f"positions: unexpected entries at {extra[:5]}"
     missing = sorted(want.keys() - got.keys()) if exact else []
-    assert not missing, f"places: no entries at {missing[:5]}"
-    held = np.asarray([got.get(place, 0) for place in sorted(want)]).astype(found.data.dtype)
-    check_values(held, np.asarray([want[place] for place in sorted(want)]), ulps=ULPS, normwise=True)
+    assert not missing, f"positions: no entries at {missing[:5]}"
+    values = np.asarray([got.get(position, 0) for position in sorted(want)]).astype(found.data.dtype)
+    check_values(values, np.asarray([want[position] for position in sorted(want)]), ulps=ULPS, normwise=True)
 
 
 def check_dense(variant: Variant, got: Any, want: Host, *, dtype: str | None) -> None:
-    """Hold a dense result against the oracle's array."""
+    """Compare a dense result with the oracle's array."""
     assert not variant.backend.sparse.holds(got), f"class: {describe_class(type(got))} is sparse, not dense"
     check_array(variant, got, want, dtype=dtype, ulps=ULPS, normwise=True)
 
 
 def check_sparse_row(variant: Variant, row: SparseRow) -> None:
-    """Make the calls of a row: the first operand in all formats, formats and widths mixed, the others in two.
+    """Make the calls of a row: the first of `OPERANDS` in all formats, each of the others in two formats.
 
-    Which two turns with the operand and the row, so that the rows together have each operand in each format.
+    The two formats depend on the operand and the row, so that all rows together test each operand in each format.
 
     Raises
     ------
     AssertionError
-        It lists every call that went wrong.
+        The message lists every call that failed.
     """
     failures: list[str] = []
     formats = variant.backend.sparse.formats
     for k, (label, e) in enumerate(OPERANDS.items()):
         operands = row.operands(e)
-        if operands is None or not _has_dtypes(variant, operands):
+        if operands is None or not _supports_dtypes(variant, operands):
             continue
-        turn = k + ROWS.index(row)
-        for first, step in [(turn, 0), (turn + 1, 1)] if k else product(range(len(formats)), (0, 1)):
+        offset = k + ROWS.index(row)
+        for first, step in [(offset, 0), (offset + 1, 1)] if k else product(range(len(formats)), (0, 1)):
             given = [formats[(first + step * n) % len(formats)] for n in range(len(operands))]
             try:
                 check_sparse_call(variant, row, operands, given, width=step)
@@ -138,7 +139,7 @@ def check_sparse_row(variant: Variant, row: SparseRow) -> None:
 def check_sparse_call(
     variant: Variant, row: SparseRow, operands: tuple[Any, ...], formats: list[str], *, width: int
 ) -> None:
-    """One call, with each sparse operand in its format; the operands must still hold what they held."""
+    """Make one call with each sparse operand in its format; check the result, and that the operands did not change."""
     native: list[Any] = []
     for k, (x, format) in enumerate(zip(operands, formats, strict=True)):
         if isinstance(x, Entries):
@@ -154,33 +155,33 @@ def check_sparse_call(
 
 
 def check_result(variant: Variant, row: SparseRow, got: Any, operands: list[Any], formats: list[str]) -> None:
-    """Hold a result against the oracle, which is given the entries as the containers store them."""
+    """Compare a result with the oracle's, for operands as `as_stored` gives them."""
     want = row.oracle(*operands)
     if not isinstance(want, dict):
         check_dense(variant, got, np.asarray(want), dtype=_dense_dtype(variant, row, operands))
         return
-    shape, dtype = _outcome(row, operands)
-    given = [format for x, format in zip(operands, formats, strict=True) if isinstance(x, Entries)]
-    form = row.form(given, variant.backend.sparse.formats)
-    relabelled = row.verb == "sparse.transpose" and form != given[0]
+    shape, dtype = _shape_and_dtype(row, operands)
+    given = [f for x, f in zip(operands, formats, strict=True) if isinstance(x, Entries)]
+    format = row.result_format(given, variant.backend.sparse.formats)
+    relabelled = row.verb == "sparse.transpose" and format != given[0]
     check_container(
-        variant, got, want, shape=shape, format=form, dtype=dtype, exact=row.exact, canonical=not relabelled
+        variant, got, want, shape=shape, format=format, dtype=dtype, exact=row.exact, canonical=not relabelled
     )
 
 
 def as_stored(x: Any, format: str) -> Any:
-    """The entries of an operand as a container stores them: those of bsr fill blocks up with zeros."""
+    """The entries of an operand as a container stores them; bsr also stores the zeros of its blocks."""
     return entries_of(parts_of(x, format, "int64", block_of(format, x.shape))) if isinstance(x, Entries) else x
 
 
-def _has_dtypes(variant: Variant, operands: tuple[Any, ...]) -> bool:
+def _supports_dtypes(variant: Variant, operands: tuple[Any, ...]) -> bool:
     arrays = [x.data if isinstance(x, Entries) else x for x in operands if hasattr(x, "data")]
-    held = [x.data.dtype.name for x in operands if isinstance(x, Entries)]
-    refused = any(variant.backend.sparse.dtype_refusal(dtype) is not None for dtype in held)
+    stored = [x.data.dtype.name for x in operands if isinstance(x, Entries)]
+    refused = any(variant.backend.sparse.dtype_refusal(dtype) is not None for dtype in stored)
     return not refused and {a.dtype.name for a in arrays} <= variant.dtypes
 
 
-def _outcome(row: SparseRow, operands: list[Any]) -> tuple[tuple[int, ...], str]:
+def _shape_and_dtype(row: SparseRow, operands: list[Any]) -> tuple[tuple[int, ...], str]:
     """The shape and the dtype of a sparse result."""
     matrices = [x for x in operands if isinstance(x, Entries)]
     dense = [x for x in operands if isinstance(x, np.ndarray)]
@@ -194,7 +195,7 @@ def _outcome(row: SparseRow, operands: list[Any]) -> tuple[tuple[int, ...], str]
 
 
 def _dense_dtype(variant: Variant, row: SparseRow, operands: list[Any]) -> str:
-    """The dtype of a dense result: of a sum, that of the library's own."""
+    """The expected dtype of a dense result; for a sum, the dtype of the library's dense sum."""
     dtypes = [x.data.dtype if isinstance(x, Entries) else x.dtype for x in operands]
     if row.verb != "sparse.sum":
         return np.result_type(*dtypes).name

@@ -1,11 +1,11 @@
 """A seeded fuzzer of the sparse verbs: ``python -m xarrayops.testing._sparse_fuzz --count 20000 --backend numpy``.
 
-Calls drawn from seeds run in worker processes with little memory to spare. Each must end in a clear error or in the
-oracle's answer. A call that kills its worker, hangs, answers wrongly or fails obscurely is a finding, which names the
-seed; ``--seed SEED --count 1`` does it again.
+Each seed gives one call with random, often invalid operands. The calls run in worker processes with limited memory. A
+call must return the oracle's result or raise a clear error. A call that kills its worker, hangs, returns a wrong result
+or raises an unclear error is a finding. A finding names its seed; ``--seed SEED --count 1`` repeats the call.
 
-``--calls heaps`` draws legal containers of SciPy instead, whose arrays were made by several threads, takes each through
-every verb and conversion, and compares all answers with SciPy's:
+``--calls heaps`` instead makes valid SciPy containers whose arrays were allocated by several threads, calls every verb
+and conversion with each, and compares all results with SciPy's:
 ``python -m xarrayops.testing._sparse_fuzz --calls heaps --count 10000 --backend numpy torch``.
 """
 
@@ -20,14 +20,14 @@ from dataclasses import dataclass, field
 from xarrayops._system.process import Worker
 
 WORKERS = {"hostile": "xarrayops.testing._sparse_fuzz_worker", "heaps": "xarrayops.testing._sparse_heaps_worker"}
-"""What runs the seeds, by the name of the calls that it draws."""
-GREETING_S = 120.0
+"""The worker module for each kind of calls."""
+START_S = 120.0
 CALL_S = 120.0
 
 
 @dataclass
 class Summary:
-    """What came of the calls on one library: how often each outcome, and the findings, each with its seed."""
+    """The result of the calls on one library: the count of each outcome, and the findings with their seeds."""
 
     library: str
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -40,25 +40,25 @@ class Summary:
 
 
 def fuzz(library: str, seeds: Iterable[int], *, module: str = WORKERS["hostile"], call_s: float = CALL_S) -> Summary:
-    """The calls of seeds in a row, on one library; a worker that dies or hangs is replaced by another.
+    """Make the calls of the seeds on one library. A new worker replaces one that dies or hangs.
 
     Parameters
     ----------
     library : str
         A backend's name.
     seeds : range
-        One after the other.
+        Consecutive seeds.
     module : str
-        What the worker runs, which calls ``serve``.
+        The module that the worker runs. It must call ``serve``.
     call_s : float
-        How long a call may take.
+        The time limit of a call, in seconds.
     """
     summary, todo = Summary(library), list(seeds)
     while todo:
         worker = Worker(module, library)
-        greeting = worker.answer(GREETING_S)
-        if greeting["status"] != "ready":
-            raise RuntimeError(f"the worker of {library} does not start: {greeting}")
+        first_message = worker.answer(START_S)
+        if first_message["status"] != "ready":
+            raise RuntimeError(f"the worker for {library} does not start: {first_message}")
         answer = worker.ask({"seeds": [todo[0], todo[-1] + 1]}, call_s)
         while True:
             seed = todo.pop(0)
@@ -73,16 +73,18 @@ def fuzz(library: str, seeds: Iterable[int], *, module: str = WORKERS["hostile"]
 
 
 def main() -> int:
-    """The command: 1 if there is a finding."""
+    """Run the command; return 1 if there is a finding, else 0."""
     parser = argparse.ArgumentParser(prog="python -m xarrayops.testing._sparse_fuzz", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how many calls on each library")
+    parser.add_argument("--count", type=int, default=1000, help="the number of calls for each library")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--calls", choices=WORKERS, default="hostile", help="which calls are drawn")
+    parser.add_argument("--calls", choices=WORKERS, default="hostile", help="the kind of calls")
     parser.add_argument("--backend", nargs="+", default=["numpy"], help="the libraries")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     found = 0
-    for library in asked.backend:
-        summary = fuzz(library, range(asked.seed, asked.seed + asked.count), module=WORKERS[asked.calls])
+    for library in arguments.backend:
+        summary = fuzz(
+            library, range(arguments.seed, arguments.seed + arguments.count), module=WORKERS[arguments.calls]
+        )
         found += len(summary.findings)
         print(summary)
     return 1 if found else 0

@@ -1,8 +1,8 @@
-"""In a worker of the sparse fuzzer: SciPy's containers whose arrays are in several heaps, compared with SciPy.
+"""A worker of the sparse fuzzer: containers of SciPy whose arrays are in several heaps, compared with SciPy.
 
-``python -m xarrayops.testing._sparse_heaps_worker LIBRARY``, seeds on stdin. A seed draws a container; SciPy's own goes
-through every verb, and for another library first through a conversion, and then back. All values are small whole
-numbers, so that every sum is exact and results are equal whatever the order of summation.
+``python -m xarrayops.testing._sparse_heaps_worker LIBRARY``, seeds on stdin. Each seed gives a SciPy container, which
+is converted to the library; every verb is called with it, and the results are converted back. All values are small
+integers, so that every sum is exact, independent of the order of summation.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from xarrayops.testing._variant import Variant
 Host = np.ndarray[Any, Any]
 Random = np.random.Generator
 Check = tuple[str, Callable[[], Any], Callable[[], Any]]
-"""What is called, in words; the call; and SciPy's answer."""
+"""A description, the call, and a function that gives SciPy's result."""
 DTYPES = ("bool", "int32", "int64", "float32", "float64", "complex64", "complex128")
 COUNTS = (0, 1, 7, 60, 500, 500, 500, 3000, 30_000)
-"""Entries. NumPy keeps small arrays in a cache of its own; very large ones the C library takes from the system."""
+"""Numbers of entries. NumPy caches small arrays; the C library maps very large ones outside the heaps."""
 EXTENTS = (1, 6, 36, 180)
-MADE = Heaps()
+HEAPS = Heaps()
 
 
 def run(variant: Variant, seed: int) -> tuple[str, str]:
-    """Draw the container of a seed and compare every verb with SciPy: the outcome, and what is wrong."""
+    """Compare every verb with SciPy for the container of a seed; return the outcome, and the finding or ""."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for words, call, want in _checks(variant, np.random.default_rng(seed)):
+        for description, call, want in _checks(variant, np.random.default_rng(seed)):
             try:
                 _compare(call(), want())
             except Exception as error:
-                return "finding", f"{words}: {type(error).__name__}: {str(error)[:300]}"
+                return "finding", f"{description}: {type(error).__name__}: {str(error)[:300]}"
     return "equal to SciPy", ""
 
 
@@ -48,75 +48,75 @@ def _checks(variant: Variant, random: Random) -> Iterator[Check]:
     shape = tuple(random.choice(EXTENTS, 2).tolist())
     dtype = str(random.choice([each for each in DTYPES if each in variant.dtypes]))
     format = str(random.choice(FORMATS))
-    here, answer = drawn(random, shape, dtype, format)
-    other, beside = drawn(random, shape, dtype, str(random.choice(FORMATS)))
-    inner, right = drawn(random, (shape[1], 6), dtype, str(random.choice(FORMATS)))
+    here, expected = random_container(random, shape, dtype, format)
+    other, other_expected = random_container(random, shape, dtype, str(random.choice(FORMATS)))
+    inner, inner_expected = random_container(random, (shape[1], 6), dtype, str(random.choice(FORMATS)))
     name = f"{format} {dtype} {shape} with {here.nnz} entries"
-    yield f"xo.sparse.parts of {name}", lambda: _from_parts(here), lambda: answer
-    yield f"xo.sparse.from_parts, canonicalized, of {name}", lambda: _canonicalized(here), lambda: answer
-    s, t, u = (_moved(x, variant) for x in (here, other, inner))
-    yield f"xo.convert of {name} and back", lambda: xo.convert(s, "numpy"), lambda: answer
+    yield f"xo.sparse.parts of {name}", lambda: _from_parts(here), lambda: expected
+    yield f"xo.sparse.from_parts, canonicalized, of {name}", lambda: _canonicalized(here), lambda: expected
+    s, t, u = (_converted(x, variant) for x in (here, other, inner))
+    yield f"xo.convert of {name} and back", lambda: xo.convert(s, "numpy"), lambda: expected
     xo.sparse.validate(s)
-    x, y = _whole(random, shape, dtype), _whole(random, (shape[1], 3), dtype)
+    x, y = _small_integers(random, shape, dtype), _small_integers(random, (shape[1], 3), dtype)
     a, b, v = (variant.make(each) for each in (x, y, y[:, 0]))
     c = variant.make(y.T.copy())
-    yield f"to_dense of {name}", lambda: xo.sparse.to_dense(s), answer.toarray
+    yield f"to_dense of {name}", lambda: xo.sparse.to_dense(s), expected.toarray
     for to in variant.backend.sparse.formats:
         block = _block(shape) if to == "bsr" else None
         converted = partial(xo.sparse.convert, s, to, block=block)
-        yield f"convert to {to} of {name}", converted, lambda: answer
-    yield f"transpose of {name}", lambda: xo.sparse.transpose(s), lambda: answer.T
-    yield f"add of {name}", lambda: xo.sparse.add(s, t), lambda: answer + beside
-    yield f"multiply of {name}", lambda: xo.sparse.multiply(s, t), lambda: answer.multiply(beside)
-    yield f"multiply by dense of {name}", lambda: xo.sparse.multiply(s, a), lambda: answer.toarray() * x
+        yield f"convert to {to} of {name}", converted, lambda: expected
+    yield f"transpose of {name}", lambda: xo.sparse.transpose(s), lambda: expected.T
+    yield f"add of {name}", lambda: xo.sparse.add(s, t), lambda: expected + other_expected
+    yield f"multiply of {name}", lambda: xo.sparse.multiply(s, t), lambda: expected.multiply(other_expected)
+    yield f"multiply by dense of {name}", lambda: xo.sparse.multiply(s, a), lambda: expected.toarray() * x
     for axis in (None, 0, 1):
-        sums = partial(answer.toarray().sum, axis=axis)
+        sums = partial(expected.toarray().sum, axis=axis)
         yield f"sum over {axis} of {name}", partial(xo.sparse.sum, s, axis=axis), sums
-    yield f"matmul by dense of {name}", lambda: xo.matmul(s, b), lambda: answer @ y
-    yield f"matmul by a vector of {name}", lambda: xo.matmul(s, v), lambda: answer @ y[:, 0]
-    yield f"matmul from the left of {name}", lambda: xo.matmul(c, xo.sparse.transpose(s)), lambda: y.T @ answer.T
-    yield f"matmul by sparse of {name}", lambda: xo.matmul(s, u), lambda: answer @ right
-    if dtype != "bool" and format != "bsr":  # of which all places of a block count
-        p, q = _whole(random, (shape[0], 4), dtype), _whole(random, (4, shape[1]), dtype)
+    yield f"matmul by dense of {name}", lambda: xo.matmul(s, b), lambda: expected @ y
+    yield f"matmul by a vector of {name}", lambda: xo.matmul(s, v), lambda: expected @ y[:, 0]
+    yield f"matmul from the left of {name}", lambda: xo.matmul(c, xo.sparse.transpose(s)), lambda: y.T @ expected.T
+    yield f"matmul by sparse of {name}", lambda: xo.matmul(s, u), lambda: expected @ inner_expected
+    if dtype != "bool" and format != "bsr":  # bsr also stores the zeros of its blocks
+        p, q = _small_integers(random, (shape[0], 4), dtype), _small_integers(random, (4, shape[1]), dtype)
         left, across = variant.make(p), variant.make(q)
-        sampled = lambda: _places(answer).multiply(p @ q)
+        sampled = lambda: _pattern(expected).multiply(p @ q)
         yield f"sddmm of {name}", lambda: xo.sparse.sddmm(left, across, s), sampled
-    yield from _of_three_axes(variant, random, dtype)
+    yield from _checks_of_three_axes(variant, random, dtype)
 
 
-def _of_three_axes(variant: Variant, random: Random, dtype: str) -> Iterator[Check]:
-    """coo has any number of axes."""
+def _checks_of_three_axes(variant: Variant, random: Random, dtype: str) -> Iterator[Check]:
+    """Checks of a coo container with three axes."""
     shape = tuple(random.choice(EXTENTS[:3], 3).tolist())
-    here, answer = drawn(random, shape, dtype, "coo")
+    here, expected = random_container(random, shape, dtype, "coo")
     name = f"coo {dtype} {shape} with {here.nnz} entries"
-    yield f"to_dense of {name}", lambda: xo.sparse.to_dense(_moved(here, variant)), answer.toarray
-    yield f"xo.sparse.from_parts, canonicalized, of {name}", lambda: _canonicalized(here), answer.toarray
+    yield f"to_dense of {name}", lambda: xo.sparse.to_dense(_converted(here, variant)), expected.toarray
+    yield f"xo.sparse.from_parts, canonicalized, of {name}", lambda: _canonicalized(here), expected.toarray
 
 
-def drawn(random: Random, shape: tuple[int, ...], dtype: str, format: str) -> tuple[Any, Any]:
-    """A container of SciPy whose arrays are in several heaps, and the same matrix, canonical, by SciPy alone."""
+def random_container(random: Random, shape: tuple[int, ...], dtype: str, format: str) -> tuple[Any, Any]:
+    """A SciPy container whose arrays are in several heaps, and the same matrix in canonical format."""
     count = int(random.choice(COUNTS))
     index = str(random.choice(("int32", "int64")))
     coords = tuple(random.integers(extent, size=count).astype(index) for extent in shape)
-    data = _whole(random, (count,), dtype)
-    answer = scipy.sparse.coo_array((data, coords), shape=shape)
+    data = _small_integers(random, (count,), dtype)
+    expected = scipy.sparse.coo_array((data, coords), shape=shape)
     if len(shape) == 2:
-        answer = answer.tocsr()
-    answer.sum_duplicates()
+        expected = expected.tocsr()
+    expected.sum_duplicates()
     if format == "coo":
         container = scipy.sparse.coo_array(shape, dtype=dtype)
-        container.coords, container.data = tuple(map(MADE.copied, coords)), MADE.copied(data)
-        container.has_canonical_format = False  # as it was while it was empty
-        return container, answer
-    container = answer.tobsr(_block(shape)) if format == "bsr" else answer.asformat(format, copy=True)
+        container.coords, container.data = tuple(map(HEAPS.copied, coords)), HEAPS.copied(data)
+        container.has_canonical_format = False  # the empty container had set it
+        return container, expected
+    container = expected.tobsr(_block(shape)) if format == "bsr" else expected.asformat(format, copy=True)
     for name in ("indptr", "indices", "data"):
         a = getattr(container, name)
-        setattr(container, name, MADE.copied(a if name == "data" else a.astype(index)))
-    return container, answer
+        setattr(container, name, HEAPS.copied(a if name == "data" else a.astype(index)))
+    return container, expected
 
 
-def _whole(random: Random, shape: tuple[int, ...], dtype: str) -> Host:
-    """Whole numbers near zero."""
+def _small_integers(random: Random, shape: tuple[int, ...], dtype: str) -> Host:
+    """Integers from -4 to 4."""
     drawn = random.integers(-4, 5, shape)
     return (drawn + 1j * random.integers(-4, 5, shape) if dtype.startswith("complex") else drawn).astype(dtype)
 
@@ -125,13 +125,13 @@ def _block(shape: tuple[int, ...]) -> tuple[int, int]:
     return (1 if shape[0] % 2 else 2), (1 if shape[1] % 3 else 3)
 
 
-def _places(s: Any) -> Any:
-    """One at each place of a container, also where it stores a zero."""
+def _pattern(s: Any) -> Any:
+    """The value 1 at each stored position of a container, including explicit zeros."""
     return scipy.sparse.csr_array((np.ones(s.nnz, int), s.indices, s.indptr), shape=s.shape)
 
 
-def _moved(s: Any, variant: Variant) -> Any:
-    """The container in another library, in a format that it has."""
+def _converted(s: Any, variant: Variant) -> Any:
+    """The container converted to the variant's library, in a format that the library supports."""
     if variant.backend.name == "numpy":
         return s
     has = variant.backend.sparse.formats

@@ -1,4 +1,4 @@
-"""Sparse matrices by their definition: entries at places, taken one after the other. No kernel of ours is used here."""
+"""Sparse matrices by their definition, entry by entry, without the kernels under test."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from xarrayops.plugin.sparse import Parts
 
 Host = NDArray[Any]
-Place = tuple[int, ...]
-Places = dict[Place, Any]
-"""The value at each place, as a number of Python: reals in double precision, integers exact."""
+Position = tuple[int, ...]
+ValueAt = dict[Position, Any]
+"""The value at each position, as a Python number."""
 
 
 class Entries(NamedTuple):
-    """A sparse array as the tests describe it: entries in any order, a place as often as it is given."""
+    """A sparse array as coordinates and values: entries in any order, duplicates allowed."""
 
     shape: tuple[int, ...]
     coords: Host
@@ -25,38 +25,38 @@ class Entries(NamedTuple):
     data: Host
 
     @property
-    def places(self) -> Places:
-        """The values of duplicates are added up, of booleans or-ed; zeros stay."""
-        found: Places = {}
-        for place, value in zip(self.listed, self.data.tolist(), strict=True):
-            found[place] = plus(found[place], value) if place in found else value
+    def value_at(self) -> ValueAt:
+        """The value at each position. Duplicates are summed (booleans or-ed); explicit zeros are kept."""
+        found: ValueAt = {}
+        for position, value in zip(self.positions, self.data.tolist(), strict=True):
+            found[position] = plus(found[position], value) if position in found else value
         return found
 
     @property
-    def listed(self) -> list[Place]:
-        """The places, in the order of the entries."""
+    def positions(self) -> list[Position]:
+        """The position of each entry, in the order of the entries."""
         return list(zip(*self.coords.tolist(), strict=True))
 
     def dense(self) -> Host:
-        """The array, in its own dtype."""
+        """The dense array, of the same dtype."""
         out = np.zeros(self.shape, self.data.dtype)
-        for place, value in self.places.items():
-            out[place] = value
+        for position, value in self.value_at.items():
+            out[position] = value
         return out
 
 
 def plus(x: Any, y: Any) -> Any:
-    """The sum, of booleans the or."""
+    """The sum; for booleans, the logical or."""
     return x or y if isinstance(x, bool) else x + y
 
 
 def times(x: Any, y: Any) -> Any:
-    """The product, of booleans the and."""
+    """The product; for booleans, the logical and."""
     return x and y if isinstance(x, bool) else x * y
 
 
 def entries_of(p: Parts) -> Entries:
-    """The entries of parts in NumPy arrays, as they are stored; those of a block are as many."""
+    """The entries of parts in NumPy arrays, in stored order; each item of a block is an entry."""
     if p.format == "coo":
         return Entries(p.shape, np.asarray(p.coords, dtype="int64"), np.asarray(p.data))
     indptr, across, data = (np.asarray(x) for x in (p.indptr, p.indices, p.data))
@@ -72,14 +72,14 @@ def entries_of(p: Parts) -> Entries:
 
 
 def is_canonical(p: Parts) -> bool:
-    """Whether the entries of parts in NumPy arrays are in order, and none is at the place of another."""
-    places = entries_of(p._replace(data=np.zeros(len(p.data)), block=None)).listed  # of blocks: their places
-    order = [place[::-1] for place in places] if p.format == "csc" else places
+    """Whether parts in NumPy arrays are in canonical format: sorted, without duplicates."""
+    positions = entries_of(p._replace(data=np.zeros(len(p.data)), block=None)).positions  # for bsr, of whole blocks
+    order = [position[::-1] for position in positions] if p.format == "csc" else positions
     return all(before < after for before, after in pairwise(order))
 
 
 def parts_of(e: Entries, format: str, index: str, block: tuple[int, int] | None) -> Parts:
-    """The parts of a format, in NumPy arrays: entries in the order given, duplicates too; of bsr each fills a block."""
+    """The parts of a format in NumPy arrays, with the entries in the given order; for bsr, each entry gets a block."""
     if format == "coo":
         return Parts("coo", e.shape, e.data, coords=e.coords.astype(index))
     along, across = e.coords[::-1] if format == "csc" else e.coords
@@ -94,82 +94,77 @@ def parts_of(e: Entries, format: str, index: str, block: tuple[int, int] | None)
     return Parts(format, e.shape, data[order], across[order].astype(index), indptr, block=block)
 
 
-def same(e: Entries) -> Places:
-    """The matrix itself."""
-    return e.places
+def transposed(e: Entries) -> ValueAt:
+    """The transpose."""
+    return {position[::-1]: value for position, value in e.value_at.items()}
 
 
-def transposed(e: Entries) -> Places:
-    """Rows and columns in turn."""
-    return {place[::-1]: value for place, value in e.places.items()}
-
-
-def added(a: Entries, b: Entries) -> Places:
-    """Where either has an entry."""
-    x, y = a.places, b.places
+def added(a: Entries, b: Entries) -> ValueAt:
+    """The sum, with an entry at each position of either operand."""
+    x, y = a.value_at, b.value_at
     return {p: plus(x[p], y[p]) if p in x and p in y else x.get(p, y.get(p)) for p in (x | y)}
 
 
-def multiplied(a: Entries, b: Entries) -> Places:
-    """Where both have entries."""
-    x, y = a.places, b.places
+def multiplied(a: Entries, b: Entries) -> ValueAt:
+    """The elementwise product, with an entry at each position of both operands."""
+    x, y = a.value_at, b.value_at
     return {p: times(x[p], y[p]) for p in x.keys() & y.keys()}
 
 
-def scaled(a: Entries, b: Any) -> Places:
-    """Times what a dense array holds there, or a number."""
+def scaled(a: Entries, b: Any) -> ValueAt:
+    """The elementwise product with a dense array or a number."""
     dense = np.broadcast_to(np.asarray(b), a.shape)
-    return {p: times(value, dense[p].item()) for p, value in a.places.items()}
+    return {p: times(value, dense[p].item()) for p, value in a.value_at.items()}
 
 
-def scaled_from_left(b: Any, a: Entries) -> Places:
-    """The factors in turn."""
+def scaled_from_left(b: Any, a: Entries) -> ValueAt:
+    """The same with the factors swapped."""
     return scaled(a, b)
 
 
-def product(a: Entries, b: Entries) -> Places:
-    """Of two sparse matrices: each entry of a with the row of b that it meets."""
+def product(a: Entries, b: Entries) -> ValueAt:
+    """The matrix product of two sparse matrices."""
     rows: dict[int, list[tuple[int, Any]]] = {}
-    for (row, column), value in b.places.items():
+    for (row, column), value in b.value_at.items():
         rows.setdefault(row, []).append((column, value))
-    found: Places = {}
-    for (row, inner), left in a.places.items():
+    found: ValueAt = {}
+    for (row, inner), left in a.value_at.items():
         for column, right in rows.get(inner, ()):
-            term, place = times(left, right), (row, column)
-            found[place] = plus(found[place], term) if place in found else term
+            term, position = times(left, right), (row, column)
+            found[position] = plus(found[position], term) if position in found else term
     return found
 
 
 def times_dense(a: Entries, b: Host) -> Host:
-    """Each entry with the row of b, or the item, that it meets."""
+    """The matrix product of a sparse matrix and a dense matrix or vector."""
     b = widened(b)
     out = np.zeros((a.shape[0], *b.shape[1:]), b.dtype)
-    for (row, inner), value in a.places.items():
+    for (row, inner), value in a.value_at.items():
         out[row] = out[row] + value * b[inner]
     return out
 
 
 def dense_times(a: Host, b: Entries) -> Host:
-    """The same from the other side."""
+    """The matrix product of a dense matrix or vector and a sparse matrix."""
     return times_dense(Entries(b.shape[::-1], b.coords[::-1], b.data), a.T).T
 
 
-def sampled(a: Host, b: Host, pattern: Entries) -> Places:
-    """One product of a row and a column for each place."""
+def sampled(a: Host, b: Host, pattern: Entries) -> ValueAt:
+    """The product of a row of a and a column of b at each position of the pattern."""
     a, b = widened(a), widened(b)
-    return {(row, column): np.dot(a[row], b[:, column]).item() for row, column in pattern.places}
+    return {(row, column): np.dot(a[row], b[:, column]).item() for row, column in pattern.value_at}
 
 
 def total(e: Entries, axis: int | None) -> Host:
-    """The sum over an axis or of all; true counts as one."""
+    """The sum over an axis, or over all entries if None; True counts as 1."""
     wide = widened(e.data).dtype
     shape = () if axis is None else (e.shape[1 - axis % 2],)
     out = np.zeros(shape, "int64" if wide.kind == "b" else wide)
-    for place, value in e.places.items():
-        out[() if axis is None else place[1 - axis % 2]] += value
+    for position, value in e.value_at.items():
+        out[() if axis is None else position[1 - axis % 2]] += value
     return out
 
 
 def widened(a: Host) -> Host:
-    """In the widest dtype of its kind."""
+    """The array in the widest dtype of its kind."""
     return a.astype({"b": "bool", "f": "float64", "c": "complex128"}.get(a.dtype.kind, "int64"))

@@ -1,4 +1,4 @@
-"""What sparse verbs refuse, and by which words: malformed parts, operands that do not fit, mixtures, gaps."""
+"""Errors of the sparse verbs: malformed parts, invalid operands, arrays of several libraries, missing containers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.plugin.sparse import FORMATS
-from xarrayops.testing._foreign import foreigners
+from xarrayops.testing._foreign import foreign_arrays
 from xarrayops.testing._samples import ALL
 from xarrayops.testing._sparse_cases import GENERAL, distinct
 from xarrayops.testing._sparse_check import block_of, container
@@ -20,59 +20,59 @@ from xarrayops.testing._sparse_oracle import parts_of
 from xarrayops.testing._table import exercises
 from xarrayops.testing._variant import Variant
 
-Use = Callable[[], Any]
+Call = Callable[[], Any]
 REFUSALS = (xo.errors.XArrayOpsError, ValueError, TypeError)
-HALVES = ("float16", "bfloat16")
+LOW_PRECISION = ("float16", "bfloat16")
 COMPRESSED: dict[str, tuple[dict[str, Any], str]] = {
-    "pointers that fall": ({"indptr": [0, 2, 1, 3]}, r"indptr\[2\] is 1, less than"),
-    "pointers that fall below zero": ({"indptr": [0, -1, 2, 3]}, r"indptr\[1\] is -1"),
-    "pointers that begin late": ({"indptr": [1, 2, 2, 3]}, r"indptr\[0\] is 1"),
-    "pointers that end early": ({"indptr": [0, 2, 2, 2]}, "indptr ends with 2"),
-    "pointers that end late": ({"indptr": [0, 2, 2, 9]}, "indptr ends with 9"),
-    "a pointer too few": ({"indptr": [0, 2, 3]}, "indptr"),
+    "decreasing pointers": ({"indptr": [0, 2, 1, 3]}, r"indptr\[2\] is 1, less than"),
+    "a negative pointer": ({"indptr": [0, -1, 2, 3]}, r"indptr\[1\] is -1"),
+    "a first pointer above zero": ({"indptr": [1, 2, 2, 3]}, r"indptr\[0\] is 1"),
+    "a last pointer too small": ({"indptr": [0, 2, 2, 2]}, "indptr ends with 2"),
+    "a last pointer too large": ({"indptr": [0, 2, 2, 9]}, "indptr ends with 9"),
+    "a pointer missing": ({"indptr": [0, 2, 3]}, "indptr"),
     "no pointers": ({"indptr": []}, "indptr"),
-    "an index below zero": ({"indices": [0, -1, 1]}, r"indices\[1\] is -1"),
+    "a negative index": ({"indices": [0, -1, 1]}, r"indices\[1\] is -1"),
     "an index too large": ({"indices": [0, 2, 7]}, r"indices\[2\], in (block )?(row|column) 2, is 7, but there are 4"),
     "an index far too large": ({"indices": [0, 2, 2**31 - 1]}, r"indices\[2\]"),
-    "two entries at one place": ({"indices": [2, 2, 1]}, r"0 holds (block )?(row|column) 2 twice"),
-    "entries out of order": ({"indices": [2, 0, 1]}, r"0 is not sorted"),
-    "an index too many": ({"indices": [0, 2, 1, 1]}, r"indices|data"),
-    "fewer values": ({"data": [1.0, 2.0]}, "data|entries"),
-    "indices that are fractions": ({"indices": np.asarray([0.0, 2.0, 1.0])}, "indices.*float64"),
-    "pointers of booleans": ({"indptr": np.asarray([False, True, True, True])}, "indptr.*bool"),
+    "a duplicate entry": ({"indices": [2, 2, 1]}, r"0 holds (block )?(row|column) 2 twice"),
+    "unsorted entries": ({"indices": [2, 0, 1]}, r"0 is not sorted"),
+    "an index in excess": ({"indices": [0, 2, 1, 1]}, r"indices|data"),
+    "a value missing": ({"data": [1.0, 2.0]}, "data|entries"),
+    "indices of floats": ({"indices": np.asarray([0.0, 2.0, 1.0])}, "indices.*float64"),
+    "boolean pointers": ({"indptr": np.asarray([False, True, True, True])}, "indptr.*bool"),
     "indices of 16 bits": ({"indices": np.asarray([0, 2, 1], "int16")}, "int16"),
     "indices of another width": ({"indices": np.asarray([0, 2, 1], "int64")}, "int64"),
     "pointers with two axes": ({"indptr": [[0, 2, 2, 3]]}, "indptr"),
     "indices with two axes": ({"indices": [[0, 2, 1]]}, "indices"),
-    "indices without an axis": ({"indices": 2}, "indices"),
+    "0-d indices": ({"indices": 2}, "indices"),
 }
-"""Parts of a matrix of 3 x 4, or 4 x 3, with three entries or blocks, that are malformed; and what the error says."""
+"""Malformed parts of a matrix of 3 x 4 or 4 x 3 entries or blocks, and a pattern of the error message."""
 COO: dict[str, tuple[dict[str, Any], str]] = {
-    "an index below zero": ({"coords": [[0, -1, 2], [0, 2, 1]]}, r"coords\[0, 1\] is -1"),
+    "a negative index": ({"coords": [[0, -1, 2], [0, 2, 1]]}, r"coords\[0, 1\] is -1"),
     "an index too large": ({"coords": [[0, 0, 2], [0, 2, 7]]}, r"coords\[1, 2\] is 7, but shape\[1\] is 4"),
-    "two entries at one place": ({"coords": [[0, 2, 2], [0, 1, 1]]}, r"\(2, 1\) twice"),
-    "entries out of order": ({"coords": [[0, 2, 0], [0, 1, 2]]}, r"not sorted: \(0, 2\)"),
-    "an axis too few": ({"coords": [[0, 0, 2]]}, "coords|extents"),
-    "an axis too many": ({"coords": [[0, 0, 2]] * 3}, "coords|extents"),
-    "no second axis": ({"coords": [0, 2, 1]}, "coords"),
-    "fewer values": ({"data": [1.0, 2.0]}, "data|entries"),
-    "indices that are fractions": ({"coords": np.asarray([[0.0, 0, 2], [0, 2, 1]])}, "coords.*float64"),
+    "a duplicate entry": ({"coords": [[0, 2, 2], [0, 1, 1]]}, r"\(2, 1\) twice"),
+    "unsorted entries": ({"coords": [[0, 2, 0], [0, 1, 2]]}, r"not sorted: \(0, 2\)"),
+    "an axis missing": ({"coords": [[0, 0, 2]]}, "coords|extents"),
+    "an axis in excess": ({"coords": [[0, 0, 2]] * 3}, "coords|extents"),
+    "coords with one axis": ({"coords": [0, 2, 1]}, "coords"),
+    "a value missing": ({"data": [1.0, 2.0]}, "data|entries"),
+    "indices of floats": ({"coords": np.asarray([[0.0, 0, 2], [0, 2, 1]])}, "coords.*float64"),
     "indices of 16 bits": ({"coords": np.asarray([[0, 0, 2], [0, 2, 1]], "int16")}, "int16"),
     "data with two axes": ({"data": [[1.0, 2.0, 3.0]]}, "data"),
 }
-"""The same for coo."""
+"""Malformed parts of a coo matrix, and a pattern of the error message."""
 FAULTS = {format: COO if format == "coo" else COMPRESSED for format in FORMATS}
-LEADS_OUT = (
-    *("pointers that fall", "pointers that fall below zero", "pointers that begin late", "pointers that end late"),
-    *("an index below zero", "an index too large", "an index far too large"),
+UNSAFE = (
+    *("decreasing pointers", "a negative pointer", "a first pointer above zero", "a last pointer too large"),
+    *("a negative index", "an index too large", "an index far too large"),
 )
-"""Those that memory would not survive: no verb may use them."""
-IN_VALUES = (*LEADS_OUT, "two entries at one place", "entries out of order")
-"""Those that a native container can hide."""
+"""Faults that would cause access out of bounds: every verb must refuse them."""
+IN_VALUES = (*UNSAFE, "a duplicate entry", "unsorted entries")
+"""Faults in values, which a native container may have."""
 
 
 def malformed(format: str, change: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, int]]:
-    """The arrays in NumPy, one of them changed, and the shape."""
+    """Parts in NumPy arrays with a change, and the shape."""
     arrays: dict[str, Any] = {"coords": [[0, 0, 2], [0, 2, 1]], "data": [1.0, 2.0, 3.0]}
     if format != "coo":
         arrays = {"indptr": [0, 2, 2, 3], "indices": [0, 2, 1], "data": [1.0, 2.0, 3.0]}
@@ -87,8 +87,8 @@ def malformed(format: str, change: dict[str, Any]) -> tuple[dict[str, Any], tupl
     return arrays, (columns, rows) if format == "csc" else (rows, columns)
 
 
-class Given:
-    """What the wrong calls are made of: a dense array and containers of it."""
+class Operands:
+    """The operands of the invalid calls: a dense array and containers."""
 
     def __init__(self, variant: Variant) -> None:
         self.format = variant.backend.sparse.formats[0]
@@ -99,16 +99,16 @@ class Given:
         self.make = variant.make
 
 
-def mask(g: Given, shape: tuple[int, ...], dtype: str) -> Any:
-    """A mask, right or wrong."""
+def mask(g: Operands, shape: tuple[int, ...], dtype: str) -> Any:
+    """An array of ones, as a valid or invalid mask."""
     return g.make(np.ones(shape, dtype))
 
 
-WRONG: dict[str, tuple[Callable[[Given], Any], str]] = {
+WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "from_dense: sparse": (lambda g: xo.sparse.from_dense(g.s), "is sparse.*Instead: xo.sparse.convert"),
-    "from_dense: no such format": (lambda g: xo.sparse.from_dense(g.x, "dia"), "'dia'.*coo, csr, csc, bsr"),
+    "from_dense: an unknown format": (lambda g: xo.sparse.from_dense(g.x, "dia"), "'dia'.*coo, csr, csc, bsr"),
     "from_dense: a vector": (lambda g: xo.sparse.from_dense(g.x[0, :], "csr"), "csr"),
-    "from_dense: no such condition": (lambda g: xo.sparse.from_dense(g.x, g.format, where="gelu"), "gelu.*relu"),
+    "from_dense: an unknown condition": (lambda g: xo.sparse.from_dense(g.x, g.format, where="gelu"), "gelu.*relu"),
     "from_dense: True": (lambda g: xo.sparse.from_dense(g.x, g.format, where=True), "where=True"),
     "from_dense: NaN": (lambda g: xo.sparse.from_dense(g.x, g.format, where=float("nan")), "where=nan"),
     "from_dense: a mask of numbers": (
@@ -119,16 +119,19 @@ WRONG: dict[str, tuple[Callable[[Given], Any], str]] = {
         lambda g: xo.sparse.from_dense(g.x, g.format, where=mask(g, (4, 1), "bool")),
         r"shape.*\(4, 1\)",
     ),
-    "from_dense: less than no room": (lambda g: xo.sparse.from_dense(g.x, g.format, nnz_max=-1), "nnz_max=-1"),
-    "from_dense: half an entry": (
+    "from_dense: a negative nnz_max": (lambda g: xo.sparse.from_dense(g.x, g.format, nnz_max=-1), "nnz_max=-1"),
+    "from_dense: a fractional nnz_max": (
         lambda g: xo.sparse.from_dense(g.x, g.format, nnz_max=1.5),  # type: ignore[arg-type]
         "nnz_max=1.5",
     ),
     "from_dense: blocks of csr": (lambda g: xo.sparse.from_dense(g.x, "csr", block=(2, 3)), "block.*bsr|csr"),
     "from_dense: bsr without blocks": (lambda g: xo.sparse.from_dense(g.x, "bsr"), "block|bsr"),
-    "from_dense: blocks that do not fit": (lambda g: xo.sparse.from_dense(g.x, "bsr", block=(3, 3)), "3 x 3|bsr"),
-    "from_dense: blocks of nothing": (lambda g: xo.sparse.from_dense(g.x, "bsr", block=(0, 3)), "0 x 3|bsr"),
-    "from_dense: blocks of one number": (
+    "from_dense: blocks that do not divide the shape": (
+        lambda g: xo.sparse.from_dense(g.x, "bsr", block=(3, 3)),
+        "3 x 3|bsr",
+    ),
+    "from_dense: empty blocks": (lambda g: xo.sparse.from_dense(g.x, "bsr", block=(0, 3)), "0 x 3|bsr"),
+    "from_dense: a number as block": (
         lambda g: xo.sparse.from_dense(g.x, "bsr", block=2),  # type: ignore[arg-type]
         "block|bsr",
     ),
@@ -138,11 +141,11 @@ WRONG: dict[str, tuple[Callable[[Given], Any], str]] = {
     "parts: dense": (lambda g: xo.sparse.parts(g.x), "is dense.*Instead"),
     "validate: dense": (lambda g: xo.sparse.validate(g.x), "is dense.*Instead"),
     "convert: dense": (lambda g: xo.sparse.convert(g.x, "csr"), "is dense.*Instead"),
-    "convert: no such format": (lambda g: xo.sparse.convert(g.s, "lil"), "'lil'.*coo, csr, csc, bsr"),
+    "convert: an unknown format": (lambda g: xo.sparse.convert(g.s, "lil"), "'lil'.*coo, csr, csc, bsr"),
     "convert: bsr without blocks": (lambda g: xo.sparse.convert(g.s, "bsr"), "block|bsr"),
-    "convert: blocks that do not fit": (lambda g: xo.sparse.convert(g.s, "bsr", block=(4, 5)), "4.*5|bsr"),
-    "from_parts: no such format": (lambda g: xo.sparse.from_parts("dok", g.x, shape=(4, 6)), "'dok'"),
-    "from_parts: an array too few": (
+    "convert: blocks that do not divide the shape": (lambda g: xo.sparse.convert(g.s, "bsr", block=(4, 5)), "4.*5|bsr"),
+    "from_parts: an unknown format": (lambda g: xo.sparse.from_parts("dok", g.x, shape=(4, 6)), "'dok'"),
+    "from_parts: an array missing": (
         lambda g: xo.sparse.from_parts("csr", g.x, g.x, shape=(4, 6)),
         "indptr, indices, data",
     ),
@@ -155,9 +158,9 @@ WRONG: dict[str, tuple[Callable[[Given], Any], str]] = {
     "multiply: dense by dense": (lambda g: xo.sparse.multiply(g.x, g.x), "dense"),
     "multiply: numbers": (lambda g: xo.sparse.multiply(2.0, 3.0), "multiply"),
     "multiply: another shape": (lambda g: xo.sparse.multiply(g.s, g.other), r"\(4, 6\) and \(3, 6\)"),
-    "multiply: what does not broadcast": (lambda g: xo.sparse.multiply(g.s, g.x[:3, :]), r"\(3, 6\).*\(4, 6\)"),
-    "multiply: what widens": (lambda g: xo.sparse.multiply(g.s, xo.stack([g.x, g.x])), r"\(2, 4, 6\)"),
-    "sum: no such axis": (lambda g: xo.sparse.sum(g.s, axis=2), "axis 2.*Instead"),
+    "multiply: shapes that do not broadcast": (lambda g: xo.sparse.multiply(g.s, g.x[:3, :]), r"\(3, 6\).*\(4, 6\)"),
+    "multiply: a third axis": (lambda g: xo.sparse.multiply(g.s, xo.stack([g.x, g.x])), r"\(2, 4, 6\)"),
+    "sum: an unknown axis": (lambda g: xo.sparse.sum(g.s, axis=2), "axis 2.*Instead"),
     "sum: two axes": (lambda g: xo.sparse.sum(g.s, axis=(0, 1)), "axis"),  # type: ignore[arg-type]
     "sum: dense": (lambda g: xo.sparse.sum(g.x), "is dense.*Instead"),
     "matmul: inner extents": (lambda g: xo.matmul(g.s, g.x), r"(?s)\(4, 6\).*\(4, 6\)"),
@@ -167,17 +170,17 @@ WRONG: dict[str, tuple[Callable[[Given], Any], str]] = {
     "matmul: a list": (lambda g: xo.matmul(g.s, [1.0] * 6), "list"),
     "sddmm: a dense pattern": (lambda g: xo.sparse.sddmm(g.x, g.x, g.x), "pattern is dense.*Instead"),
     "sddmm: a sparse factor": (lambda g: xo.sparse.sddmm(g.s, g.x, g.other), "a is sparse.*Instead"),
-    "sddmm: the pattern for a factor": (lambda g: xo.sparse.sddmm(g.square, g.x[:, :4], g.square), "a is sparse"),
+    "sddmm: the pattern as a factor": (lambda g: xo.sparse.sddmm(g.square, g.x[:, :4], g.square), "a is sparse"),
     "sddmm: shapes": (lambda g: xo.sparse.sddmm(g.x, g.x, g.s), r"\(4, 6\), \(4, 6\) and \(4, 6\)"),
 }
-"""Calls that raise, and what the message says."""
+"""Calls that raise, and a pattern of the error message."""
 MIXED: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "sparse.add": lambda x, s, stranger: xo.sparse.add(s, stranger),
-    "sparse.multiply": lambda x, s, stranger: xo.sparse.multiply(s, stranger),
-    "sparse.from_dense": lambda x, s, stranger: xo.sparse.from_dense(x, where=stranger),
-    "sparse.from_parts": lambda x, s, stranger: xo.sparse.from_parts("coo", x, stranger, shape=(4, 6)),
-    "matmul": lambda x, s, stranger: xo.matmul(s, stranger),
-    "sparse.sddmm": lambda x, s, stranger: xo.sparse.sddmm(x, stranger, s),
+    "sparse.add": lambda x, s, foreign: xo.sparse.add(s, foreign),
+    "sparse.multiply": lambda x, s, foreign: xo.sparse.multiply(s, foreign),
+    "sparse.from_dense": lambda x, s, foreign: xo.sparse.from_dense(x, where=foreign),
+    "sparse.from_parts": lambda x, s, foreign: xo.sparse.from_parts("coo", x, foreign, shape=(4, 6)),
+    "matmul": lambda x, s, foreign: xo.matmul(s, foreign),
+    "sparse.sddmm": lambda x, s, foreign: xo.sparse.sddmm(x, foreign, s),
 }
 GAPS: dict[str, Callable[[Any], Any]] = {
     "sparse.from_dense": xo.sparse.from_dense,
@@ -192,21 +195,21 @@ GAPS: dict[str, Callable[[Any], Any]] = {
     "sparse.sum": xo.sparse.sum,
     "sparse.sddmm": lambda x: xo.sparse.sddmm(x, x, x),
 }
-"""Each verb on what a library without containers has: dense arrays."""
+"""Each verb with dense arrays, for libraries without containers."""
 
 
-def refused(variant: Variant) -> bool:
-    """Whether the library has no containers; a test of those that have ends then."""
+def lacks_containers(variant: Variant) -> bool:
+    """Whether the variant has no sparse containers, or does not trace them."""
     return variant.sparse is None or variant.traced
 
 
 class SparseRefusalSuite:
-    """What sparse verbs refuse."""
+    """Errors of the sparse verbs."""
 
     @exercises(*GAPS)
     @pytest.mark.parametrize("verb", GAPS)
     def test_sparse_gap(self, variant: Variant, verb: str) -> None:
-        """A library without containers says so, and the way out."""
+        """A library without containers raises, and the message says what to do instead."""
         if variant.sparse is not None:
             pytest.skip(f"{variant} has sparse containers")
         with pytest.raises(xo.Unsupported, match="Instead"):
@@ -215,41 +218,41 @@ class SparseRefusalSuite:
     @exercises("sparse.from_parts", "sparse.validate", "sparse.to_dense", "matmul")
     @pytest.mark.parametrize(("format", "what"), [(f, what) for f in FORMATS for what in FAULTS[f]])
     def test_sparse_malformed(self, variant: Variant, format: str, what: str) -> None:
-        """The first offending place is named; a container that hides it is found out by validate and by every verb."""
-        if refused(variant) or format not in variant.backend.sparse.formats:
-            pytest.skip(f"{variant} makes no {format} containers here")
-        if variant.backend.sparse.pads and what == "pointers that end early":
-            pytest.skip(f"to {variant} what comes after the last row only fills a container up")
-        change, says = FAULTS[format][what]
+        """The error names the first invalid item; ``validate`` and all verbs raise it for native containers, too."""
+        if lacks_containers(variant) or format not in variant.backend.sparse.formats:
+            pytest.skip(f"{variant} has no {format} containers")
+        if variant.backend.sparse.pads and what == "a last pointer too small":
+            pytest.skip(f"{variant} accepts padding after the last row")
+        change, pattern = FAULTS[format][what]
         host, shape = malformed(format, change)
         arrays = [variant.make(x) for x in host.values()]
-        with pytest.raises(xo.InvalidSparse, match=rf"xo\.sparse\.from_parts\(\"{format}\"\): .*({says})"):
+        with pytest.raises(xo.InvalidSparse, match=rf"xo\.sparse\.from_parts\(\"{format}\"\): .*({pattern})"):
             xo.sparse.from_parts(format, *arrays, shape=shape)
         if what not in IN_VALUES:
             return
         try:
             s = xo.sparse.from_parts(format, *arrays, shape=shape, check=False)
         except ValueError:
-            return  # the library itself looks at it
-        with pytest.raises(xo.InvalidSparse, match=rf"xo\.sparse\.validate\(.*({says})"):
+            return  # the library checks it
+        with pytest.raises(xo.InvalidSparse, match=rf"xo\.sparse\.validate\(.*({pattern})"):
             xo.sparse.validate(s, canonical=True)
-        if what in LEADS_OUT and str(variant.device) == "cpu":
+        if what in UNSAFE and str(variant.device) == "cpu":
             x = variant.make(np.ones((shape[1], 2), "float32"))
-            uses: list[Use] = [
+            uses: list[Call] = [
                 partial(xo.sparse.to_dense, s),
                 partial(xo.matmul, s, x),
                 partial(xo.sparse.sum, s, axis=0),
             ]
             for use in uses:
-                with pytest.raises(xo.InvalidSparse, match=says):
+                with pytest.raises(xo.InvalidSparse, match=pattern):
                     use()
 
     @exercises("sparse.from_parts")
     @pytest.mark.parametrize("shape", [(3,), (3, 4, 1), (3, -4), (-3, 4), (3.5, 4), ("3", 4), (), 12, None, (2, 4)])
     def test_sparse_shapes(self, variant: Variant, shape: Any) -> None:
-        """A shape that is none, or not that of the parts, raises."""
-        if refused(variant):
-            pytest.skip(f"{variant} makes no containers here")
+        """A shape that is invalid, or does not match the parts, raises."""
+        if lacks_containers(variant):
+            pytest.skip(f"{variant} has no sparse containers")
         for format in set(variant.backend.sparse.formats) - {"bsr"}:
             host, _ = malformed(format, {})
             with pytest.raises(REFUSALS, match="from_parts"):
@@ -258,25 +261,25 @@ class SparseRefusalSuite:
     @exercises(*{f"sparse.{label.partition(':')[0]}" for label in WRONG} - {"sparse.matmul"}, "matmul")
     @pytest.mark.parametrize("wrong", WRONG)
     def test_sparse_refusals(self, variant: Variant, wrong: str) -> None:
-        """What does not fit, or is no container, raises; the message says which operand, and names the verb."""
-        if refused(variant):
-            pytest.skip(f"{variant} makes no containers here")
-        use, says = WRONG[wrong]
-        with pytest.raises(REFUSALS, match=f"(?s){says}") as caught:
-            use(Given(variant))
+        """An invalid operand raises; the message names the operand and the verb."""
+        if lacks_containers(variant):
+            pytest.skip(f"{variant} has no sparse containers")
+        use, pattern = WRONG[wrong]
+        with pytest.raises(REFUSALS, match=f"(?s){pattern}") as caught:
+            use(Operands(variant))
         verb = wrong.partition(":")[0]
         assert f"xo.{'' if verb == 'matmul' else 'sparse.'}{verb}" in str(caught.value), caught.value
 
     @exercises("sparse.from_dense", "sparse.from_parts")
-    @pytest.mark.parametrize("dtype", [*ALL, *HALVES])
+    @pytest.mark.parametrize("dtype", [*ALL, *LOW_PRECISION])
     def test_sparse_dtypes(self, variant: Variant, dtype: str) -> None:
-        """A dtype that containers cannot hold is refused in the words of the library's own data; others are held."""
-        if refused(variant):
-            pytest.skip(f"{variant} makes no containers here")
+        """Containers keep the dtype, or raise with the reason that the backend declares."""
+        if lacks_containers(variant):
+            pytest.skip(f"{variant} has no sparse containers")
         try:
             x = xo.astype(variant.array(np.abs(GENERAL.dense())), dtype)
         except xo.Unsupported:
-            pytest.skip(f"{variant} has no {dtype} by its own account")
+            pytest.skip(f"{variant} does not support {dtype}")
         why = variant.backend.sparse.dtype_refusal(dtype)
         for format in variant.backend.sparse.formats:
             if why is None:
@@ -288,7 +291,7 @@ class SparseRefusalSuite:
             indices = [variant.make(a) for name, a in p.arrays.items() if name != "data"]
             data = xo.astype(variant.make(p.data), dtype)
             assert "Instead" in why
-            uses: list[Use] = [
+            uses: list[Call] = [
                 partial(xo.sparse.from_dense, x, format, block=p.block),
                 partial(xo.sparse.from_parts, format, *indices, data, shape=GENERAL.shape),
             ]
@@ -299,23 +302,23 @@ class SparseRefusalSuite:
     @exercises(*MIXED)
     @pytest.mark.parametrize("verb", MIXED)
     def test_sparse_of_mixed_libraries(self, variant: Variant, verb: str) -> None:
-        """An array of another library beside a container raises, and the message names the cure."""
-        if refused(variant):
-            pytest.skip(f"{variant} makes no containers here")
-        g = Given(variant)
-        for library, stranger in foreigners(variant).items():
+        """An array of another library with a container raises, and the message says what to do instead."""
+        if lacks_containers(variant):
+            pytest.skip(f"{variant} has no sparse containers")
+        g = Operands(variant)
+        for library, foreign in foreign_arrays(variant).items():
             with pytest.raises(xo.MixedBackends) as caught:
-                MIXED[verb](g.x, g.s, stranger)
+                MIXED[verb](g.x, g.s, foreign)
             for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
                 assert part in str(caught.value), f"the message lacks {part!r}: {caught.value}"
 
     @exercises("add", "sum")
-    def test_sparse_beside_dense_verbs(self, variant: Variant) -> None:
-        """Verbs of dense arrays refuse containers with classes of their own, and name what serves them."""
-        if refused(variant) or variant.backend.has_sparse_layouts:
-            pytest.skip(f"{variant} has no containers of classes that are not its arrays'")
-        g = Given(variant)
-        uses: list[Use] = [partial(xo.add, g.s, g.s), partial(xo.add, g.x, g.s), partial(xo.sum, g.s)]
+    def test_containers_with_dense_verbs(self, variant: Variant) -> None:
+        """Dense verbs refuse containers that are not arrays of the library, and name the sparse verbs."""
+        if lacks_containers(variant) or variant.backend.has_sparse_layouts:
+            pytest.skip(f"{variant} has no containers of a separate class")
+        g = Operands(variant)
+        uses: list[Call] = [partial(xo.add, g.s, g.s), partial(xo.add, g.x, g.s), partial(xo.sum, g.s)]
         for use in uses:
             with pytest.raises(xo.Unsupported, match=r"sparse.*Instead: .*xo\.sparse"):
                 use()

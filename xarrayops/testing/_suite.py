@@ -5,7 +5,6 @@ from __future__ import annotations
 import xarrayops as xo
 from xarrayops._protocol.surface import SURFACE
 from xarrayops.plugin import gap_of
-from xarrayops.testing._around import AroundSuite
 from xarrayops.testing._attention import AttentionSuite
 from xarrayops.testing._creation import CreationSuite
 from xarrayops.testing._dtypes import DtypeSuite
@@ -13,6 +12,7 @@ from xarrayops.testing._elementwise import ElementwiseSuite
 from xarrayops.testing._exchange import ExchangeSuite
 from xarrayops.testing._fft import FftSuite
 from xarrayops.testing._indexing import AtSuite, IndexingSuite
+from xarrayops.testing._inspection import InspectionSuite
 from xarrayops.testing._layout import LayoutSuite
 from xarrayops.testing._linalg import LinalgSuite
 from xarrayops.testing._manipulation import ManipulationSuite
@@ -60,7 +60,7 @@ class ContractSuite(
     LayoutSuite,
     SparseSuite,
     SparseRefusalSuite,
-    AroundSuite,
+    InspectionSuite,
 ):
     """Every theme. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

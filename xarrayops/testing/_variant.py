@@ -1,4 +1,4 @@
-"""A variant: one backend, on one device, run in one way."""
+"""A variant: one backend on one device, with one way to run functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Make = Callable[[NDArray[Any]], Array]
 
 
 def compact(make: Make, a: NDArray[Any]) -> Array:
-    """The array as the library makes it."""
+    """An array in the library's default layout."""
     return make(a)
 
 
@@ -31,33 +31,33 @@ def strided(make: Make, a: NDArray[Any]) -> Array:
 
 
 def reversed_(make: Make, a: NDArray[Any]) -> Array:
-    """A view with negative strides, in libraries that have them."""
+    """A view with negative strides, in libraries that support them."""
     backward = (slice(None, None, -1),) * a.ndim
     return make(a[backward])[backward] if a.ndim else make(a)
 
 
 class Variant:
-    """One backend on one device; a subclass may run functions in another way.
+    """One backend on one device. A subclass can change how functions run.
 
     Parameters
     ----------
     library : str or module
         A backend's name, or the namespace module of a library that has no backend of its own.
     label : str
-        What test ids show beside the name.
+        A label that test ids show after the name.
     device : str, optional
-        A device by name; default: the library's own.
+        The name of a device; default: the library's default device.
     lay : callable
-        How arrays lie in memory: `compact`, `strided`, `reversed_`, or a function of your own.
+        The memory layout of the arrays: `compact`, `strided`, `reversed_`, or a function with the same signature.
     calls : int, optional
-        How many calls of each row are made; default: all. For variants that take long over each.
+        The maximum number of calls for each row; default: all. Use it for slow variants.
     faults : dict, optional
-        Rows (as test ids show them) that the library itself gets wrong, with the reason, where no backend file can mend
-        or declare it. They must fail.
+        Rows (as test ids show them) that fail because of a bug in the library, with the reason. For bugs that the
+        backend can neither fix nor declare. These rows must fail.
     """
 
     traced = False
-    """Whether a compiler, or a ban on computing, is at work, so that names in ``UNTRACEABLE`` must fail."""
+    """Whether functions are traced or must not compute, so that names in ``UNTRACEABLE`` must fail."""
 
     def __init__(
         self,
@@ -81,24 +81,24 @@ class Variant:
         return "-".join(filter(None, (self.backend.name, self.label)))
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function. Override this to compile it first, or to forbid computation meanwhile."""
+        """Call the function. A subclass can override this to compile the function, or to forbid computation."""
         return function(*args, **kwargs)
 
     def array(self, a: NDArray[Any]) -> Array:
-        """An array of the library with the values of a NumPy array, laid out as this variant lays them."""
+        """An array of the library with the values of a NumPy array, in this variant's memory layout."""
         return self.lay(self.make, a)
 
     def make(self, a: NDArray[Any]) -> Array:
-        """A plain array of the library, on the device of this variant."""
+        """An array of the library in its default layout, on this variant's device."""
         return xo.convert(a, self.library, device=self.device_name, copy=True)
 
     def values(self, x: Array) -> NDArray[Any]:
-        """The values of an array as NumPy has them, computed where they are lazy."""
+        """The values of an array as a NumPy array; lazy arrays are computed."""
         return np.asarray(xo.convert(xo.compute(x), "numpy"))
 
     @cached_property
     def sparse(self) -> SparseBackend | None:
-        """What serves the library's sparse containers; None where it has none, or lacks what they need."""
+        """The backend of the library's sparse containers; None if it has no containers or a dependency is missing."""
         try:
             return self.backend.sparse
         except Unsupported:
@@ -106,7 +106,7 @@ class Variant:
 
     @property
     def untraceable(self) -> dict[str, Gap]:
-        """The functions that must fail under this variant, as the backend's own data says."""
+        """The functions that must fail under this variant, as the backend declares."""
         return self.backend.untraceable if self.traced else {}
 
     @cached_property
@@ -116,7 +116,7 @@ class Variant:
 
     @cached_property
     def dtypes(self) -> frozenset[str]:
-        """The standard's dtypes that the library says it has on this device."""
+        """The standard's dtypes that the library supports on this device."""
         return frozenset(self.backend.namespace.__array_namespace_info__().dtypes(device=self.device))
 
     @cached_property
@@ -127,7 +127,7 @@ class Variant:
 
     @property
     def creation(self) -> dict[str, Any]:
-        """The keywords that make a creation function create here."""
+        """The keywords that make a creation function use this library and device."""
         if isinstance(self.library, str):
             return {"backend": self.library, "device": self.device_name}
         return {"like": self.make(np.zeros(()))}

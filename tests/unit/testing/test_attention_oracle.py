@@ -1,4 +1,4 @@
-"""The oracle of attention against sources that are not it: matrices written out, SciPy, PyTorch."""
+"""The oracle of attention compared with explicit matrices, SciPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops.testing._attention_cases import OPTIONS, PAIRS, flags, pair, qkv, shift
+from xarrayops.testing._attention_cases import OPTIONS, PAIRS, pair, qkv, random_bias, random_mask
 from xarrayops.testing._attention_oracle import attention_oracle
 
 Q, K, V = qkv(5, 7, dtype="float64")
 SQUARE = qkv(5, 5, dtype="float64")
 
 
-def seen(queries: int, keys: int, **options: Any) -> list[str]:
-    """Which keys each query attends to, an x for each: equal scores spread each query over all that it sees."""
+def visible_keys(queries: int, keys: int, **options: Any) -> list[str]:
+    """For each query, a string with an x for each visible key; equal scores give all visible keys a weight above 0."""
     q, k, v = np.zeros((1, 1, queries, 1)), np.zeros((1, 1, keys, 1)), np.eye(keys)[np.newaxis, np.newaxis]
     out, lse = attention_oracle(q, k, v, **options)
     count = np.sum(out[0, 0] > 0, axis=-1)
@@ -66,12 +66,12 @@ VISIBLE: dict[str, tuple[tuple[int, int], dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", VISIBLE)
-def test_who_sees_whom(name: str) -> None:
+def test_visible_keys(name: str) -> None:
     (queries, keys), options, want = VISIBLE[name]
-    assert seen(queries, keys, **options) == want
+    assert visible_keys(queries, keys, **options) == want
 
 
-def test_lengths_are_of_each_row_of_the_batch() -> None:
+def test_lengths_apply_to_each_batch_item() -> None:
     out, lse = attention_oracle(Q, K, V, q_lengths=[2, 5], kv_lengths=[7, 3], causal="bottom_right")
     alone = [
         attention_oracle(Q[:1, :, :2], K[:1], V[:1], causal=5),
@@ -83,7 +83,7 @@ def test_lengths_are_of_each_row_of_the_batch() -> None:
     assert np.all(lse[0, :, 2:] == -np.inf)
 
 
-def test_what_lies_past_the_lengths_is_not_read() -> None:
+def test_values_past_the_lengths_are_not_read() -> None:
     bad = [x.copy() for x in (Q, K, V)]
     for x in bad:
         x[:, :, 4:] = np.nan
@@ -93,8 +93,8 @@ def test_what_lies_past_the_lengths_is_not_read() -> None:
     np.testing.assert_array_equal(got[1][:, :, :4], want[1])
 
 
-def test_two_keys_by_hand() -> None:
-    """Scores 1 and 0 at the scale 1/2 of four items; then with a softcap and a bias, in this order."""
+def test_two_keys() -> None:
+    """Explicit results for scores 1 and 0, with the default scale 1/2; then with softcap and bias."""
     q, k, v = np.ones((1, 1, 4)), np.asarray([[[0.5] * 4, [0.0] * 4]]), np.asarray([[[1.0], [0.0]]])
     out, lse = attention_oracle(q, k, v, layout="HSD")
     assert out[0, 0, 0] == pytest.approx(math.e / (math.e + 1))
@@ -107,9 +107,9 @@ def test_two_keys_by_hand() -> None:
 
 @pytest.mark.parametrize("layout", ["BHSD", "BSHD", "HSD", "SHD"])
 def test_scipy(layout: str) -> None:
-    """The formula in one line, for every layout, with grouped heads spelled out."""
+    """Results match SciPy's softmax and logsumexp for every layout, with the heads of keys and values repeated."""
     special = pytest.importorskip("scipy.special")
-    mask, bias = flags(4, 5, 7) | np.eye(5, 7, dtype=bool), shift(4, 5, 7, dtype="float64")
+    mask, bias = random_mask(4, 5, 7) | np.eye(5, 7, dtype=bool), random_bias(4, 5, 7, dtype="float64")
     k, v = (np.stack([x[:, head] for head in (0, 0, 1, 1)], axis=1) for x in (K, V))
     scores = np.where(mask, 2 * np.tanh(0.3 * np.einsum("bhid,bhjd->bhij", Q, k) / 2) + bias, -np.inf)
     want = special.softmax(scores, axis=-1) @ v
@@ -127,15 +127,19 @@ def test_scipy(layout: str) -> None:
         ((Q, K, V), {}, {}),
         (SQUARE, {"causal": True}, {"is_causal": True}),
         ((Q, K, V), {"causal": "top_left"}, {"is_causal": True}),
-        ((Q, K, V), {"mask": flags(2, 1, 5, 7)}, {"attn_mask": flags(2, 1, 5, 7)}),
+        ((Q, K, V), {"mask": random_mask(2, 1, 5, 7)}, {"attn_mask": random_mask(2, 1, 5, 7)}),
         ((Q, K, V), {"mask": np.zeros((5, 7), dtype=bool)}, {"attn_mask": np.zeros((5, 7), dtype=bool)}),
-        ((Q, K, V), {"bias": shift(4, 5, 7, dtype="float64")}, {"attn_mask": shift(4, 5, 7, dtype="float64")}),
+        (
+            (Q, K, V),
+            {"bias": random_bias(4, 5, 7, dtype="float64")},
+            {"attn_mask": random_bias(4, 5, 7, dtype="float64")},
+        ),
         ((Q, K, V), {"scale": -0.3}, {"scale": -0.3}),
     ],
-    ids=["plain", "causal", "top left", "mask", "nobody sees", "bias", "scale"],
+    ids=["plain", "causal", "top left", "mask", "all masked", "bias", "scale"],
 )
 def test_torch(arrays: Any, options: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """PyTorch's own attention in double precision, of grouped heads."""
+    """Results match PyTorch's attention in double precision, with grouped heads."""
     torch = pytest.importorskip("torch", exc_type=ImportError)
     given = {name: torch.asarray(x) if isinstance(x, np.ndarray) else x for name, x in theirs.items()}
     attention = torch.nn.functional.scaled_dot_product_attention
@@ -144,8 +148,8 @@ def test_torch(arrays: Any, options: dict[str, Any], theirs: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
-def test_each_option_of_a_pair_tells(names: tuple[str, str]) -> None:
-    """The suite's walk over pairs of options can fail: whichever is dropped, the result is another one."""
+def test_each_option_of_a_pair_changes_the_result(names: tuple[str, str]) -> None:
+    """Without either option of a pair the result differs, so the suite detects a kernel that ignores one."""
     case = pair(names)
     options = {name: value for name, value in case.kwargs.items() if name != "return_lse"}
     want, _ = attention_oracle(*case.args, **options)
@@ -153,7 +157,7 @@ def test_each_option_of_a_pair_tells(names: tuple[str, str]) -> None:
         fewer = {other: value for other, value in options.items() if other != name}
         try:
             without, _ = attention_oracle(*case.args, **fewer)
-        except ValueError:  # in the other layout the mask does not fit
+        except ValueError:  # the shape of the mask is invalid in the other layout
             assert name == "layout"
             continue
         assert np.max(np.abs(without - want)) > 1e-3, name

@@ -1,4 +1,4 @@
-"""Hostile calls of the sparse verbs end in a clear error or in the right answer; and the fuzzer sees what does not."""
+"""Hostile calls of the sparse verbs return a correct result or raise a clear error; the fuzzer reports others."""
 
 import importlib.util
 import subprocess
@@ -14,7 +14,7 @@ from xarrayops.testing._sparse_fuzz import WORKERS, fuzz
 from xarrayops.testing._sparse_hostile import draw
 
 COUNTS = {"numpy": 2500, "torch": 1500, "jax": 200}
-"""As many as a few seconds allow; the command in the module's first line takes more."""
+"""The number of calls for each library, for tests of a few seconds; the fuzzer's command can make more."""
 
 
 @pytest.mark.parametrize("library", COUNTS)
@@ -26,13 +26,13 @@ def test_hostile_calls(library, monkeypatch):
     summary = fuzz(library, range(count))
     assert not summary.findings, str(summary)
     assert summary.outcomes.total() == count
-    for outcome in ("right answer", "InvalidSparse"):
-        assert summary.outcomes[outcome] > count / 10, f"the calls are too much alike:\n{summary}"
+    for outcome in ("correct result", "InvalidSparse"):
+        assert summary.outcomes[outcome] > count / 10, f"the calls are too similar:\n{summary}"
 
 
 @pytest.mark.parametrize(("library", "count"), [("numpy", 300), ("torch", 200), ("jax", 8)])
 def test_containers_whose_arrays_are_in_several_heaps(library, count, monkeypatch):
-    """A view of the arrays of two heaps ended the process; all answers are SciPy's."""
+    """A view over arrays of two heaps once crashed the process; all results match SciPy."""
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     monkeypatch.setenv("JAX_ENABLE_X64", "1")
@@ -40,7 +40,7 @@ def test_containers_whose_arrays_are_in_several_heaps(library, count, monkeypatc
     assert summary.outcomes == {"equal to SciPy": count}, str(summary)
 
 
-def test_a_wrong_answer_is_not_equal_to_scipy(monkeypatch):
+def test_a_wrong_result_is_a_finding(monkeypatch):
     functions, variant = xo.backend("numpy").sparse.functions, Variant("numpy")
     right = functions["add"]
     monkeypatch.setitem(functions, "add", lambda a, b: right(a, right(a, b)))
@@ -50,18 +50,18 @@ def test_a_wrong_answer_is_not_equal_to_scipy(monkeypatch):
     assert all(reason.startswith("add of ") for reason in found)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems place memory in other ways")
-def test_each_thread_has_a_heap_of_its_own():
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems allocate memory differently")
+def test_each_thread_has_its_own_heap():
     made = Heaps(3)
     addresses = sorted(made.copied(np.zeros(500)).ctypes.data >> 26 for _ in range(3))
-    assert len(set(addresses)) == 3, "glibc's heaps of threads begin at multiples of 64 MiB"
+    assert len(set(addresses)) == 3, "in glibc, the heaps of threads begin at multiples of 64 MiB"
 
 
-def test_a_seed_draws_the_same_call_again():
+def test_a_seed_gives_the_same_call_again():
     variant = Variant("numpy")
     seeds = range(40)
-    assert [draw(variant, seed).words for seed in seeds] == [draw(variant, seed).words for seed in seeds]
-    assert len({draw(variant, seed).words for seed in seeds}) > 35
+    assert [draw(variant, seed).description for seed in seeds] == [draw(variant, seed).description for seed in seeds]
+    assert len({draw(variant, seed).description for seed in seeds}) > 35
 
 
 SABOTEUR = """
@@ -98,11 +98,11 @@ def saboteur(tmp_path, monkeypatch, hanging):
     return "saboteur"
 
 
-def test_a_crash_a_hang_and_wrong_answers_are_found(saboteur):
+def test_a_crash_a_hang_and_wrong_results_are_findings(saboteur):
     sound = fuzz("numpy", range(10, 200))
     assert not [line for line in sound.findings if "sum" in line or "transpose" in line]
     summary = fuzz("numpy", range(200), module=saboteur)
-    assert summary.outcomes.total() == 200, "the calls after a crash and a hang were lost"
+    assert summary.outcomes.total() == 200, "the calls after a crash and a hang are missing"
     found = dict(line.removeprefix("seed ").split(": ", 1) for line in summary.findings)
     assert "SIGABRT" in found.pop("3")
     assert "no answer within" in found.pop("5")
@@ -112,17 +112,19 @@ def test_a_crash_a_hang_and_wrong_answers_are_found(saboteur):
     assert obscure, summary
     assert all(int(seed) >= 10 for seed in found)
     again = fuzz("numpy", [3], module=saboteur)
-    assert again.findings == [line for line in summary.findings if line.startswith("seed 3:")], "a seed names its call"
+    assert again.findings == [line for line in summary.findings if line.startswith("seed 3:")], (
+        "the same seed must give the same finding"
+    )
 
 
-def test_the_command_prints_a_summary_and_tells_by_its_status():
+def test_the_command_prints_a_summary_and_sets_its_exit_status():
     command = [sys.executable, "-m", "xarrayops.testing._sparse_fuzz", "--count", "20", "--seed", "40"]
     done = subprocess.run([*command, "--backend", "numpy"], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("numpy: 20 calls, 0 findings\n"), done.stdout + done.stderr
-    assert "right answer" in done.stdout
+    assert "correct result" in done.stdout
     assert done.returncode == 0
 
 
-def test_a_worker_that_does_not_start_is_told_at_once():
+def test_a_worker_that_does_not_start_raises():
     with pytest.raises(RuntimeError, match=r"does not start.*nonesuch"):
         fuzz("nonesuch", range(3))

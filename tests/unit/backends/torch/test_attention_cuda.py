@@ -14,7 +14,7 @@ from xarrayops._core.registry import backend_by_name
 from xarrayops._protocol import candidates
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops.plugin import Attention, Call
-from xarrayops.testing._attention_cases import FUSED, VIEW
+from xarrayops.testing._attention_cases import FUSED, FUSED_VIEWS
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses import fake_tensor  # noqa: E402
@@ -284,21 +284,21 @@ def test_flash_has_a_gradient(options: dict[str, Any]) -> None:
 
 CUDNN, FLASH, EFFICIENT = "torch:sdpa-cudnn", "torch:sdpa-flash", "torch:sdpa-efficient"
 SERVED: dict[str, tuple[str, ...]] = {
-    "1 places": (FLASH, FLASH),
-    "128 places, 128 items": (FLASH, CUDNN),
-    "384 places": (FLASH, CUDNN),
+    "length 1": (FLASH, FLASH),
+    "length 128, head size 128": (FLASH, CUDNN),
+    "length 384": (FLASH, CUDNN),
     "grouped": (FLASH, CUDNN),
     "more keys": (FLASH, CUDNN),
-    "more keys, from the top left": (FLASH, CUDNN),
+    "more keys, top left": (FLASH, CUDNN),
     "fewer keys": (FLASH, CUDNN),
     "window": (FLASH, CUDNN),
-    "window of both sides": (FLASH, CUDNN),
+    "window with two bounds": (FLASH, CUDNN),
     "decoding": (FLASH, FLASH),
     "decoding, lengths": (FLASH, FLASH),
     "several steps, lengths": (FLASH, FLASH),
     "no keys": (FLASH, FLASH),
     "mask": (EFFICIENT, CUDNN),
-    "mask of heads": (EFFICIENT, CUDNN),
+    "mask for each head": (EFFICIENT, CUDNN),
     "misaligned": (FLASH, CUDNN),
     "misaligned decoding": (FLASH, FLASH),
     "strided": (FLASH, CUDNN),
@@ -308,9 +308,9 @@ SERVED: dict[str, tuple[str, ...]] = {
 
 
 VIEWED: dict[str, Any] = {
-    **VIEW,
-    "a part of each head": lambda x: x.narrow(3, 1, 64),
-    "every other place": lambda x: x.as_strided(
+    **FUSED_VIEWS,
+    "a slice of each head": lambda x: x.narrow(3, 1, 64),
+    "every second position": lambda x: x.as_strided(
         (*x.shape[:2], x.shape[2] // 2, 64), (*x.stride()[:2], 2 * x.stride(2), 1)
     ),
 }

@@ -1,4 +1,4 @@
-"""The verbs around an array: whose it is, where it lives, whether it is computed; and shapes."""
+"""Inspection of arrays: their backend, their device, whether they are lazy, and how their shapes broadcast."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from xarrayops.testing._variant import Variant
 X = sample("float32")
 
 
-class AroundSuite:
-    """The verbs around an array."""
+class InspectionSuite:
+    """Functions that inspect an array or move it to a device."""
 
     @exercises("array_namespace", "backend")
     def test_namespace(self, variant: Variant) -> None:
-        """The namespace is the standard's, with our functions and native dtypes."""
+        """The namespace follows the standard, with our functions and the library's dtypes."""
         x = variant.array(X)
         namespace = called(variant, "array_namespace", xo.array_namespace, x)
         assert namespace is xo.backend(x).namespace is xo.backend(variant.library).namespace
@@ -31,7 +31,7 @@ class AroundSuite:
 
     @exercises("backend", "backends")
     def test_backend(self, variant: Variant) -> None:
-        """A backend has a name, versions and devices; the list of all knows it, if an entry point does."""
+        """A backend has a name, versions and devices. `xo.backends` lists it if it has an entry point."""
         backend = called(variant, "backend", xo.backend, variant.array(X))
         assert backend is variant.backend
         assert all(isinstance(v, str) for v in backend.versions.values())
@@ -52,7 +52,7 @@ class AroundSuite:
 
     @exercises("device", "to_device")
     def test_device(self, variant: Variant) -> None:
-        """``to_device(x, device(x)) is x``; the names of devices are accepted."""
+        """``to_device(x, device(x)) is x``. Device names are accepted."""
         x = variant.array(X)
         device = xo.device(x)
         assert called(variant, "device", xo.device, x) in (device, None)
@@ -65,7 +65,7 @@ class AroundSuite:
 
     @exercises("is_lazy", "compute")
     def test_compute(self, variant: Variant) -> None:
-        """Computed values are not lazy, and arrays that are not lazy are returned themselves."""
+        """The results of ``compute`` are not lazy. An array that is not lazy is returned itself."""
         x, y = variant.array(X), variant.array(X)
         first, number, second = xo.compute(x, 1.5, y)
         assert number == 1.5
@@ -79,7 +79,7 @@ class AroundSuite:
 
     @exercises("synchronize")
     def test_synchronize(self, variant: Variant) -> None:
-        """Returns nothing, for any number of arrays."""
+        """``synchronize`` returns None for any number of arrays."""
         x = variant.array(X)
         assert xo.synchronize(xo.add(x, x), x) is None  # type: ignore[func-returns-value]
         assert xo.synchronize() is None  # type: ignore[func-returns-value]
@@ -87,7 +87,7 @@ class AroundSuite:
 
     @exercises("explain")
     def test_explain(self, variant: Variant) -> None:
-        """The chosen candidate is of this library, and nothing is copied."""
+        """The chosen candidate is this library's, and no candidate copies."""
         x = variant.array(X)
         explained = called(variant, "explain", xo.explain, "add", x, x)
         assert explained.verb == "add"
@@ -99,7 +99,7 @@ class AroundSuite:
 
     @exercises("broadcast_shapes")
     def test_broadcast_shapes(self) -> None:
-        """Shapes alone need no library."""
+        """Shapes broadcast as in NumPy, without an array."""
         for shapes in ([(3, 1), (4,)], [()], [(0, 1), (1, 5)], [(2, 3), (2, 3), (1,)]):
             assert xo.broadcast_shapes(*shapes) == np.broadcast_shapes(*shapes)
         with pytest.raises(ValueError, match="axis -1"):
