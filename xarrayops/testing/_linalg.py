@@ -283,7 +283,7 @@ class LinalgSuite:
         """Unique results match the oracle; others satisfy equations: ``q @ r == x``, ``x @ v == v * w``."""
         check_row(variant, row)
 
-    def test_the_extension_repeats_products(self) -> None:
+    def test_linalg_has_the_products(self) -> None:
         """``xo.linalg`` has the products of the main namespace."""
         for name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
             assert getattr(xo.linalg, name) is getattr(xo, name)

@@ -64,7 +64,7 @@ class MixedSuite:
 
     @pytest.mark.parametrize("bad", NOT_ARRAYS, ids=lambda bad: type(bad).__name__)
     def test_arguments_of_other_types(self, variant: Variant, bad: Any) -> None:
-        """An argument that is not an array raises, alone and with an array."""
+        """An argument that is not an array raises an error that names ``asarray``, alone and with an array."""
         x = variant.array(sample("float32", (2,)))
         uses: list[Use] = [
             lambda: xo.add(x, bad),
@@ -77,7 +77,7 @@ class MixedSuite:
                 use()
 
     @pytest.mark.parametrize("bad", [MASKED, np.asarray([{}, None])], ids=["masked", "objects"])
-    def test_numpy_arrays_that_are_not_served(self, variant: Variant, bad: Any) -> None:
+    def test_unsupported_numpy_arrays(self, variant: Variant, bad: Any) -> None:
         """Masked arrays and object arrays raise, and the message says what to do instead."""
         x = variant.array(sample("float64", (2,)))
         uses: list[Use] = [lambda: xo.concat([x, bad]), lambda: xo.sum(bad), lambda: xo.convert(bad, variant.library)]

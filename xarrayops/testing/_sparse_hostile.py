@@ -50,7 +50,7 @@ class HostileCall(NamedTuple):
 def draw(variant: Variant, seed: int) -> HostileCall:
     """The call of a seed."""
     chance = random.Random(seed)
-    return chance.choice((from_dense, from_parts, from_parts, operation, operation, operation, nonsense))(
+    return chance.choice((from_dense, from_parts, from_parts, operation, operation, operation, random_arguments))(
         variant, chance
     )
 
@@ -212,7 +212,7 @@ def _operand(variant: Variant, x: Any, format: str) -> Any:
     return variant.array(x) if isinstance(x, np.ndarray) else x
 
 
-def nonsense(variant: Variant, chance: random.Random) -> HostileCall:
+def random_arguments(variant: Variant, chance: random.Random) -> HostileCall:
     """A call of any verb with random arguments."""
     verb = chance.choice([name for name in xo.sparse.__all__ if name != "Parts"])
     e = entries(variant, chance)

@@ -220,7 +220,7 @@ class SparseRefusalSuite:
     def test_sparse_malformed(self, variant: Variant, format: str, what: str) -> None:
         """The error names the first invalid item; ``validate`` and all verbs raise it for native containers, too."""
         if lacks_containers(variant) or format not in variant.backend.sparse.formats:
-            pytest.skip(f"{variant} has no {format} containers")
+            pytest.skip(f"{variant} does not test {format} containers")
         if variant.backend.sparse.pads and what == "a last pointer too small":
             pytest.skip(f"{variant} accepts padding after the last row")
         change, pattern = FAULTS[format][what]
@@ -252,7 +252,7 @@ class SparseRefusalSuite:
     def test_sparse_shapes(self, variant: Variant, shape: Any) -> None:
         """A shape that is invalid, or does not match the parts, raises."""
         if lacks_containers(variant):
-            pytest.skip(f"{variant} has no sparse containers")
+            pytest.skip(f"{variant} does not test sparse containers")
         for format in set(variant.backend.sparse.formats) - {"bsr"}:
             host, _ = malformed(format, {})
             with pytest.raises(REFUSALS, match="from_parts"):
@@ -263,7 +263,7 @@ class SparseRefusalSuite:
     def test_sparse_refusals(self, variant: Variant, wrong: str) -> None:
         """An invalid operand raises; the message names the operand and the verb."""
         if lacks_containers(variant):
-            pytest.skip(f"{variant} has no sparse containers")
+            pytest.skip(f"{variant} does not test sparse containers")
         use, pattern = WRONG[wrong]
         with pytest.raises(REFUSALS, match=f"(?s){pattern}") as caught:
             use(Operands(variant))
@@ -275,7 +275,7 @@ class SparseRefusalSuite:
     def test_sparse_dtypes(self, variant: Variant, dtype: str) -> None:
         """Containers keep the dtype, or raise with the reason that the backend declares."""
         if lacks_containers(variant):
-            pytest.skip(f"{variant} has no sparse containers")
+            pytest.skip(f"{variant} does not test sparse containers")
         try:
             x = xo.astype(variant.array(np.abs(GENERAL.dense())), dtype)
         except xo.Unsupported:
@@ -304,7 +304,7 @@ class SparseRefusalSuite:
     def test_sparse_of_mixed_libraries(self, variant: Variant, verb: str) -> None:
         """An array of another library with a container raises, and the message says what to do instead."""
         if lacks_containers(variant):
-            pytest.skip(f"{variant} has no sparse containers")
+            pytest.skip(f"{variant} does not test sparse containers")
         g = Operands(variant)
         for library, foreign in foreign_arrays(variant).items():
             with pytest.raises(xo.MixedBackends) as caught:

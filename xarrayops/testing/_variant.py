@@ -52,8 +52,8 @@ class Variant:
     calls : int, optional
         The maximum number of calls for each row; default: all. Use it for slow variants.
     faults : dict, optional
-        Rows (as test ids show them) that fail because of a bug in the library, with the reason. For bugs that the
-        backend can neither fix nor declare. These rows must fail.
+        Rows (as test ids show them) that fail because of a bug in the library, with the reason. These rows
+        must fail. Use it only for bugs that the backend can neither fix nor declare.
     """
 
     traced = False
