@@ -347,7 +347,7 @@ class TestReport:
 
     def test_the_page_in_the_documentation_is_current(self):
         found = json.loads((ROOT / "benchmarks" / "results" / "exchange.json").read_text())
-        assert (ROOT / "docs" / "exchange.md").read_text() == report.markdown(found)
+        assert (ROOT / "docs" / "results" / "exchange.md").read_text() == report.markdown(found)
         assert not {"fault", "crashed", "timeout"} & found["counts"].keys()
 
 
