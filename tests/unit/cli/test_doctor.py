@@ -12,6 +12,7 @@ import pytest
 from xarrayops._cli import doctor
 from xarrayops._core import registry
 from xarrayops._system import machine
+from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import Device, KnownBad
 
 ABSENT = "raise ModuleNotFoundError(\"No module named '{0}'\", name='{0}')"
@@ -134,3 +135,32 @@ def test_known_bad_versions(version, device, hit):
 def test_fault_of_any_device():
     fault = KnownBad("numpy", "<3", "any", "c", "i")
     assert doctor.known_bugs([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])
+
+
+def test_a_backend_that_two_distributions_claim_is_a_warning(monkeypatch, capsys):
+    def names():
+        raise InvalidBackend("two distributions claim the root package torch")
+
+    monkeypatch.setattr(registry, "names", names)
+    known = doctor.diagnose()
+    assert known["backends"] == []
+    assert known["warnings"] == ["two distributions claim the root package torch"]
+    doctor.show(known)
+    assert "WARNING: two distributions claim" in capsys.readouterr().out
+
+
+def test_a_library_that_hangs_is_a_reason(tmp_path, monkeypatch):
+    (tmp_path / "dask.py").write_text("import time\ntime.sleep(600)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(doctor, "TIMEOUT_S", 1.0)
+    (found,) = doctor.examine_all(["dask"])
+    assert not found["available"]
+    assert found["reason"] == "importing it and listing its devices takes more than 1 s"
+    assert found["hint"] == "To see the error: python -c 'import dask'"
+
+
+def test_the_memory_limit_of_a_container_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "examine_all", lambda names: [])
+    monkeypatch.setattr(machine, "facts", lambda: {"os": "Linux", "memory_bytes": 2**34, "memory_limit_bytes": 2**33})
+    doctor.show(doctor.diagnose())
+    assert "16.0 GiB memory (limited to 8.0 GiB)" in capsys.readouterr().out
