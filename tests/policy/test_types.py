@@ -104,6 +104,7 @@ def errors(request, tmp_path):
     return find
 
 
+@pytest.mark.long_except("mypy-numpy|pyright")
 @pytest.mark.parametrize("library", ARRAYS)
 def test_results_are_of_the_type_of_the_arrays(library, errors):
     pytest.importorskip(library)
