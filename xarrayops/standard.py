@@ -1492,7 +1492,7 @@ _sign = table("sign")
 
 
 def sign(x: ArrayT, /) -> ArrayT:
-    """-1, 0 or 1; x/|x| for a complex number.
+    """-1, 0 or 1; x / abs(x) for a complex number.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sign.html>
     """
