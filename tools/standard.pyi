@@ -1,13 +1,16 @@
 # The Python array API standard 2025.12, as xarrayops offers it: the one table that tools/generate.py turns into
-# xarrayops/standard.py, xarrayops/linalg.py and xarrayops/fft.py.
+# xarrayops/standard.py, xarrayops/linalg.py, xarrayops/fft.py and the lists of their names.
 #
 # An annotation says what part a parameter plays in the dispatch:
 #   array      an array, required                   operand    an array or a Python scalar
 #   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
 #   dtype      a native dtype or its name           device     a native device or its name
 # Every other annotation is only shown; those of results with named fields are in xarrayops/_core/result_types.py.
+#
+# A section names the file of xarrayops/testing that holds the oracle rows of its functions. The line here and that row
+# are all that a new function needs; `python tools/generate.py` writes the rest and prints which rows are missing.
 
-# section: creation
+# section: creation; rows in _creation.py
 def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: dtype = None, device: device = None
 ) -> array:
@@ -54,11 +57,11 @@ def zeros(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device =
 def zeros_like(x: array, /, *, dtype: dtype = None, device: device = None) -> array:
     "An array of zeros, shaped like x."
 
-# section: data types
+# section: data types; rows in _dtypes.py
 def astype(x: array, dtype: dtype, /, *, copy: bool = True, device: device = None) -> array:
     "x converted to a data type, whatever promotion would say."
 
-# section: elementwise
+# section: elementwise; rows in _elementwise.py
 def abs(x: array, /) -> array:
     "Absolute value."
 
@@ -260,14 +263,14 @@ def tanh(x: array, /) -> array:
 def trunc(x: array, /) -> array:
     "Each element without its fraction."
 
-# section: indexing
+# section: indexing; rows in _indexing.py
 def take(x: array, indices: array, /, *, axis: int | None = None) -> array:
     "The elements at some indices along an axis."
 
 def take_along_axis(x: array, indices: array, /, *, axis: int = -1) -> array:
     "The elements that indices, as wide as x, choose along an axis."
 
-# section: linear algebra
+# section: linear algebra; rows in _linalg.py
 def matmul(x1: array, x2: array, /) -> array:
     "Matrix product."
 
@@ -280,7 +283,7 @@ def tensordot(x1: array, x2: array, /, *, axes: int | tuple[Sequence[int], Seque
 def vecdot(x1: array, x2: array, /, *, axis: int = -1) -> array:
     "Dot product along an axis; x1 is conjugated."
 
-# section: manipulation
+# section: manipulation; rows in _manipulation.py
 def broadcast_arrays(*arrays: array) -> tuple[array, ...]:
     "The arrays, broadcast against one another."
 
@@ -323,7 +326,7 @@ def tile(x: array, repetitions: tuple[int, ...], /) -> array:
 def unstack(x: array, /, *, axis: int = 0) -> tuple[array, ...]:
     "The slices of x along an axis."
 
-# section: searching
+# section: searching; rows in _indexing.py
 def argmax(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> array:
     "The index of the first maximum."
 
@@ -342,7 +345,7 @@ def searchsorted(x1: array, x2: operand, /, *, side: Literal["left", "right"] = 
 def where(condition: array, x1: operand, x2: operand, /) -> array:
     "x1 where the condition holds, else x2."
 
-# section: sets
+# section: sets; rows in _indexing.py
 def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
     "Whether each element of x1 is among those of x2."
 
@@ -358,14 +361,14 @@ def unique_inverse(x: array, /) -> UniqueInverse:
 def unique_values(x: array, /) -> array:
     "The distinct elements."
 
-# section: sorting
+# section: sorting; rows in _indexing.py
 def argsort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:
     "The indices that would sort x."
 
 def sort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:
     "x sorted."
 
-# section: statistics
+# section: statistics; rows in _reductions.py
 def cumulative_prod(
     x: array, /, *, axis: int | None = None, dtype: dtype = None, include_initial: bool = False
 ) -> array:
@@ -405,7 +408,7 @@ def var(
 ) -> array:
     "Variance."
 
-# section: utility
+# section: utility; rows in _reductions.py
 def all(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     "Whether every element is true."
 
@@ -415,7 +418,7 @@ def any(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 def diff(x: array, /, *, axis: int = -1, n: int = 1, prepend: maybe = None, append: maybe = None) -> array:
     "Differences of neighbours along an axis."
 
-# section: linalg
+# section: linalg; rows in _linalg.py
 def cholesky(x: array, /, *, upper: bool = False) -> array:
     "Cholesky factor of a positive-definite matrix."
 
@@ -481,7 +484,7 @@ def vector_norm(
 ) -> array:
     "Norm of a vector."
 
-# section: fft
+# section: fft; rows in _fft.py
 def fft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
     "Discrete Fourier transform."
 
@@ -532,7 +535,7 @@ def rfftn(
 ) -> array:
     "Transform of a real signal over several axes."
 
-# section: by hand
+# section: by hand; rows in _creation.py
 # These dispatch on something else than an array's class; xarrayops/_ops/creation.py and xarrayops/_ops/dtypes.py write them.
 def asarray(obj: Any, /, *, dtype: dtype = None, device: device = None, copy: bool | None = None) -> array:
     "An array of the values of obj."
@@ -540,14 +543,15 @@ def asarray(obj: Any, /, *, dtype: dtype = None, device: device = None, copy: bo
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     "The shape that some shapes broadcast to."
 
+def from_dlpack(x: Any, /, *, device: device = None, copy: bool | None = None) -> array:
+    "An array over the memory of another."
+
+# section: by hand; rows in _dtypes.py
 def can_cast(from_: dtype, to: dtype, /) -> bool:
     "Whether promotion allows the cast."
 
 def finfo(type: dtype, /) -> Any:
     "Limits of a floating-point dtype."
-
-def from_dlpack(x: Any, /, *, device: device = None, copy: bool | None = None) -> array:
-    "An array over the memory of another."
 
 def iinfo(type: dtype, /) -> Any:
     "Limits of an integer dtype."

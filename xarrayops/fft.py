@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from xarrayops._core.dispatch import creation, miss, resolved, table
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 
 DType = Any
 Device = Any
@@ -40,7 +40,7 @@ def __dir__() -> list[str]:
 _fft = table("fft.fft")
 
 
-def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def fft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
     """Discrete Fourier transform.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fft.html>
@@ -78,8 +78,8 @@ _fftn = table("fft.fftn")
 
 
 def fftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> Array:
+    x: ArrayT, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> ArrayT:
     """Discrete Fourier transform over several axes.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftn.html>
@@ -94,7 +94,7 @@ def fftn(
 _fftshift = table("fft.fftshift")
 
 
-def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
     """Zero frequency moved to the centre.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftshift.html>
@@ -109,7 +109,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 _hfft = table("fft.hfft")
 
 
-def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def hfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
     """Transform of a Hermitian signal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.hfft.html>
@@ -124,7 +124,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
 _ifft = table("fft.ifft")
 
 
-def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def ifft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
     """Inverse of fft.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifft.html>
@@ -140,8 +140,8 @@ _ifftn = table("fft.ifftn")
 
 
 def ifftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> Array:
+    x: ArrayT, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> ArrayT:
     """Inverse of fftn.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftn.html>
@@ -156,7 +156,7 @@ def ifftn(
 _ifftshift = table("fft.ifftshift")
 
 
-def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+def ifftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
     """Inverse of fftshift.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftshift.html>
@@ -171,7 +171,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 _ihfft = table("fft.ihfft")
 
 
-def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def ihfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
     """Inverse of hfft.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ihfft.html>
@@ -186,7 +186,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 _irfft = table("fft.irfft")
 
 
-def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def irfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
     """Inverse of rfft.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfft.html>
@@ -202,8 +202,8 @@ _irfftn = table("fft.irfftn")
 
 
 def irfftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> Array:
+    x: ArrayT, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> ArrayT:
     """Inverse of rfftn.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfftn.html>
@@ -218,7 +218,7 @@ def irfftn(
 _rfft = table("fft.rfft")
 
 
-def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def rfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
     """Transform of a real signal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfft.html>
@@ -256,8 +256,8 @@ _rfftn = table("fft.rfftn")
 
 
 def rfftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> Array:
+    x: ArrayT, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> ArrayT:
     """Transform of a real signal over several axes.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftn.html>

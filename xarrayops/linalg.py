@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from xarrayops._core.dispatch import miss, native_dtype, resolved, table
 from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import ArrayT
 from xarrayops.standard import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -57,7 +57,7 @@ def __dir__() -> list[str]:
 _cholesky = table("linalg.cholesky")
 
 
-def cholesky(x: Array, /, *, upper: bool = False) -> Array:
+def cholesky(x: ArrayT, /, *, upper: bool = False) -> ArrayT:
     """Cholesky factor of a positive-definite matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cholesky.html>
@@ -72,7 +72,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 _cross = table("linalg.cross")
 
 
-def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+def cross(x1: ArrayT, x2: ArrayT, /, *, axis: int = -1) -> ArrayT:
     """Cross product of vectors of three elements.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cross.html>
@@ -87,7 +87,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 _det = table("linalg.det")
 
 
-def det(x: Array, /) -> Array:
+def det(x: ArrayT, /) -> ArrayT:
     """Determinant.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.det.html>
@@ -102,7 +102,7 @@ def det(x: Array, /) -> Array:
 _diagonal = table("linalg.diagonal")
 
 
-def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
     """The elements of a diagonal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.diagonal.html>
@@ -117,7 +117,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 _eig = table("linalg.eig")
 
 
-def eig(x: Array, /) -> Eigen:
+def eig(x: ArrayT, /) -> Eigen[ArrayT]:
     """(eigenvalues, eigenvectors) of a square matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eig.html>
@@ -132,7 +132,7 @@ def eig(x: Array, /) -> Eigen:
 _eigh = table("linalg.eigh")
 
 
-def eigh(x: Array, /) -> Eigen:
+def eigh(x: ArrayT, /) -> Eigen[ArrayT]:
     """(eigenvalues, eigenvectors) of a Hermitian matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigh.html>
@@ -147,7 +147,7 @@ def eigh(x: Array, /) -> Eigen:
 _eigvals = table("linalg.eigvals")
 
 
-def eigvals(x: Array, /) -> Array:
+def eigvals(x: ArrayT, /) -> ArrayT:
     """Eigenvalues of a square matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvals.html>
@@ -162,7 +162,7 @@ def eigvals(x: Array, /) -> Array:
 _eigvalsh = table("linalg.eigvalsh")
 
 
-def eigvalsh(x: Array, /) -> Array:
+def eigvalsh(x: ArrayT, /) -> ArrayT:
     """Eigenvalues of a Hermitian matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvalsh.html>
@@ -177,7 +177,7 @@ def eigvalsh(x: Array, /) -> Array:
 _inv = table("linalg.inv")
 
 
-def inv(x: Array, /) -> Array:
+def inv(x: ArrayT, /) -> ArrayT:
     """Inverse of a square matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.inv.html>
@@ -192,7 +192,7 @@ def inv(x: Array, /) -> Array:
 _matrix_norm = table("linalg.matrix_norm")
 
 
-def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Array:
+def matrix_norm(x: ArrayT, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> ArrayT:
     """Norm of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_norm.html>
@@ -207,7 +207,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
 _matrix_power = table("linalg.matrix_power")
 
 
-def matrix_power(x: Array, n: int, /) -> Array:
+def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
     """A square matrix raised to an integer power.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_power.html>
@@ -222,7 +222,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 _matrix_rank = table("linalg.matrix_rank")
 
 
-def matrix_rank(x: Array, /, *, rtol: Array | complex | None = None) -> Array:
+def matrix_rank(x: ArrayT, /, *, rtol: ArrayT | complex | None = None) -> ArrayT:
     """Number of singular values above a relative tolerance.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_rank.html>
@@ -237,7 +237,7 @@ def matrix_rank(x: Array, /, *, rtol: Array | complex | None = None) -> Array:
 _outer = table("linalg.outer")
 
 
-def outer(x1: Array, x2: Array, /) -> Array:
+def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     """Outer product of two vectors.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.outer.html>
@@ -252,7 +252,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
 _pinv = table("linalg.pinv")
 
 
-def pinv(x: Array, /, *, rtol: Array | complex | None = None) -> Array:
+def pinv(x: ArrayT, /, *, rtol: ArrayT | complex | None = None) -> ArrayT:
     """Moore-Penrose inverse.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.pinv.html>
@@ -267,7 +267,7 @@ def pinv(x: Array, /, *, rtol: Array | complex | None = None) -> Array:
 _qr = table("linalg.qr")
 
 
-def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
+def qr(x: ArrayT, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR[ArrayT]:
     """(Q, R) of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html>
@@ -282,7 +282,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
 _slogdet = table("linalg.slogdet")
 
 
-def slogdet(x: Array, /) -> Slogdet:
+def slogdet(x: ArrayT, /) -> Slogdet[ArrayT]:
     """(sign, logabsdet) of the determinant.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.slogdet.html>
@@ -297,7 +297,7 @@ def slogdet(x: Array, /) -> Slogdet:
 _solve = table("linalg.solve")
 
 
-def solve(x1: Array, x2: Array, /) -> Array:
+def solve(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     """The solution of x1 @ x = x2.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.solve.html>
@@ -312,7 +312,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 _svd = table("linalg.svd")
 
 
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVD:
+def svd(x: ArrayT, /, *, full_matrices: bool = True) -> SVD[ArrayT]:
     """(U, S, Vh) of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svd.html>
@@ -327,7 +327,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVD:
 _svdvals = table("linalg.svdvals")
 
 
-def svdvals(x: Array, /) -> Array:
+def svdvals(x: ArrayT, /) -> ArrayT:
     """Singular values.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svdvals.html>
@@ -342,7 +342,7 @@ def svdvals(x: Array, /) -> Array:
 _trace = table("linalg.trace")
 
 
-def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
+def trace(x: ArrayT, /, *, offset: int = 0, dtype: DType | None = None) -> ArrayT:
     """Sum of a diagonal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.trace.html>
@@ -360,8 +360,8 @@ _vector_norm = table("linalg.vector_norm")
 
 
 def vector_norm(
-    x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
-) -> Array:
+    x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
+) -> ArrayT:
     """Norm of a vector.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html>

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from xarrayops._core.dispatch import creation, miss, native_device, native_dtype, resolved, table
 from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 
 DType = Any
 Device = Any
@@ -196,7 +196,7 @@ def empty(
 _empty_like = table("empty_like")
 
 
-def empty_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def empty_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array shaped like x whose values are not set.
 
     The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
@@ -262,7 +262,7 @@ def full(
 _full_like = table("full_like")
 
 
-def full_like(x: Array, /, fill_value: complex, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def full_like(x: ArrayT, /, fill_value: complex, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array shaped like x, filled with one value.
 
     The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
@@ -308,7 +308,7 @@ def linspace(
 _meshgrid = table("meshgrid")
 
 
-def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: ArrayT, indexing: Literal["xy", "ij"] = "xy") -> tuple[ArrayT, ...]:
     """Coordinate matrices from coordinate vectors.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.meshgrid.html>
@@ -344,7 +344,7 @@ def ones(
 _ones_like = table("ones_like")
 
 
-def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def ones_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array of ones, shaped like x.
 
     The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
@@ -366,7 +366,7 @@ def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None 
 _tril = table("tril")
 
 
-def tril(x: Array, /, *, k: int = 0) -> Array:
+def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     """The lower triangle of a matrix, or of each in a stack.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tril.html>
@@ -381,7 +381,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 _triu = table("triu")
 
 
-def triu(x: Array, /, *, k: int = 0) -> Array:
+def triu(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     """The upper triangle of a matrix, or of each in a stack.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.triu.html>
@@ -416,7 +416,7 @@ def zeros(
 _zeros_like = table("zeros_like")
 
 
-def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def zeros_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array of zeros, shaped like x.
 
     The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
@@ -438,7 +438,7 @@ def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None
 _astype = table("astype")
 
 
-def astype(x: Array, dtype: DType | None, /, *, copy: bool = True, device: Device | None = None) -> Array:
+def astype(x: ArrayT, dtype: DType | None, /, *, copy: bool = True, device: Device | None = None) -> ArrayT:
     """x converted to a data type, whatever promotion would say.
 
     The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
@@ -459,7 +459,7 @@ def astype(x: Array, dtype: DType | None, /, *, copy: bool = True, device: Devic
 _abs = table("abs")
 
 
-def abs(x: Array, /) -> Array:
+def abs(x: ArrayT, /) -> ArrayT:
     """Absolute value.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.abs.html>
@@ -474,7 +474,7 @@ def abs(x: Array, /) -> Array:
 _acos = table("acos")
 
 
-def acos(x: Array, /) -> Array:
+def acos(x: ArrayT, /) -> ArrayT:
     """Inverse cosine, in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.acos.html>
@@ -489,7 +489,7 @@ def acos(x: Array, /) -> Array:
 _acosh = table("acosh")
 
 
-def acosh(x: Array, /) -> Array:
+def acosh(x: ArrayT, /) -> ArrayT:
     """Inverse hyperbolic cosine.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.acosh.html>
@@ -504,7 +504,7 @@ def acosh(x: Array, /) -> Array:
 _add = table("add")
 
 
-def add(x1: Array | complex, x2: Array | complex, /) -> Array:
+def add(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Sum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.add.html>
@@ -519,7 +519,7 @@ def add(x1: Array | complex, x2: Array | complex, /) -> Array:
 _asin = table("asin")
 
 
-def asin(x: Array, /) -> Array:
+def asin(x: ArrayT, /) -> ArrayT:
     """Inverse sine, in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asin.html>
@@ -534,7 +534,7 @@ def asin(x: Array, /) -> Array:
 _asinh = table("asinh")
 
 
-def asinh(x: Array, /) -> Array:
+def asinh(x: ArrayT, /) -> ArrayT:
     """Inverse hyperbolic sine.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asinh.html>
@@ -549,7 +549,7 @@ def asinh(x: Array, /) -> Array:
 _atan = table("atan")
 
 
-def atan(x: Array, /) -> Array:
+def atan(x: ArrayT, /) -> ArrayT:
     """Inverse tangent, in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.atan.html>
@@ -564,7 +564,7 @@ def atan(x: Array, /) -> Array:
 _atan2 = table("atan2")
 
 
-def atan2(x1: Array | complex, x2: Array | complex, /) -> Array:
+def atan2(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Inverse tangent of x1/x2 in the right quadrant, in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.atan2.html>
@@ -579,7 +579,7 @@ def atan2(x1: Array | complex, x2: Array | complex, /) -> Array:
 _atanh = table("atanh")
 
 
-def atanh(x: Array, /) -> Array:
+def atanh(x: ArrayT, /) -> ArrayT:
     """Inverse hyperbolic tangent.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.atanh.html>
@@ -594,7 +594,7 @@ def atanh(x: Array, /) -> Array:
 _bitwise_and = table("bitwise_and")
 
 
-def bitwise_and(x1: Array | complex, x2: Array | complex, /) -> Array:
+def bitwise_and(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Bitwise and.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_and.html>
@@ -609,7 +609,7 @@ def bitwise_and(x1: Array | complex, x2: Array | complex, /) -> Array:
 _bitwise_invert = table("bitwise_invert")
 
 
-def bitwise_invert(x: Array, /) -> Array:
+def bitwise_invert(x: ArrayT, /) -> ArrayT:
     """Every bit inverted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_invert.html>
@@ -624,7 +624,7 @@ def bitwise_invert(x: Array, /) -> Array:
 _bitwise_left_shift = table("bitwise_left_shift")
 
 
-def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /) -> Array:
+def bitwise_left_shift(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """x1 with its bits shifted left by x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_left_shift.html>
@@ -639,7 +639,7 @@ def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /) -> Array:
 _bitwise_or = table("bitwise_or")
 
 
-def bitwise_or(x1: Array | complex, x2: Array | complex, /) -> Array:
+def bitwise_or(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Bitwise or.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_or.html>
@@ -654,7 +654,7 @@ def bitwise_or(x1: Array | complex, x2: Array | complex, /) -> Array:
 _bitwise_right_shift = table("bitwise_right_shift")
 
 
-def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /) -> Array:
+def bitwise_right_shift(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """x1 with its bits shifted right by x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_right_shift.html>
@@ -669,7 +669,7 @@ def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /) -> Array:
 _bitwise_xor = table("bitwise_xor")
 
 
-def bitwise_xor(x1: Array | complex, x2: Array | complex, /) -> Array:
+def bitwise_xor(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Bitwise exclusive or.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_xor.html>
@@ -684,7 +684,7 @@ def bitwise_xor(x1: Array | complex, x2: Array | complex, /) -> Array:
 _ceil = table("ceil")
 
 
-def ceil(x: Array, /) -> Array:
+def ceil(x: ArrayT, /) -> ArrayT:
     """The smallest integer not less than each element.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ceil.html>
@@ -699,7 +699,7 @@ def ceil(x: Array, /) -> Array:
 _clip = table("clip")
 
 
-def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None) -> Array:
+def clip(x: ArrayT, /, min: ArrayT | complex | None = None, max: ArrayT | complex | None = None) -> ArrayT:
     """Each element held between min and max.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.clip.html>
@@ -715,7 +715,7 @@ def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex |
 _conj = table("conj")
 
 
-def conj(x: Array, /) -> Array:
+def conj(x: ArrayT, /) -> ArrayT:
     """Complex conjugate.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.conj.html>
@@ -730,7 +730,7 @@ def conj(x: Array, /) -> Array:
 _copysign = table("copysign")
 
 
-def copysign(x1: Array | complex, x2: Array | complex, /) -> Array:
+def copysign(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The magnitude of x1 with the sign of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.copysign.html>
@@ -745,7 +745,7 @@ def copysign(x1: Array | complex, x2: Array | complex, /) -> Array:
 _cos = table("cos")
 
 
-def cos(x: Array, /) -> Array:
+def cos(x: ArrayT, /) -> ArrayT:
     """Cosine of an angle in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cos.html>
@@ -760,7 +760,7 @@ def cos(x: Array, /) -> Array:
 _cosh = table("cosh")
 
 
-def cosh(x: Array, /) -> Array:
+def cosh(x: ArrayT, /) -> ArrayT:
     """Hyperbolic cosine.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cosh.html>
@@ -775,7 +775,7 @@ def cosh(x: Array, /) -> Array:
 _divide = table("divide")
 
 
-def divide(x1: Array | complex, x2: Array | complex, /) -> Array:
+def divide(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Quotient.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.divide.html>
@@ -790,7 +790,7 @@ def divide(x1: Array | complex, x2: Array | complex, /) -> Array:
 _equal = table("equal")
 
 
-def equal(x1: Array | complex, x2: Array | complex, /) -> Array:
+def equal(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Whether x1 equals x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.equal.html>
@@ -805,7 +805,7 @@ def equal(x1: Array | complex, x2: Array | complex, /) -> Array:
 _exp = table("exp")
 
 
-def exp(x: Array, /) -> Array:
+def exp(x: ArrayT, /) -> ArrayT:
     """e raised to the power of each element.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.exp.html>
@@ -820,7 +820,7 @@ def exp(x: Array, /) -> Array:
 _expm1 = table("expm1")
 
 
-def expm1(x: Array, /) -> Array:
+def expm1(x: ArrayT, /) -> ArrayT:
     """exp(x) - 1, exact near zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.expm1.html>
@@ -835,7 +835,7 @@ def expm1(x: Array, /) -> Array:
 _floor = table("floor")
 
 
-def floor(x: Array, /) -> Array:
+def floor(x: ArrayT, /) -> ArrayT:
     """The greatest integer not greater than each element.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.floor.html>
@@ -850,7 +850,7 @@ def floor(x: Array, /) -> Array:
 _floor_divide = table("floor_divide")
 
 
-def floor_divide(x1: Array | complex, x2: Array | complex, /) -> Array:
+def floor_divide(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The quotient, rounded toward minus infinity.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.floor_divide.html>
@@ -865,7 +865,7 @@ def floor_divide(x1: Array | complex, x2: Array | complex, /) -> Array:
 _greater = table("greater")
 
 
-def greater(x1: Array | complex, x2: Array | complex, /) -> Array:
+def greater(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Whether x1 is greater than x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.greater.html>
@@ -880,7 +880,7 @@ def greater(x1: Array | complex, x2: Array | complex, /) -> Array:
 _greater_equal = table("greater_equal")
 
 
-def greater_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
+def greater_equal(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Whether x1 is greater than or equal to x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.greater_equal.html>
@@ -895,7 +895,7 @@ def greater_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
 _hypot = table("hypot")
 
 
-def hypot(x1: Array | complex, x2: Array | complex, /) -> Array:
+def hypot(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The root of the sum of squares, without overflow.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.hypot.html>
@@ -910,7 +910,7 @@ def hypot(x1: Array | complex, x2: Array | complex, /) -> Array:
 _imag = table("imag")
 
 
-def imag(x: Array, /) -> Array:
+def imag(x: ArrayT, /) -> ArrayT:
     """Imaginary part.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.imag.html>
@@ -925,7 +925,7 @@ def imag(x: Array, /) -> Array:
 _isfinite = table("isfinite")
 
 
-def isfinite(x: Array, /) -> Array:
+def isfinite(x: ArrayT, /) -> ArrayT:
     """Whether each element is finite.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isfinite.html>
@@ -940,7 +940,7 @@ def isfinite(x: Array, /) -> Array:
 _isinf = table("isinf")
 
 
-def isinf(x: Array, /) -> Array:
+def isinf(x: ArrayT, /) -> ArrayT:
     """Whether each element is infinite.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isinf.html>
@@ -955,7 +955,7 @@ def isinf(x: Array, /) -> Array:
 _isnan = table("isnan")
 
 
-def isnan(x: Array, /) -> Array:
+def isnan(x: ArrayT, /) -> ArrayT:
     """Whether each element is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isnan.html>
@@ -970,7 +970,7 @@ def isnan(x: Array, /) -> Array:
 _less = table("less")
 
 
-def less(x1: Array | complex, x2: Array | complex, /) -> Array:
+def less(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Whether x1 is less than x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.less.html>
@@ -985,7 +985,7 @@ def less(x1: Array | complex, x2: Array | complex, /) -> Array:
 _less_equal = table("less_equal")
 
 
-def less_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
+def less_equal(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Whether x1 is less than or equal to x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.less_equal.html>
@@ -1000,7 +1000,7 @@ def less_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
 _log = table("log")
 
 
-def log(x: Array, /) -> Array:
+def log(x: ArrayT, /) -> ArrayT:
     """Natural logarithm.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log.html>
@@ -1015,7 +1015,7 @@ def log(x: Array, /) -> Array:
 _log10 = table("log10")
 
 
-def log10(x: Array, /) -> Array:
+def log10(x: ArrayT, /) -> ArrayT:
     """Logarithm to base 10.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log10.html>
@@ -1030,7 +1030,7 @@ def log10(x: Array, /) -> Array:
 _log1p = table("log1p")
 
 
-def log1p(x: Array, /) -> Array:
+def log1p(x: ArrayT, /) -> ArrayT:
     """log(1 + x), exact near zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log1p.html>
@@ -1045,7 +1045,7 @@ def log1p(x: Array, /) -> Array:
 _log2 = table("log2")
 
 
-def log2(x: Array, /) -> Array:
+def log2(x: ArrayT, /) -> ArrayT:
     """Logarithm to base 2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log2.html>
@@ -1060,7 +1060,7 @@ def log2(x: Array, /) -> Array:
 _logaddexp = table("logaddexp")
 
 
-def logaddexp(x1: Array | complex, x2: Array | complex, /) -> Array:
+def logaddexp(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """log(exp(x1) + exp(x2)), without overflow.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.logaddexp.html>
@@ -1075,7 +1075,7 @@ def logaddexp(x1: Array | complex, x2: Array | complex, /) -> Array:
 _logical_and = table("logical_and")
 
 
-def logical_and(x1: Array | complex, x2: Array | complex, /) -> Array:
+def logical_and(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Logical and.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.logical_and.html>
@@ -1090,7 +1090,7 @@ def logical_and(x1: Array | complex, x2: Array | complex, /) -> Array:
 _logical_not = table("logical_not")
 
 
-def logical_not(x: Array, /) -> Array:
+def logical_not(x: ArrayT, /) -> ArrayT:
     """Logical not.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.logical_not.html>
@@ -1105,7 +1105,7 @@ def logical_not(x: Array, /) -> Array:
 _logical_or = table("logical_or")
 
 
-def logical_or(x1: Array | complex, x2: Array | complex, /) -> Array:
+def logical_or(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Logical or.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.logical_or.html>
@@ -1120,7 +1120,7 @@ def logical_or(x1: Array | complex, x2: Array | complex, /) -> Array:
 _logical_xor = table("logical_xor")
 
 
-def logical_xor(x1: Array | complex, x2: Array | complex, /) -> Array:
+def logical_xor(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Logical exclusive or.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.logical_xor.html>
@@ -1135,7 +1135,7 @@ def logical_xor(x1: Array | complex, x2: Array | complex, /) -> Array:
 _maximum = table("maximum")
 
 
-def maximum(x1: Array | complex, x2: Array | complex, /) -> Array:
+def maximum(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The greater of x1 and x2; NaN where either is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.maximum.html>
@@ -1150,7 +1150,7 @@ def maximum(x1: Array | complex, x2: Array | complex, /) -> Array:
 _minimum = table("minimum")
 
 
-def minimum(x1: Array | complex, x2: Array | complex, /) -> Array:
+def minimum(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The smaller of x1 and x2; NaN where either is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.minimum.html>
@@ -1165,7 +1165,7 @@ def minimum(x1: Array | complex, x2: Array | complex, /) -> Array:
 _multiply = table("multiply")
 
 
-def multiply(x1: Array | complex, x2: Array | complex, /) -> Array:
+def multiply(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Product.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.multiply.html>
@@ -1180,7 +1180,7 @@ def multiply(x1: Array | complex, x2: Array | complex, /) -> Array:
 _negative = table("negative")
 
 
-def negative(x: Array, /) -> Array:
+def negative(x: ArrayT, /) -> ArrayT:
     """The negative of each element.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.negative.html>
@@ -1195,7 +1195,7 @@ def negative(x: Array, /) -> Array:
 _nextafter = table("nextafter")
 
 
-def nextafter(x1: Array | complex, x2: Array | complex, /) -> Array:
+def nextafter(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The floating-point number next to x1 in the direction of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nextafter.html>
@@ -1210,7 +1210,7 @@ def nextafter(x1: Array | complex, x2: Array | complex, /) -> Array:
 _not_equal = table("not_equal")
 
 
-def not_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
+def not_equal(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Whether x1 differs from x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.not_equal.html>
@@ -1225,7 +1225,7 @@ def not_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
 _positive = table("positive")
 
 
-def positive(x: Array, /) -> Array:
+def positive(x: ArrayT, /) -> ArrayT:
     """+x.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.positive.html>
@@ -1240,7 +1240,7 @@ def positive(x: Array, /) -> Array:
 _pow = table("pow")
 
 
-def pow(x1: Array | complex, x2: Array | complex, /) -> Array:
+def pow(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """x1 raised to the power of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.pow.html>
@@ -1255,7 +1255,7 @@ def pow(x1: Array | complex, x2: Array | complex, /) -> Array:
 _real = table("real")
 
 
-def real(x: Array, /) -> Array:
+def real(x: ArrayT, /) -> ArrayT:
     """Real part.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.real.html>
@@ -1270,7 +1270,7 @@ def real(x: Array, /) -> Array:
 _reciprocal = table("reciprocal")
 
 
-def reciprocal(x: Array, /) -> Array:
+def reciprocal(x: ArrayT, /) -> ArrayT:
     """1/x.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.reciprocal.html>
@@ -1285,7 +1285,7 @@ def reciprocal(x: Array, /) -> Array:
 _remainder = table("remainder")
 
 
-def remainder(x1: Array | complex, x2: Array | complex, /) -> Array:
+def remainder(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """The remainder of x1/x2, with the sign of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.remainder.html>
@@ -1300,7 +1300,7 @@ def remainder(x1: Array | complex, x2: Array | complex, /) -> Array:
 _round = table("round")
 
 
-def round(x: Array, /) -> Array:
+def round(x: ArrayT, /) -> ArrayT:
     """The nearest integer; the even one of two.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.round.html>
@@ -1315,7 +1315,7 @@ def round(x: Array, /) -> Array:
 _sign = table("sign")
 
 
-def sign(x: Array, /) -> Array:
+def sign(x: ArrayT, /) -> ArrayT:
     """-1, 0 or 1; x/|x| for a complex number.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sign.html>
@@ -1330,7 +1330,7 @@ def sign(x: Array, /) -> Array:
 _signbit = table("signbit")
 
 
-def signbit(x: Array, /) -> Array:
+def signbit(x: ArrayT, /) -> ArrayT:
     """Whether the sign bit is set.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.signbit.html>
@@ -1345,7 +1345,7 @@ def signbit(x: Array, /) -> Array:
 _sin = table("sin")
 
 
-def sin(x: Array, /) -> Array:
+def sin(x: ArrayT, /) -> ArrayT:
     """Sine of an angle in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sin.html>
@@ -1360,7 +1360,7 @@ def sin(x: Array, /) -> Array:
 _sinh = table("sinh")
 
 
-def sinh(x: Array, /) -> Array:
+def sinh(x: ArrayT, /) -> ArrayT:
     """Hyperbolic sine.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sinh.html>
@@ -1375,7 +1375,7 @@ def sinh(x: Array, /) -> Array:
 _sqrt = table("sqrt")
 
 
-def sqrt(x: Array, /) -> Array:
+def sqrt(x: ArrayT, /) -> ArrayT:
     """Square root.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sqrt.html>
@@ -1390,7 +1390,7 @@ def sqrt(x: Array, /) -> Array:
 _square = table("square")
 
 
-def square(x: Array, /) -> Array:
+def square(x: ArrayT, /) -> ArrayT:
     """Square.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.square.html>
@@ -1405,7 +1405,7 @@ def square(x: Array, /) -> Array:
 _subtract = table("subtract")
 
 
-def subtract(x1: Array | complex, x2: Array | complex, /) -> Array:
+def subtract(x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """Difference.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.subtract.html>
@@ -1420,7 +1420,7 @@ def subtract(x1: Array | complex, x2: Array | complex, /) -> Array:
 _tan = table("tan")
 
 
-def tan(x: Array, /) -> Array:
+def tan(x: ArrayT, /) -> ArrayT:
     """Tangent of an angle in radians.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tan.html>
@@ -1435,7 +1435,7 @@ def tan(x: Array, /) -> Array:
 _tanh = table("tanh")
 
 
-def tanh(x: Array, /) -> Array:
+def tanh(x: ArrayT, /) -> ArrayT:
     """Hyperbolic tangent.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tanh.html>
@@ -1450,7 +1450,7 @@ def tanh(x: Array, /) -> Array:
 _trunc = table("trunc")
 
 
-def trunc(x: Array, /) -> Array:
+def trunc(x: ArrayT, /) -> ArrayT:
     """Each element without its fraction.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.trunc.html>
@@ -1465,7 +1465,7 @@ def trunc(x: Array, /) -> Array:
 _take = table("take")
 
 
-def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+def take(x: ArrayT, indices: ArrayT, /, *, axis: int | None = None) -> ArrayT:
     """The elements at some indices along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take.html>
@@ -1480,7 +1480,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 _take_along_axis = table("take_along_axis")
 
 
-def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+def take_along_axis(x: ArrayT, indices: ArrayT, /, *, axis: int = -1) -> ArrayT:
     """The elements that indices, as wide as x, choose along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html>
@@ -1495,7 +1495,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 _matmul = table("matmul")
 
 
-def matmul(x1: Array, x2: Array, /) -> Array:
+def matmul(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     """Matrix product.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matmul.html>
@@ -1510,7 +1510,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 _matrix_transpose = table("matrix_transpose")
 
 
-def matrix_transpose(x: Array, /) -> Array:
+def matrix_transpose(x: ArrayT, /) -> ArrayT:
     """The last two axes exchanged.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matrix_transpose.html>
@@ -1525,7 +1525,7 @@ def matrix_transpose(x: Array, /) -> Array:
 _tensordot = table("tensordot")
 
 
-def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+def tensordot(x1: ArrayT, x2: ArrayT, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> ArrayT:
     """Contraction of x1 and x2 over axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tensordot.html>
@@ -1540,7 +1540,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
 _vecdot = table("vecdot")
 
 
-def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+def vecdot(x1: ArrayT, x2: ArrayT, /, *, axis: int = -1) -> ArrayT:
     """Dot product along an axis; x1 is conjugated.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.vecdot.html>
@@ -1555,7 +1555,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 _broadcast_arrays = table("broadcast_arrays")
 
 
-def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
     """The arrays, broadcast against one another.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_arrays.html>
@@ -1571,7 +1571,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 _broadcast_to = table("broadcast_to")
 
 
-def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
+def broadcast_to(x: ArrayT, /, shape: tuple[int, ...]) -> ArrayT:
     """x broadcast to a shape.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_to.html>
@@ -1586,7 +1586,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 _concat = table("concat")
 
 
-def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+def concat(arrays: Sequence[ArrayT], /, *, axis: int | None = 0) -> ArrayT:
     """Arrays joined along an axis that they have.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.concat.html>
@@ -1602,7 +1602,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
 _expand_dims = table("expand_dims")
 
 
-def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
     """New axes of extent one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.expand_dims.html>
@@ -1617,7 +1617,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 _flip = table("flip")
 
 
-def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None) -> ArrayT:
     """The elements in reverse order along axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.flip.html>
@@ -1632,7 +1632,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 _moveaxis = table("moveaxis")
 
 
-def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
+def moveaxis(x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> ArrayT:
     """Axes moved to other places.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.moveaxis.html>
@@ -1647,7 +1647,7 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
 _permute_dims = table("permute_dims")
 
 
-def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
     """The axes in another order.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.permute_dims.html>
@@ -1662,7 +1662,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 _repeat = table("repeat")
 
 
-def repeat(x: Array, repeats: Array | complex, /, *, axis: int | None = None) -> Array:
+def repeat(x: ArrayT, repeats: ArrayT | complex, /, *, axis: int | None = None) -> ArrayT:
     """Each element repeated.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html>
@@ -1677,7 +1677,7 @@ def repeat(x: Array, repeats: Array | complex, /, *, axis: int | None = None) ->
 _reshape = table("reshape")
 
 
-def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+def reshape(x: ArrayT, /, shape: tuple[int, ...], *, copy: bool | None = None) -> ArrayT:
     """The same elements in another shape.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.reshape.html>
@@ -1692,7 +1692,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 _roll = table("roll")
 
 
-def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: ArrayT, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> ArrayT:
     """Elements shifted along axes; what leaves at one end enters at the other.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html>
@@ -1707,7 +1707,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
 _squeeze = table("squeeze")
 
 
-def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
     """Axes of extent one removed.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.squeeze.html>
@@ -1722,7 +1722,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 _stack = table("stack")
 
 
-def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+def stack(arrays: Sequence[ArrayT], /, *, axis: int = 0) -> ArrayT:
     """Arrays joined along a new axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.stack.html>
@@ -1738,7 +1738,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 _tile = table("tile")
 
 
-def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
     """x repeated along its axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tile.html>
@@ -1753,7 +1753,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 _unstack = table("unstack")
 
 
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: ArrayT, /, *, axis: int = 0) -> tuple[ArrayT, ...]:
     """The slices of x along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unstack.html>
@@ -1768,7 +1768,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 _argmax = table("argmax")
 
 
-def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmax(x: ArrayT, /, *, axis: int | None = None, keepdims: bool = False) -> ArrayT:
     """The index of the first maximum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argmax.html>
@@ -1783,7 +1783,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 _argmin = table("argmin")
 
 
-def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmin(x: ArrayT, /, *, axis: int | None = None, keepdims: bool = False) -> ArrayT:
     """The index of the first minimum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argmin.html>
@@ -1798,7 +1798,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 _count_nonzero = table("count_nonzero")
 
 
-def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
     """How many elements are not zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.count_nonzero.html>
@@ -1813,7 +1813,7 @@ def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, kee
 _nonzero = table("nonzero")
 
 
-def nonzero(x: Array, /) -> tuple[Array, ...]:
+def nonzero(x: ArrayT, /) -> tuple[ArrayT, ...]:
     """The indices of the elements that are not zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nonzero.html>
@@ -1829,8 +1829,13 @@ _searchsorted = table("searchsorted")
 
 
 def searchsorted(
-    x1: Array, x2: Array | complex, /, *, side: Literal["left", "right"] = "left", sorter: Array | complex | None = None
-) -> Array:
+    x1: ArrayT,
+    x2: ArrayT | complex,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: ArrayT | complex | None = None,
+) -> ArrayT:
     """Where x2 would enter the sorted x1 so that it stays sorted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.searchsorted.html>
@@ -1846,7 +1851,7 @@ def searchsorted(
 _where = table("where")
 
 
-def where(condition: Array, x1: Array | complex, x2: Array | complex, /) -> Array:
+def where(condition: ArrayT, x1: ArrayT | complex, x2: ArrayT | complex, /) -> ArrayT:
     """x1 where the condition holds, else x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.where.html>
@@ -1862,7 +1867,7 @@ def where(condition: Array, x1: Array | complex, x2: Array | complex, /) -> Arra
 _isin = table("isin")
 
 
-def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -> Array:
+def isin(x1: ArrayT | complex, x2: ArrayT | complex, /, *, invert: bool = False) -> ArrayT:
     """Whether each element of x1 is among those of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isin.html>
@@ -1877,7 +1882,7 @@ def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -
 _unique_all = table("unique_all")
 
 
-def unique_all(x: Array, /) -> UniqueAll:
+def unique_all(x: ArrayT, /) -> UniqueAll[ArrayT]:
     """(values, indices, inverse_indices, counts) of the distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_all.html>
@@ -1892,7 +1897,7 @@ def unique_all(x: Array, /) -> UniqueAll:
 _unique_counts = table("unique_counts")
 
 
-def unique_counts(x: Array, /) -> UniqueCounts:
+def unique_counts(x: ArrayT, /) -> UniqueCounts[ArrayT]:
     """(values, counts) of the distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_counts.html>
@@ -1907,7 +1912,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 _unique_inverse = table("unique_inverse")
 
 
-def unique_inverse(x: Array, /) -> UniqueInverse:
+def unique_inverse(x: ArrayT, /) -> UniqueInverse[ArrayT]:
     """(values, inverse_indices) of the distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_inverse.html>
@@ -1922,7 +1927,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 _unique_values = table("unique_values")
 
 
-def unique_values(x: Array, /) -> Array:
+def unique_values(x: ArrayT, /) -> ArrayT:
     """The distinct elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_values.html>
@@ -1937,7 +1942,7 @@ def unique_values(x: Array, /) -> Array:
 _argsort = table("argsort")
 
 
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> ArrayT:
     """The indices that would sort x.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argsort.html>
@@ -1952,7 +1957,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 _sort = table("sort")
 
 
-def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> ArrayT:
     """x sorted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sort.html>
@@ -1968,8 +1973,8 @@ _cumulative_prod = table("cumulative_prod")
 
 
 def cumulative_prod(
-    x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
-) -> Array:
+    x: ArrayT, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> ArrayT:
     """Running product.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html>
@@ -1987,8 +1992,8 @@ _cumulative_sum = table("cumulative_sum")
 
 
 def cumulative_sum(
-    x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
-) -> Array:
+    x: ArrayT, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> ArrayT:
     """Running sum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html>
@@ -2005,7 +2010,7 @@ def cumulative_sum(
 _max = table("max")
 
 
-def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def max(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
     """The greatest element; NaN if there is one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.max.html>
@@ -2020,7 +2025,7 @@ def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 _mean = table("mean")
 
 
-def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def mean(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
     """Arithmetic mean.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.mean.html>
@@ -2035,7 +2040,7 @@ def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
 _min = table("min")
 
 
-def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def min(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
     """The smallest element; NaN if there is one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.min.html>
@@ -2051,8 +2056,8 @@ _prod = table("prod")
 
 
 def prod(
-    x: Array, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
-) -> Array:
+    x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
+) -> ArrayT:
     """Product of the elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.prod.html>
@@ -2070,8 +2075,8 @@ _std = table("std")
 
 
 def std(
-    x: Array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
-) -> Array:
+    x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> ArrayT:
     """Standard deviation.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.std.html>
@@ -2087,8 +2092,8 @@ _sum = table("sum")
 
 
 def sum(
-    x: Array, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
-) -> Array:
+    x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
+) -> ArrayT:
     """Sum of the elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sum.html>
@@ -2106,8 +2111,8 @@ _var = table("var")
 
 
 def var(
-    x: Array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
-) -> Array:
+    x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> ArrayT:
     """Variance.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.var.html>
@@ -2122,7 +2127,7 @@ def var(
 _all = table("all")
 
 
-def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def all(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
     """Whether every element is true.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.all.html>
@@ -2137,7 +2142,7 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 _any = table("any")
 
 
-def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def any(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
     """Whether some element is true.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.any.html>
@@ -2153,14 +2158,14 @@ _diff = table("diff")
 
 
 def diff(
-    x: Array,
+    x: ArrayT,
     /,
     *,
     axis: int = -1,
     n: int = 1,
-    prepend: Array | complex | None = None,
-    append: Array | complex | None = None,
-) -> Array:
+    prepend: ArrayT | complex | None = None,
+    append: ArrayT | complex | None = None,
+) -> ArrayT:
     """Differences of neighbours along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html>

@@ -13,7 +13,10 @@ import pytest
 
 import xarrayops as xo
 from xarrayops import errors
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._ops import explain
+from xarrayops._ops.verbs import VERBS as TABLE
+from xarrayops._protocol.hooks import HOOKS
+from xarrayops._protocol.surface import CREATION, OWN, SURFACE
 
 STANDARD = {
     "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "
@@ -46,28 +49,9 @@ MAIN = [name for names in STANDARD.values() for name in names.split()]
 ALIASES = {f"linalg.{name}" for name in STANDARD["products"].split()}
 """Functions of the main namespace that the standard repeats in linalg."""
 STANDARD_VERBS = [*MAIN, *(f"linalg.{name}" for name in LINALG.split()), *(f"fft.{name}" for name in FFT.split())]
-OWN = (
-    *(
-        "array_namespace",
-        "backend",
-        "backends",
-        "device",
-        "to_device",
-        "is_lazy",
-        "compute",
-        "synchronize",
-        "use",
-        "at",
-    ),
-    *("attention", "einsum", "convert", "engines", "shares_memory", "explain"),
-    *("layout_of", "contiguous", "relayout", "with_memory_format", "as_strided", "pin_memory"),
-)
-SPARSE = (
-    *("from_dense", "to_dense", "convert", "parts", "from_parts", "validate"),
-    *("transpose", "add", "multiply", "sum", "sddmm"),
-)
-CREATION = {"arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq"}
-"""The functions that create from nothing, but for `asarray` and `from_dlpack`, which are written by hand."""
+VERBS = {**TABLE, **{row.name: row for row in explain.VERBS}}
+MAIN_VERBS = {name for name in OWN if "." not in name}
+SPARSE = {name.removeprefix("sparse.") for name in OWN if name not in MAIN_VERBS}
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
 
@@ -92,14 +76,28 @@ def test_a_standard_function_is_public_and_links_the_standard(verb):
     assert function.__doc__.strip().splitlines()[0].endswith(".")
 
 
-@pytest.mark.parametrize("verb", [*OWN, *(f"sparse.{name}" for name in SPARSE)])
+@pytest.mark.parametrize("row", VERBS.values(), ids=VERBS)
+def test_a_row_describes_what_is_public(row):
+    assert public(row.name) is row.function
+    assert OWN.get(row.name, row.hook) == row.hook
+    assert row.hook is None or row.hook in HOOKS
+    assert row.creates == (row.name in CREATION) == ("like" in inspect.signature(row.function).parameters)
+    module, _, _ = row.name.rpartition(".")
+    assert all(public(f"{module}.{cls.__name__}".lstrip(".")) is cls for cls in row.results)
+
+
+def test_every_verb_beyond_the_standard_has_a_row():
+    assert VERBS.keys() - set(STANDARD_VERBS) == OWN.keys()
+
+
+@pytest.mark.parametrize("verb", OWN)
 def test_our_own_functions_say_what_they_do(verb):
     assert len(public(verb).__doc__.strip().splitlines()[0]) > 20, "a sentence"
 
 
 def test_every_public_callable_has_a_docstring():
     names = [n for n, o in vars(xo).items() if not n.startswith("_") and callable(o)]
-    assert set(names) >= {*OWN, *MAIN}
+    assert set(names) >= {*MAIN_VERBS, *MAIN}
     assert not [n for n in names if not (getattr(xo, n).__doc__ or "").strip()]
 
 
@@ -112,7 +110,7 @@ DTYPES = (
 def test_dir_lists_the_public_surface_alone():
     importlib.import_module("xarrayops.plugin")
     others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__", "fft", "linalg", "sparse"}
-    assert set(dir(xo)) == {*MAIN, *OWN, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
+    assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
     assert dir(xo) == sorted(dir(xo))
     assert set(dir(xo.linalg)) == set(LINALG.split())
     assert set(dir(xo.fft)) == set(FFT.split())

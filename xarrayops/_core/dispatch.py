@@ -30,7 +30,7 @@ from xarrayops._protocol.candidates import constant_while_tracing as constant_wh
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import OF_CONTAINERS
-from xarrayops._protocol.surface import ROLES, SURFACE
+from xarrayops._protocol.surface import OWN, ROLES, SURFACE
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 
@@ -52,8 +52,8 @@ FITTING: dict[str, frozenset[type]] = {
 """Those of them that a parameter takes beside arrays, by its role."""
 HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 """The roles of the parameters of hooks; those of the standard's functions are in its table."""
-SHOWN = {"update": "at"}
-"""The hooks that users know by another name."""
+SHOWN = {hook: verb for verb, hook in OWN.items() if hook}
+"""The names of verbs as users know them, by the hook that serves them."""
 
 ARITHMETIC = (
     *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),

@@ -6,56 +6,58 @@ class. No NamedTuples therefore: nobody makes one, and the seven would take a pa
 
 from __future__ import annotations
 
-from xarrayops._protocol.types import Array
+from typing import Generic
+
+from xarrayops._protocol.types import ArrayT
 
 
-class UniqueAll(tuple[Array, Array, Array, Array]):
+class UniqueAll(tuple[ArrayT, ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
     """Of `unique_all`: values, first indices, where each element went, how often each value occurs."""
 
-    values: Array
-    indices: Array
-    inverse_indices: Array
-    counts: Array
+    values: ArrayT
+    indices: ArrayT
+    inverse_indices: ArrayT
+    counts: ArrayT
 
 
-class UniqueCounts(tuple[Array, Array]):
+class UniqueCounts(tuple[ArrayT, ArrayT], Generic[ArrayT]):
     """Of `unique_counts`: values, and how often each occurs."""
 
-    values: Array
-    counts: Array
+    values: ArrayT
+    counts: ArrayT
 
 
-class UniqueInverse(tuple[Array, Array]):
+class UniqueInverse(tuple[ArrayT, ArrayT], Generic[ArrayT]):
     """Of `unique_inverse`: values, and where each element went."""
 
-    values: Array
-    inverse_indices: Array
+    values: ArrayT
+    inverse_indices: ArrayT
 
 
-class Eigen(tuple[Array, Array]):
+class Eigen(tuple[ArrayT, ArrayT], Generic[ArrayT]):
     """Of `eig` and `eigh`: eigenvalues, and eigenvectors in columns."""
 
-    eigenvalues: Array
-    eigenvectors: Array
+    eigenvalues: ArrayT
+    eigenvectors: ArrayT
 
 
-class QR(tuple[Array, Array]):
+class QR(tuple[ArrayT, ArrayT], Generic[ArrayT]):
     """Of `qr`: the orthonormal factor and the upper triangular one."""
 
-    Q: Array
-    R: Array
+    Q: ArrayT
+    R: ArrayT
 
 
-class Slogdet(tuple[Array, Array]):
+class Slogdet(tuple[ArrayT, ArrayT], Generic[ArrayT]):
     """Of `slogdet`: the sign, and the logarithm of the absolute value."""
 
-    sign: Array
-    logabsdet: Array
+    sign: ArrayT
+    logabsdet: ArrayT
 
 
-class SVD(tuple[Array, Array, Array]):
+class SVD(tuple[ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
     """Of `svd`: left singular vectors, singular values, right singular vectors in rows."""
 
-    U: Array
-    S: Array
-    Vh: Array
+    U: ArrayT
+    S: ArrayT
+    Vh: ArrayT

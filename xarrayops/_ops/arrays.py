@@ -21,6 +21,7 @@ from xarrayops._core.dispatch import (
 )
 from xarrayops._core.registry import SCALARS, Backend, BackendStatus
 from xarrayops._ops.exchange import loans
+from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import Array
 
 
@@ -157,3 +158,15 @@ def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[...
                 found = type(x), None
             groups.setdefault(hold_function(verb, *found), []).append(i)
     return [(getattr(resolved, name), places) for name, places in groups.items()]
+
+
+VERBS = (
+    Verb("array_namespace", array_namespace),
+    Verb("backend", backend),
+    Verb("backends", backends),
+    Verb("compute", compute, hook="compute"),
+    Verb("device", device, hook="device"),
+    Verb("is_lazy", is_lazy, hook="is_lazy"),
+    Verb("synchronize", synchronize, hook="synchronize"),
+    Verb("to_device", to_device, hook="to_device"),
+)

@@ -8,8 +8,10 @@ from types import EllipsisType
 from typing import Any
 
 from xarrayops._core import registry
-from xarrayops._core.dispatch import PLAIN, common_backend, constant_while_tracing, is_unmet, serving
+from xarrayops._core.dispatch import PLAIN, common_backend, constant_while_tracing, is_unmet, serving, signature
 from xarrayops._core.registry import Backend
+from xarrayops._ops.explanation import Explanation, explain_call
+from xarrayops._ops.verb import Verb
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
@@ -194,3 +196,12 @@ def _is_mixed(classes: tuple[type, ...]) -> bool:
     """Whether the classes are of several libraries, or one of them of none that is known yet."""
     backends = {registry.backend_of_class(cls) for cls in classes}
     return len(backends) > 1 or None in backends
+
+
+def explain_at(verb: str, /, *args: Any, copy: bool | None = None, **kwargs: Any) -> Explanation:
+    """What serves an update of x: the arguments are x, the index, the operation and the value."""
+    server(*signature("update").bind(*args, copy=copy, **kwargs).args)
+    return explain_call(verb, *args, copy=copy, **kwargs)
+
+
+VERBS = (Verb("at", at, hook="update", explain=explain_at),)

@@ -6,9 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from xarrayops._core import default_backend, registry
-from xarrayops._core.dispatch import common_backend, constant_while_tracing, creation, described, refuse_both
-from xarrayops._core.registry import SCALARS
-from xarrayops._ops.exchange.convert import convert
+from xarrayops._core.default_backend import use
+from xarrayops._core.dispatch import (
+    array_arguments,
+    common_backend,
+    constant_while_tracing,
+    creation,
+    creator,
+    described,
+    refuse_both,
+    signature,
+)
+from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._ops.exchange.convert import convert, explain_convert
+from xarrayops._ops.explanation import Candidate, Explanation, explain_served
+from xarrayops._ops.verb import Verb
+from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, ExchangeError, MixedBackends, Unsupported
 
@@ -156,3 +169,56 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
                 listing = ", ".join(map(str, shapes))
                 raise ValueError(f"shapes {listing} do not broadcast: axis {axis} is {result[axis]} and {shape[axis]}")
     return tuple(result)
+
+
+def explain_creation(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+    """What creates an array: a function of the library, or a conversion where an array is given to another library."""
+    backend, call = _creation_call(verb, *args, **kwargs)
+    source = _source(verb, call.args[0])
+    if source is not None and (verb == "from_dlpack" or registry.backend_of(source) is not backend):
+        like = kwargs.get("like")
+        where = {option: kwargs.get(option) for option in ("device", "copy")}
+        target = backend.name if like is None else like
+        return explain_convert("convert", source, target, **where)._replace(verb=verb)
+    return explain_served(verb, backend, call)
+
+
+def _creation_call(
+    verb: str, /, *args: Any, like: Any = None, backend: str | None = None, **kwargs: Any
+) -> tuple[Backend, Call]:
+    """What a creation function hands to its library: that of ``like=``, of ``backend=`` or the default."""
+    bound = signature(verb).bind(*args, **kwargs)
+    if verb == "asarray" and like is None and backend is None:
+        found = dict(array_arguments(verb, args, kwargs))
+        if found:
+            common_backend(verb, found)
+            like = next(iter(found.values()))
+    _, dtype, device = creation(verb, like, backend, kwargs.get("dtype"), kwargs.get("device"))
+    bound.apply_defaults()
+    bound.arguments |= {n: v for n, v in (("dtype", dtype), ("device", device)) if n in bound.arguments}
+    name = backend or (default_backend.current()[0] if like is None else None)
+    return creator(type(like), name), Call(bound.args, bound.kwargs)
+
+
+def _source(verb: str, x: Any) -> Any:
+    """The array that asarray or from_dlpack would convert; None where the library takes x as it is."""
+    if verb not in ("asarray", "from_dlpack") or type(x) in SCALARS or isinstance(x, (list, tuple)):
+        return None
+    if registry.admit(x) is not None or registry.refusal(x) is not None:
+        return x
+    return _as_buffer(x) if verb == "asarray" else None
+
+
+def explain_broadcast_shapes(verb: str, /, *shapes: tuple[int, ...]) -> Explanation:
+    """No library is needed; shapes that do not fit raise."""
+    broadcast_shapes(*shapes)
+    candidate = Candidate(f"xarrayops:{verb}", True, "shapes are Python numbers, which need no library")
+    return Explanation(verb, "no library is needed", (candidate,), candidate.name)
+
+
+VERBS = (
+    Verb("asarray", asarray, explain=explain_creation, creates=True),
+    Verb("broadcast_shapes", broadcast_shapes, explain=explain_broadcast_shapes),
+    Verb("from_dlpack", from_dlpack, explain=explain_creation, creates=True),
+    Verb("use", use),
+)

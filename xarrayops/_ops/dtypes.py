@@ -18,8 +18,12 @@ from xarrayops._core.dispatch import (
     home as array_home,
     is_unmet,
     resolved,
+    signature,
 )
 from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._ops.explanation import Explanation, explain_served
+from xarrayops._ops.verb import Verb
+from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
@@ -133,3 +137,23 @@ def _hold_function(verb: str, home: Home) -> str:
 @constant_while_tracing
 def _native(home: Home, dtype: Any) -> Any:
     return _backend(home).native_dtype(dtype)
+
+
+def explain_dtypes(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+    """What serves a function of dtypes, in the library of its arrays and dtypes."""
+    bound = signature(verb).bind(*args, **kwargs)
+    items = bound.args[:1] if verb == "isdtype" else bound.args
+    home = _home(verb, *items)
+    for item in items:
+        if type(item) not in SCALARS and not _is_array(item):
+            _native(home, item)
+    return explain_served(verb, _backend(home), Call(bound.args, bound.kwargs))
+
+
+VERBS = (
+    Verb("can_cast", can_cast, explain=explain_dtypes),
+    Verb("finfo", finfo, explain=explain_dtypes),
+    Verb("iinfo", iinfo, explain=explain_dtypes),
+    Verb("isdtype", isdtype, explain=explain_dtypes),
+    Verb("result_type", result_type, explain=explain_dtypes),
+)

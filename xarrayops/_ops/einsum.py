@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from xarrayops._core.dispatch import miss, resolved, table
+from xarrayops._ops.explanation import explain_call
+from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import Array
 
 _einsum = table("einsum")
@@ -45,3 +47,6 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     except KeyError:
         f = getattr(resolved, miss("einsum", key))
     return f(subscripts, *operands)
+
+
+VERBS = (Verb("einsum", einsum, hook="einsum", explain=explain_call),)

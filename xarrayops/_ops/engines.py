@@ -6,6 +6,7 @@ import os
 
 from xarrayops._core import registry
 from xarrayops._core.scoped import Blocks
+from xarrayops._ops.verb import Verb
 
 ENVIRONMENT = tuple(name.strip() for name in os.environ.get("XARRAYOPS_ENGINES", "").split(",") if name.strip())
 _blocks: Blocks[tuple[str, ...]] = Blocks("xarrayops.engines")
@@ -60,3 +61,6 @@ class engines:  # noqa: N801 - reads as a statement: with xo.engines("jax")
 def active() -> tuple[str, ...]:
     """The names of the engines, the preferred one first."""
     return _blocks.innermost(ENVIRONMENT)
+
+
+VERBS = (Verb("engines", engines),)

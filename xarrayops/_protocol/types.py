@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from xarrayops.errors import Unsupported
 
 Array = Any
 """An array of any library. Arrays stay native, so no class describes them all."""
+ArrayT = TypeVar("ArrayT")
+"""The class of the arrays of one call: what a function takes, it gives."""
 
 
 class Gap(NamedTuple):

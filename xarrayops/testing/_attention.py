@@ -195,6 +195,15 @@ class AttentionSuite:
         with pytest.raises((ValueError, xo.Unsupported), match=f"nonesuch(.|\n)*{variant.backend.name}:"):
             xo.attention(*arrays, implementation="nonesuch")
 
+    @exercises("engines")
+    def test_attention_by_engines(self, variant: Variant) -> None:
+        """The values are the same, in arrays of this library, whichever library's kernels may serve."""
+        arrays = [variant.array(each) for each in qkv()]
+        for engines in ((), ("numpy",)):
+            with xo.engines(*engines):
+                out = xo.attention(*arrays)
+            check_array(variant, out, expected(*qkv()), dtype="float32", ulps=64, normwise=True)
+
     @exercises("attention")
     @pytest.mark.parametrize("wrong", WRONG)
     def test_attention_refusals(self, variant: Variant, wrong: str) -> None:

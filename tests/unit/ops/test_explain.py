@@ -10,9 +10,9 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core import registry
-from xarrayops._ops.explain import CREATION
 from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._ops.verbs import VERBS
+from xarrayops._protocol.surface import CREATION, SURFACE
 
 N = np.eye(2)
 S = xps.ones((2, 2))
@@ -279,3 +279,12 @@ def test_takes_the_function_itself():
     assert xo.explain(xo.linalg.det, x).verb == "linalg.det"
     with pytest.raises(xo.Unsupported, match=r"linalg\.eigh"):
         xo.explain("eigh", x)
+    s = xo.sparse.from_dense(x)
+    assert xo.explain(xo.sparse.to_dense, s) == xo.explain("sparse.to_dense", s)
+    assert xo.explain(xo.relayout, x, "a b -> b a").verb == "relayout"
+
+
+@pytest.mark.parametrize("verb", [verb for verb, row in VERBS.items() if row.explain is None])
+def test_verbs_without_a_choice(verb):
+    with pytest.raises(xo.Unsupported, match=f"nothing to explain for '{verb}'"):
+        xo.explain(verb, N)

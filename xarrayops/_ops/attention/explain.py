@@ -11,7 +11,7 @@ from xarrayops._ops.attention.verb import attention, checked, require_one_librar
 from xarrayops._ops.explanation import Explanation
 
 
-def explain_attention(*args: Any, **kwargs: Any) -> Explanation:
+def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     """What `attention` would run, for `explain`."""
     from inspect import signature  # a quarter of the time of `import xarrayops`
 
@@ -29,4 +29,4 @@ def explain_attention(*args: Any, **kwargs: Any) -> Explanation:
     if first == f"{own.name}:generic" and implementation is None:
         idle = idle_engines(a, own)
         summary = f"{summary}; {idle}" if idle else summary
-    return Explanation("attention", summary, listed, first)
+    return Explanation(verb, summary, listed, first)

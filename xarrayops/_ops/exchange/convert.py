@@ -190,29 +190,27 @@ def _converted_parts(s: Any, p: Parts) -> dict[str, int]:
 
 
 def explain_convert(
-    x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
+    verb: str, x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
 ) -> Explanation:
     """The plan of a conversion as `explain` shows it."""
     if registry.sparse_side(x) is not None:
-        return _explain_container(x, target_of(to).sparse, device, copy)
+        return _explain_container(verb, x, target_of(to).sparse, device, copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     name = f"{plan.source.name}->{plan.target.name}"
     copies = (f"copies {plan.nbytes} bytes",) if plan.nbytes else ()
     candidate = Candidate(name, plan.action != "refuse", plan.reason, copies)
     summary = f"{plan.action}: {plan.reason}"
     chosen = None if plan.action == "refuse" else name
-    return Explanation(
-        "convert", summary, (candidate,), chosen, action=plan.action, nbytes=plan.nbytes, reason=plan.reason
-    )
+    return Explanation(verb, summary, (candidate,), chosen, plan.action, plan.nbytes, plan.reason)
 
 
-def _explain_container(s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
+def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
     """The plans of its arrays, as one: what any of them needs, the whole needs."""
     source = _side(s)
     if source is target and not copy and device is None:
         reason = f"s is a {target.backend.name} container already"
         name = f"{target.backend.name}->{target.backend.name}"
-        return Explanation("convert", reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
+        return Explanation(verb, reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
     p, to, device = _parts_for(s, target), target.backend.name, _place_for(s, target, device)
     plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in p.arrays.items()}
     for name, nbytes in _converted_parts(s, p).items():
@@ -226,7 +224,7 @@ def _explain_container(s: Any, target: SparseBackend, device: Any, copy: bool | 
     candidate = Candidate(name, action != "refuse", reason, copies)
     nbytes = sum(plan.nbytes or 0 for plan in plans.values())
     chosen = None if action == "refuse" else name
-    return Explanation("convert", f"{action}: {reason}", (candidate,), chosen, action, nbytes, reason)
+    return Explanation(verb, f"{action}: {reason}", (candidate,), chosen, action, nbytes, reason)
 
 
 def shares_memory(a: Array, b: Array, /) -> bool:

@@ -6,15 +6,14 @@ A backend brings an array into C order; every other order is that order of permu
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 from xarrayops import standard
 from xarrayops._core import registry
 from xarrayops._core.dispatch import constant_while_tracing, creator, described, home, serving
-from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._ops.layout.relayout import Foreseen, foreseen, relayout, require_served
+from xarrayops._ops.layout.relayout import require_served
 from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.types import Array, Gap, gap_of
 from xarrayops.errors import LayoutError, Unsupported
@@ -145,7 +144,7 @@ def contiguous(x: Array, /, order: str = "C") -> Array:
     require_served("contiguous", x)
     if order == "C":
         return serving("contiguous", type(x))(x)
-    return _dense("contiguous", x, _axes_by_order(x, order))
+    return _dense("contiguous", x, axes_by_order(x, order))
 
 
 def with_memory_format(x: Array, memory_format: str, /) -> Array:
@@ -175,7 +174,7 @@ def with_memory_format(x: Array, memory_format: str, /) -> Array:
     (60, 1, 15, 3)
     """
     require_served("with_memory_format", x)
-    return _dense("with_memory_format", x, _axes_by_format(x, memory_format))
+    return _dense("with_memory_format", x, axes_by_format(x, memory_format))
 
 
 def _dense(verb: str, x: Array, axes: tuple[int, ...]) -> Array:
@@ -294,51 +293,14 @@ def pin_memory(x: Array, /) -> Array:
     return serving("pin_memory", type(x))(x)
 
 
-def explain_layout(verb: str, x: Array, /, *args: Any, **kwargs: Any) -> Explanation:
-    """What `contiguous`, `relayout` or `with_memory_format` would do with x, for `explain`."""
-    require_served(verb, x)
-    backend = registry.backend_of(x)
-    _, foresee = LAID_OUT[verb]
-    memory, gap = backend.functions["memory"](x), getattr(backend.module, "NO_STRIDES", None)
-    name = f"{backend.name}:{verb}"
-    found = foresee(x, memory, *args, **kwargs)
-    if gap is not None and verb != "relayout" and not found.idle:
-        return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
-    kept = memory is None and found.idle and (gap is not None or not x.shape)
-    if kept and backend.functions["contiguous"](x) is x:
-        action, nbytes, reason = "zero-copy", 0, "x shows no memory, and its library leaves it as it is"
-    elif memory is None:
-        action, nbytes, reason = "copy", None, "x shows no memory, so its library lays it out"
-    elif found.stays and (gap is None or found.idle):
-        action, nbytes, reason = "zero-copy", 0, "x lies so already"
-    else:
-        action, nbytes, reason = "copy", found.nbytes, "the elements lie in another order"
-    copies = (f"copies {nbytes} bytes",) if nbytes else ()
-    candidate = Candidate(name, True, reason, copies)
-    return Explanation(verb, f"{action}: {reason}", (candidate,), name, action=action, nbytes=nbytes, reason=reason)
-
-
-def _foreseen(axes: Callable[..., tuple[int, ...]]) -> Callable[..., Foreseen]:
-    """What a verb would do that brings elements into C order of the axes as a function gives them."""
-
-    def foresee(x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> Foreseen:
-        order = axes(x, *args, **kwargs)
-        idle = order == tuple(range(x.ndim))
-        return (
-            Foreseen(idle, memory.permuted(order).is_compact, memory.nbytes) if memory else Foreseen(idle, False, None)
-        )
-
-    return foresee
-
-
-def _axes_by_order(x: Array, /, order: str = "C") -> tuple[int, ...]:
+def axes_by_order(x: Array, /, order: str = "C") -> tuple[int, ...]:
     """The axes of x from the outermost to the innermost, as an order has them."""
     if order not in ("C", "F"):
         raise LayoutError(f"xo.contiguous: the order is 'C' or 'F'; it was {order!r}.")
     return tuple(range(x.ndim))[:: 1 if order == "C" else -1]
 
 
-def _axes_by_format(x: Array, memory_format: str, /) -> tuple[int, ...]:
+def axes_by_format(x: Array, memory_format: str, /) -> tuple[int, ...]:
     """The axes of x from the outermost to the innermost, as a memory format has them."""
     if memory_format not in MEMORY_FORMATS or x.ndim not in (4, 5):
         raise LayoutError(
@@ -350,14 +312,6 @@ def _axes_by_format(x: Array, memory_format: str, /) -> tuple[int, ...]:
 
 def _format_axes(memory_format: str, ndim: int) -> tuple[int, ...]:
     return tuple(range(ndim)) if memory_format == "contiguous" else (0, *range(2, ndim), 1)
-
-
-LAID_OUT: dict[str, tuple[Callable[..., Array], Callable[..., Foreseen]]] = {
-    "contiguous": (contiguous, _foreseen(_axes_by_order)),
-    "relayout": (relayout, foreseen),
-    "with_memory_format": (with_memory_format, _foreseen(_axes_by_format)),
-}
-"""The verbs that bring elements into an order, each with what a call would do, from x, its memory and the rest."""
 
 
 def _memory(verb: str, x: Array) -> Memory:

@@ -1,48 +1,55 @@
-"""What a sparse call would run, and why."""
+"""explain for the verbs of sparse matrices."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.sparse_backend import SparseBackend
+from xarrayops._core import registry
 from xarrayops._ops.exchange.convert import explain_convert
-from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._ops.sparse import build, operations
+from xarrayops._ops.explanation import Candidate, Explanation, explain_call
 from xarrayops._ops.sparse.convert import planned
 from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.sparse import VERBS, Container
-from xarrayops.errors import Unsupported
+from xarrayops._protocol.sparse import Container
+
+if TYPE_CHECKING:
+    from xarrayops._core.sparse_backend import SparseBackend
 
 
-def explain_sparse(verb: str, *args: Any, **kwargs: Any) -> Explanation:
-    """The kernels that may serve a verb of xo.sparse, each with its verdict; errors of the call are raised."""
-    name = verb.removeprefix("sparse.")
-    if name == "convert":
-        return _explain_convert(*args, **kwargs)
-    served = {n: f for module in (build, operations) for n, f in vars(module).items() if hasattr(f, "prepare")}
-    if name not in served:
-        has = ", ".join(f"sparse.{each}" for each in VERBS if each in served or each == "convert")
-        raise Unsupported(f"xo.explain knows no verb {verb!r}; there are {has}")
-    sparse, arguments = served[name].prepare(*args, **kwargs)
-    return explained(verb, sparse, name, *arguments)
+def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]:
+    """What explains a verb that `served` makes: its checks give the library and the arguments, and nothing runs."""
+
+    def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+        sparse, arguments = vars(function)["prepare"](*args, **kwargs)
+        return _explain_kernels(verb, sparse, function.__name__, *arguments)
+
+    return explain
 
 
-def _explain_convert(s: Container, format: Any = None, backend: Any = None, *, block: Any = None) -> Explanation:
-    """What changes the format; without such a change, how the arrays go over."""
+def explain_sparse_convert(
+    verb: str, s: Container, /, format: Any = None, backend: Any = None, *, block: Any = None
+) -> Explanation:
+    """What changes the format; without such a change, how the arrays are converted."""
     plan = planned(s, format, backend, block=block)
     there = plan.target.backend.name
     if plan.at != "source":
-        found = explain_convert(s, there)._replace(verb="sparse.convert")
+        found = explain_convert(verb, s, there)
         return found._replace(summary=f"{found.summary}; then {there} makes {plan.format} of it") if plan.at else found
-    found = explained("sparse.convert", plan.source, "convert", s, plan.format, block)
+    found = _explain_kernels(verb, plan.source, "convert", s, plan.format, block)
     if plan.source is plan.target:
         return found._replace(summary=f"{found.summary}, in new arrays")
     way = f"{plan.source.backend.name}->{there}"
     return found._replace(summary=f"{found.summary}, in new arrays; then {way}, array by array")
 
 
-def explained(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
-    """The kernels that a library has for a verb, with their verdicts on a call."""
+def explain_matmul(verb: str, /, *args: Any) -> Explanation:
+    """What serves a product: kernels of containers where an operand is sparse."""
+    sparse = next(filter(None, map(registry.sparse_side, args)), None)
+    return explain_call(verb, *args) if sparse is None else _explain_kernels(verb, sparse, "matmul", *args)
+
+
+def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
+    """The kernels that a library has for a verb, and what each answers to a call."""
     reasons = [(kernel, can(Call(arguments, {}))) for kernel, _, can in sparse.kernels[name]]
     home = sparse.backend.name
     listed = tuple(Candidate(f"{home}:{kernel}", reason is None, reason or "") for kernel, reason in reasons)
