@@ -5,6 +5,7 @@
 #   array      an array, required                   operand    an array or a Python scalar
 #   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
 #   dtype      a native dtype or its name           device     a native device or its name
+#   index      an array, required, of indices: type checkers do not take its class for that of the result
 # Every other annotation is only shown; those of results with named fields are in xarrayops/_core/result_types.py.
 #
 # A section names the file of xarrayops/testing that holds the oracle rows of its functions. The line here and that row
@@ -264,10 +265,10 @@ def trunc(x: array, /) -> array:
     "Each element without its fraction."
 
 # section: indexing; rows in _indexing.py
-def take(x: array, indices: array, /, *, axis: int | None = None) -> array:
+def take(x: array, indices: index, /, *, axis: int | None = None) -> array:
     "The elements at some indices along an axis."
 
-def take_along_axis(x: array, indices: array, /, *, axis: int = -1) -> array:
+def take_along_axis(x: array, indices: index, /, *, axis: int = -1) -> array:
     "The elements that indices, as wide as x, choose along an axis."
 
 # section: linear algebra; rows in _linalg.py

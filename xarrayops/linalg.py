@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from xarrayops._core.dispatch import miss, native_dtype, resolved, table
 from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
-from xarrayops._protocol.types import ArrayT
+from xarrayops._protocol.types import ArrayT, Scalar
 from xarrayops.standard import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -222,7 +222,7 @@ def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
 _matrix_rank = table("linalg.matrix_rank")
 
 
-def matrix_rank(x: ArrayT, /, *, rtol: ArrayT | complex | None = None) -> ArrayT:
+def matrix_rank(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
     """Number of singular values above a relative tolerance.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_rank.html>
@@ -252,7 +252,7 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
 _pinv = table("linalg.pinv")
 
 
-def pinv(x: ArrayT, /, *, rtol: ArrayT | complex | None = None) -> ArrayT:
+def pinv(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
     """Moore-Penrose inverse.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.pinv.html>

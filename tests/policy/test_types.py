@@ -1,5 +1,7 @@
-"""What a type checker makes of a user's program."""
+"""What type checkers make of a user's program: the class of the arrays that a function takes is that of its results."""
 
+import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from xarrayops._protocol.surface import CREATION, SURFACE
+
 ROOT = Path(__file__).resolve().parents[2]
+
+HEADER = """
+from typing import assert_type
+import numpy as np
+import numpy.typing as npt
+import xarrayops as xo
+N = npt.NDArray[np.float64]
+"""
+ARRAYS = {
+    "numpy": ("", "N", "np.zeros((2, 2))"),
+    "torch": ("import torch", "torch.Tensor", "torch.zeros((2, 2))"),
+}
+"""Of a library: what imports it, the type of its arrays, an array."""
 
 RESULTS = {
     "xo.unique_all(x)": ("values", "indices", "inverse_indices", "counts"),
@@ -19,23 +36,93 @@ RESULTS = {
     "xo.linalg.slogdet(x)": ("sign", "logabsdet"),
     "xo.linalg.svd(x)": ("U", "S", "Vh"),
 }
+NAMED = {call.removeprefix("xo.").removesuffix("(x)") for call in RESULTS}
+TUPLES = ("broadcast_arrays(x, x)", "meshgrid(x, x)", "nonzero(x)", "unstack(x)")
+UNARY = [verb for verb, text in SURFACE.items() if text == "(x, /)" and verb not in (*NAMED, "nonzero")]
+BINARY = [verb for verb, text in SURFACE.items() if text == "(x1, x2, /)"]
+OF_SCALARS = [verb for verb in BINARY if verb not in ("matmul", "linalg.outer", "linalg.solve")]
+CREATING = {
+    "arange": "3",
+    "asarray": "[1.0]",
+    "eye": "2",
+    "fft.fftfreq": "3",
+    "fft.rfftfreq": "3",
+    "from_dlpack": "x",
+    "full": "(2, 2), 1.0",
+    "linspace": "0, 1, 3",
+}
+"""What the functions that create take, those apart that take a shape alone."""
+SAME = [
+    *(f"{verb}(x)" for verb in UNARY),
+    *(f"{verb}(x, x)" for verb in BINARY),
+    *(f"{verb}(x, {number})" for verb in OF_SCALARS for number in ("2", "1.5", "True")),
+    *(f"{verb}({number}, x)" for verb in OF_SCALARS for number in ("2", "1.5", "1j")),
+    *(f"{verb}({CREATING.get(verb, '(2, 2)')}, like=x)" for verb in CREATION),
+    *("sum(x, axis=0)", "argmax(x)", "zeros_like(x)", 'astype(x, "float64")', "clip(x, 0.0, None)", "clip(x, max=x)"),
+    *("concat([x, x])", "stack((x, x))", "take(x, xo.argsort(x))", "where(x, x, 0.0)", "where(x, 1.0, 0.0)"),
+    *("permute_dims(x, (1, 0))", "linalg.vector_norm(x, ord=1)", "fft.fft(x)", "diff(x, prepend=x)"),
+    *('relayout(x, "a b -> b a")', 'contiguous(x, "F")', 'with_memory_format(x, "channels_last")'),
+    *("as_strided(x, (2,), (1,))", "pin_memory(x)", 'einsum("ij->", x)', "at(x)[0].add(1.0)", "at(x)[0].set(x)"),
+    *("attention(x, x, x, causal=True)", 'to_device(x, "cpu")', "convert(0.0, x)"),
+]
+"""Calls whose result is of the type of x."""
 
 
-def complaints(lines: list[str], folder: Path) -> list[str]:
-    """What mypy, strict, says of a program that has an array x."""
-    program = folder / "program.py"
-    program.write_text("\n".join(["import xarrayops as xo", "x = xo.zeros((2, 2))", *lines, ""]))
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(folder)]
+def mypy(program: Path) -> list[str]:
+    """What mypy, strict, says of a program: a line for each error."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(program.parent)]
     environment = {**os.environ, "MYPYPATH": str(ROOT)}
     run = subprocess.run([*command, str(program)], env=environment, text=True, capture_output=True)
-    return [line.partition(": error: ")[2] for line in run.stdout.splitlines() if ": error: " in line]
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    return [line for line in run.stdout.splitlines() if ": error: " in line]
 
 
-def test_results_have_their_fields_and_no_others(tmp_path):
-    pytest.importorskip("mypy")
-    good = [f"{call}.{field}" for call, fields in RESULTS.items() for field in fields]
-    good += [f"{', '.join(f'v{i}' for i in range(len(fields)))} = {call}" for call, fields in RESULTS.items()]
+def pyright(program: Path) -> list[str]:
+    """The same of pyright, in the edition that brings its own Node."""
+    settings = {"extraPaths": [str(ROOT)], "typeCheckingMode": "standard"}
+    (program.parent / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
+    run = subprocess.run([*command, "--project", str(program.parent)], text=True, capture_output=True)
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    found = json.loads(run.stdout)["generalDiagnostics"]
+    return [f"{each['range']['start']['line'] + 1}: {each['message']}" for each in found if each["severity"] == "error"]
+
+
+@pytest.fixture(params=[("mypy", mypy), ("basedpyright", pyright)], ids=["mypy", "pyright"])
+def errors(request, tmp_path):
+    """The errors that a type checker finds in lines about an array x."""
+    package, check = request.param
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install {package}")
+
+    def find(library, lines):
+        statement, kind, array = ARRAYS[library]
+        program = tmp_path / "program.py"
+        program.write_text("\n".join([HEADER, statement, f"x: {kind} = {array}", *lines, ""]))
+        return check(program)
+
+    return find
+
+
+@pytest.mark.parametrize("library", ARRAYS)
+def test_results_are_of_the_type_of_the_arrays(library, errors):
+    pytest.importorskip(library)
+    kind = ARRAYS[library][1]
+    lines = [f"assert_type(xo.{call}, {kind})" for call in SAME]
+    lines += [f"assert_type(xo.{call}, tuple[{kind}, ...])" for call in TUPLES]
+    lines += [f"assert_type({call}.{field}, {kind})" for call, fields in RESULTS.items() for field in fields]
+    lines += [f"assert_type(xo.attention(x, x, x, return_lse=True), tuple[{kind}, {kind}])"]
+    assert errors(library, lines) == []
+
+
+def test_results_have_their_fields_and_no_others(errors):
+    good = [f"{', '.join(f'v{i}' for i in range(len(fields)))} = {call}" for call, fields in RESULTS.items()]
     bad = [f"{call}.neither" for call in RESULTS]
-    found = complaints([*good, *bad], tmp_path)
+    found = errors("numpy", [*good, *bad])
     assert len(found) == len(bad), found
-    assert all('has no attribute "neither"' in line for line in found)
+    assert all("neither" in line for line in found)
+
+
+def test_a_wrong_type_is_an_error(errors):
+    found = errors("numpy", ["assert_type(xo.exp(x), int)", "xo.exp(x, x)", "xo.sort(x, axes=0)"])
+    assert len(found) == 3, found

@@ -22,7 +22,7 @@ from xarrayops._core.dispatch import (
 from xarrayops._core.registry import SCALARS, Backend, BackendStatus
 from xarrayops._ops.exchange import loans
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 
 
 def array_namespace(*arrays: Array) -> ModuleType:
@@ -102,7 +102,7 @@ def device(x: Array, /) -> Any:
     return serving("device", type(x))(x)
 
 
-def to_device(x: Array, device: Any, /) -> Array:
+def to_device(x: ArrayT, device: Any, /) -> ArrayT:
     """x on another device of its library; x itself where it is there already.
 
     ``device`` is a name such as ``"cuda:1"`` or a native device. Another library is `convert`'s affair.

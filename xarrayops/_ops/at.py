@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import EllipsisType
-from typing import Any
+from typing import Any, Generic
 
 from xarrayops._core import registry
 from xarrayops._core.dispatch import PLAIN, common_backend, constant_while_tracing, is_unmet, serving, signature
@@ -13,7 +13,7 @@ from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT, Scalar
 from xarrayops.errors import Unsupported
 
 _PLAIN = PLAIN | {slice, EllipsisType}
@@ -25,7 +25,7 @@ _KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _C
 """The kind of a dtype by how its name begins."""
 
 
-def at(x: Array, /) -> Target:
+def at(x: ArrayT, /) -> Target[ArrayT]:
     """Choose places of x to update: ``xo.at(x)[index].add(value)``.
 
     Use the result: it may be x itself, updated in place, or a new array.
@@ -68,47 +68,47 @@ def at(x: Array, /) -> Target:
     return Target(x)
 
 
-class Target:
+class Target(Generic[ArrayT]):
     """An array of which an index will choose places."""
 
     __slots__ = ("_x",)
 
-    def __init__(self, x: Array) -> None:
+    def __init__(self, x: ArrayT) -> None:
         self._x = x
 
-    def __getitem__(self, index: Any) -> Places:
+    def __getitem__(self, index: Any) -> Places[ArrayT]:
         return Places(self._x, index)
 
 
-class Places:
+class Places(Generic[ArrayT]):
     """Chosen places of an array."""
 
     __slots__ = ("_index", "_x")
 
-    def __init__(self, x: Array, index: Any) -> None:
+    def __init__(self, x: ArrayT, index: Any) -> None:
         self._x = x
         self._index = index
 
-    def _update(self, op: str, value: Any, copy: bool | None) -> Array:
+    def _update(self, op: str, value: Any, copy: bool | None) -> ArrayT:
         return server(self._x, self._index, op, value)(self._x, self._index, op, value, copy=copy)
 
-    def set(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+    def set(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
         """x with the places set to the value."""
         return self._update("set", value, copy)
 
-    def add(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+    def add(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
         """x with the value added at the places."""
         return self._update("add", value, copy)
 
-    def multiply(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+    def multiply(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
         """x with the places multiplied by the value."""
         return self._update("multiply", value, copy)
 
-    def min(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+    def min(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
         """x with the places held down to at most the value."""
         return self._update("min", value, copy)
 
-    def max(self, value: Array | complex, /, *, copy: bool | None = None) -> Array:
+    def max(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
         """x with the places raised to at least the value."""
         return self._update("max", value, copy)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 from xarrayops._core import default_backend, registry
 from xarrayops._core.default_backend import use
@@ -22,8 +22,34 @@ from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explanation import Candidate, Explanation, explain_served
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.candidates import Call
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import BackendNotFound, ExchangeError, MixedBackends, Unsupported
+
+
+@overload
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    like: ArrayT,
+    backend: None = None,
+) -> ArrayT: ...
+
+
+@overload
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    like: None = None,
+    backend: str | None = None,
+) -> Array: ...
 
 
 def asarray(
@@ -122,6 +148,18 @@ def _arrays_within(obj: Any, place: str = "obj") -> Iterator[tuple[str, Any]]:
                 yield from _arrays_within(member, f"{place}[{i}]")
     elif registry.admit(obj) is not None or registry.refusal(obj) is not None:
         yield place, obj
+
+
+@overload
+def from_dlpack(
+    x: Any, /, *, device: Any = None, copy: bool | None = None, like: ArrayT, backend: None = None
+) -> ArrayT: ...
+
+
+@overload
+def from_dlpack(
+    x: Any, /, *, device: Any = None, copy: bool | None = None, like: None = None, backend: str | None = None
+) -> Array: ...
 
 
 def from_dlpack(

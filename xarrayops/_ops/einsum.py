@@ -5,12 +5,12 @@ from __future__ import annotations
 from xarrayops._core.dispatch import miss, resolved, table
 from xarrayops._ops.explanation import explain_call
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import ArrayT
 
 _einsum = table("einsum")
 
 
-def einsum(subscripts: str, /, *operands: Array) -> Array:
+def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
     """Einstein summation in NumPy's notation.
 
     Parameters

@@ -11,6 +11,8 @@ Array = Any
 """An array of any library. Arrays stay native, so no class describes them all."""
 ArrayT = TypeVar("ArrayT")
 """The class of the arrays of one call: what a function takes, it gives."""
+Scalar = bool | int | float | complex
+"""Python's numbers, which belong to any library. Each is named, so that no type checker takes one for an array."""
 
 
 class Gap(NamedTuple):

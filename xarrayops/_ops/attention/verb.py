@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from xarrayops._core import registry
 from xarrayops._core.dispatch import PLAIN, Home, common_backend, described, given, home, is_akin, resolved, serving_at
@@ -11,8 +11,40 @@ from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import Misfit, as_asked, request
 from xarrayops._ops.attention.routes import hold_named, serve_by_engines
 from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
+
+if TYPE_CHECKING:
+
+    class Options(TypedDict, total=False):
+        """The options of `attention`, but for the one that decides what it returns."""
+
+        layout: str
+        mask: Array | None
+        bias: Array | None
+        causal: bool | str | int
+        window: tuple[Any, ...] | None
+        scale: float | None
+        softcap: float | None
+        q_lengths: Array | Sequence[int] | None
+        kv_lengths: Array | Sequence[int] | None
+        implementation: str | None
+
+
+@overload
+def attention(
+    q: ArrayT, k: ArrayT, v: ArrayT, /, *, return_lse: Literal[False] = False, **options: Unpack[Options]
+) -> ArrayT: ...
+
+
+@overload
+def attention(
+    q: ArrayT, k: ArrayT, v: ArrayT, /, *, return_lse: Literal[True], **options: Unpack[Options]
+) -> tuple[ArrayT, ArrayT]: ...
+
+
+@overload
+def attention(q: ArrayT, k: ArrayT, v: ArrayT, /, *, return_lse: bool, **options: Unpack[Options]) -> Any: ...
 
 
 def attention(

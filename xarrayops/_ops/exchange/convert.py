@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core import registry
 from xarrayops._core.namespace import offer
 from xarrayops._ops.exchange.plan import Plan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._protocol.sparse import Parts
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import ExchangeError, Unsupported, XArrayOpsError
 
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ _shortcuts: dict[tuple[type, str], Callable[[Array], Array | None]] = {}
 
 A plan takes 10 µs, several times what the libraries take to pass an array. Filled by the first conversion of a class.
 """
+
+
+@overload
+def convert(x: Array, to: str | ModuleType, /, *, device: Any = None, copy: bool | None = None) -> Array: ...
+
+
+@overload
+def convert(x: Array, to: ArrayT, /, *, device: Any = None, copy: bool | None = None) -> ArrayT: ...
 
 
 def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Array:

@@ -15,7 +15,7 @@ from xarrayops._core import registry
 from xarrayops._core.dispatch import constant_while_tracing, creator, described, home, serving
 from xarrayops._ops.layout.relayout import require_served
 from xarrayops._protocol.devices import Memory
-from xarrayops._protocol.types import Array, Gap, gap_of
+from xarrayops._protocol.types import Array, ArrayT, Gap, gap_of
 from xarrayops.errors import LayoutError, Unsupported
 
 MEMORY_FORMATS = ("contiguous", "channels_last")
@@ -107,8 +107,8 @@ def layout_of(x: Array, /) -> Layout:
     return Layout(memory.shape, strides, offset // size, size, serving("device", type(x))(x))
 
 
-def contiguous(x: Array, /, order: str = "C") -> Array:
-    """x with its elements in C (or Fortran) order without gaps; x itself if they lie so already.
+def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
+    """x with its elements in C (or Fortran) order without gaps; x itself if it already is.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def contiguous(x: Array, /, order: str = "C") -> Array:
     return _dense("contiguous", x, axes_by_order(x, order))
 
 
-def with_memory_format(x: Array, memory_format: str, /) -> Array:
-    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if it lies so.
+def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
+    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if it has them.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _lack_of_strides(cls: type, name: str | None) -> str | None:
     return None if gap is None else str(gap)
 
 
-def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Array:
+def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> ArrayT:
     """A view of x's memory with any shape and strides, after a check that it stays within the elements of x.
 
     Parameters
@@ -282,7 +282,7 @@ def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
     return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
 
 
-def pin_memory(x: Array, /) -> Array:
+def pin_memory(x: ArrayT, /) -> ArrayT:
     """x in page-locked host memory, from which a GPU copies faster and while the host goes on; x itself if it is there.
 
     Raises

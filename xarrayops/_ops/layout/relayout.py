@@ -11,11 +11,11 @@ from xarrayops._core import registry
 from xarrayops._core.dispatch import common_backend, constant_while_tracing, creator, described, home, serving
 from xarrayops._ops.layout.pattern import Plan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
-from xarrayops._protocol.types import Array
+from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import LayoutError, Unsupported
 
 
-def relayout(x: Array, pattern: str, /, *, channels: int | None = None) -> Array:
+def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> ArrayT:
     """x with its axes in another order, and its elements physically in C order of the new axes.
 
     Parameters
