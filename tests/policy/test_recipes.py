@@ -1,0 +1,208 @@
+"""What it takes to add a function of the standard, a verb with a hook, and a backend: each added in a copy of the tree.
+
+A recipe edits the copy, runs the generator where the recipe says so, and tries the result in a process of its own. The
+generator writes the other files that change; they are counted by themselves.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("xarrayops", "backends", "tools")
+IMPORT = "import numpy as np, xarrayops as xo\n"
+
+
+class Tree:
+    """A copy of the sources, which a recipe edits."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in FOLDERS:
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        self.original = self.contents()
+
+    def contents(self):
+        files = [self.folder / "pyproject.toml", *(p for name in FOLDERS for p in (self.folder / name).rglob("*.py*"))]
+        return {str(p.relative_to(self.folder)): p.read_text().splitlines() for p in files if p.suffix != ".pyc"}
+
+    def insert(self, path, before, text):
+        """Add text before a line that is there once; at the end without one."""
+        lines = (self.folder / path).read_text()
+        assert lines.count(before) == 1 or not before, f"{path}: {before!r} is there {lines.count(before)} times"
+        (self.folder / path).write_text(lines.replace(before, text + before) if before else lines + text)
+
+    def write(self, path, text):
+        (self.folder / path).write_text(text)
+
+    def changed(self):
+        """How many lines each file has more than before."""
+        return {
+            path: len(lines) - len(self.original.get(path, ()))
+            for path, lines in self.contents().items()
+            if lines != self.original.get(path)
+        }
+
+    def run(self, *command):
+        """What a process that sees this tree first prints; it must succeed."""
+        path = os.pathsep.join([str(self.folder), str(self.folder / "backends")])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *command]
+        done = subprocess.run(command, cwd=self.folder, env=environment, text=True, capture_output=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def generate(self):
+        return self.run("tools/generate.py")
+
+    def install(self):
+        """The metadata that ``pip install -e .`` writes: the entry points of pyproject.toml."""
+        project = tomllib.loads((self.folder / "pyproject.toml").read_text())["project"]
+        metadata = self.folder / f"xarrayops-{project['version']}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: xarrayops\nVersion: {project['version']}\n")
+        points = "".join(f"{k} = {v}\n" for k, v in project["entry-points"]["xarrayops.backends"].items())
+        (metadata / "entry_points.txt").write_text(f"[xarrayops.backends]\n{points}")
+
+    def call(self, program):
+        assert self.run("-c", f"{IMPORT}print(xo.__file__)").startswith(str(self.folder))
+        return self.run("-c", IMPORT + program)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    pytest.importorskip("ruff", reason="the generator needs ruff")
+    return Tree(tmp_path)
+
+
+SUITE = """
+from xarrayops.testing import ContractSuite, Variant, check_row
+from xarrayops.testing._suite import rows
+try:
+    ContractSuite().test_every_verb_is_exercised()
+except AssertionError as error:
+    print(error)
+for row in rows(ContractSuite):
+    if row.verb == {verb!r}:
+        for library in ({libraries}):
+            check_row(Variant(library), row)
+            print(row, "is right")
+"""
+"""Whether the suite asks for a row, and what its rows say of some libraries."""
+
+
+def test_a_function_of_the_standard_is_one_line_and_its_row(tree):
+    table, suite = "tools/standard.pyi", "xarrayops/testing/_elementwise.py"
+    tree.insert(table, "def ceil(", 'def cbrt(x: array, /) -> array: "Cube root."\n')
+    printed = tree.generate()
+    assert '_elementwise.py has no row yet: row("cbrt", oracle' in printed
+    tree.install()
+    try_suite = SUITE.format(verb="cbrt", libraries='"numpy",')
+    assert 'add row("cbrt", oracle, call(...)) to xarrayops/testing/_elementwise.py' in tree.call(try_suite)
+    tree.insert(suite, '    unary("ceil",', '    unary("cbrt", np.cbrt, FLOATS),\n')
+    assert "no row" not in tree.generate()
+    assert tree.call(try_suite) == "cbrt is right\n"
+    assert tree.call('print(xo.cbrt(np.asarray([8.0])), xo.explain("cbrt", np.ones(2)).chosen)') == "[2.] numpy:cbrt\n"
+    assert tree.call('print("cbrt" in dir(xo), xo.backend("numpy").namespace.cbrt(8.0))') == "True 2.0\n"
+    changed = tree.changed()
+    generated = {"xarrayops/standard.py", "xarrayops/__init__.py", "xarrayops/_protocol/surface.py"}
+    assert changed.keys() == {table, suite, "xarrayops/testing/_row_files.py", *generated}
+    assert (changed[table], changed[suite]) == (1, 1)
+
+
+FAMILY = '''"""softmax: exponentials that sum to one."""
+
+from __future__ import annotations
+
+from xarrayops._core.dispatch import serving
+from xarrayops._ops.explanation import explain_call
+from xarrayops._ops.verb import Verb
+from xarrayops._protocol.types import ArrayT
+
+
+def softmax(x: ArrayT, /, *, axis: int = -1) -> ArrayT:
+    """The exponentials of x, scaled so that they sum to one along an axis."""
+    return serving("softmax", type(x))(x, axis=axis)
+
+
+VERBS = (Verb("softmax", softmax, hook="softmax", explain=explain_call),)
+'''
+HOOK = '''    @staticmethod
+    def softmax(x: Array, /, *, axis: int = -1) -> Array:
+        """The exponentials of x over their sum along an axis."""
+        raise NotImplementedError
+
+'''
+TWIN = '''
+
+def softmax(xp: ModuleType, x: Array, /, *, axis: int = -1) -> Array:
+    """Without overflow: the greatest element is subtracted first."""
+    powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+    return powers / xp.sum(powers, axis=axis, keepdims=True)
+'''
+ROW = """    row(
+        "softmax",
+        lambda x, axis=-1: np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True),
+        call(sample("float32", CUBE)),
+        call(sample("float64", CUBE), axis=0),
+    ),
+"""
+
+
+def test_a_verb_with_a_hook_is_four_files_and_a_line_for_each_backend(tree):
+    pytest.importorskip("torch")
+    pytest.importorskip("array_api_strict")
+    torch = "backends/xarrayops_backends/torch/__init__.py"
+    tree.write("xarrayops/_ops/softmax.py", FAMILY)
+    tree.insert("xarrayops/_protocol/hooks.py", "    @staticmethod\n    def einsum(", HOOK)
+    tree.insert("xarrayops/_generic/arrays.py", "", TWIN)
+    tree.insert("xarrayops/testing/_reductions.py", '    row("argmax",', ROW)
+    tree.insert(torch, "", "def softmax(x, /, *, axis=-1): return torch.softmax(x, axis)\n")
+    tree.generate()
+    tree.install()
+    program = "import array_api_strict, torch\nfor library in np, array_api_strict, torch:\n"
+    explained = tree.call(f'{program}    print(xo.explain("softmax", library.ones((2, 2))).candidates)')
+    generic, own = "xarrayops' generic function", "completed by the backend"
+    origins = {"numpy": generic, "array_api_strict": generic, "torch": own}
+    for line, (name, origin) in zip(explained.splitlines(), origins.items(), strict=True):
+        assert f"'{name}:softmax', ok=True" in line
+        assert origin in line
+    suite = SUITE.format(verb="softmax", libraries='"numpy", "torch", __import__("array_api_strict")')
+    misspelt = 'try: xo.explain("softmx")\nexcept xo.Unsupported as error: print(error)'
+    printed = tree.call(suite + misspelt)
+    assert printed == "softmax is right\n" * 3 + "xo.explain knows no verb 'softmx'; did you mean 'softmax'?\n"
+    changed = tree.changed()
+    generated = {"xarrayops/__init__.py", "xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py"}
+    assert changed.pop(torch) == 1
+    assert len(changed.keys() - generated) == 4
+
+
+BACKEND = '''"""array-api-strict."""
+
+import array_api_strict
+
+NAMESPACE = array_api_strict
+ARRAY_TYPES = (type(array_api_strict.empty(0)),)
+'''
+
+
+def test_a_backend_is_one_file_and_one_line(tree):
+    pytest.importorskip("array_api_strict")
+    tree.write("backends/xarrayops_backends/strict.py", BACKEND)
+    line = 'array_api_strict = "xarrayops_backends.strict"\n'
+    tree.insert("pyproject.toml", 'cupy = "xarrayops_backends.cupy"', line)
+    tree.install()
+    program = """
+x = xo.ones((2, 3), backend="array_api_strict")
+print(type(x).__module__.partition(".")[0], xo.backend(x).module.__name__, xo.explain("sum", x).chosen)
+print(xo.convert(xo.sum(xo.relayout(x, "a b -> b a"), axis=0), "numpy"))
+"""
+    printed = "array_api_strict xarrayops_backends.strict array_api_strict:sum\n[3. 3.]\n"
+    assert tree.call(program) == printed
+    assert tree.changed() == {"backends/xarrayops_backends/strict.py": 6, "pyproject.toml": 1}
