@@ -23,12 +23,9 @@ import sys
 from pathlib import Path
 from textwrap import fill
 
-from verb_tables import Family, read_families
+from verb_tables import PACKAGE, ROOT, Family, public_imports, read_families, with_imports
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "xarrayops"
 TABLE = ROOT / "tools" / "standard.pyi"
-PUBLIC_MODULES = ("fft", "linalg", "sparse")
 PAGES = "https://data-apis.org/array-api/2025.12"
 ROLES = {
     "array": "ArrayT",
@@ -314,31 +311,6 @@ def render_row_files(functions: list[Function]) -> str:
     return f"{ROW_FILES_HEADER}{rows}}}\n"
 
 
-def public_imports(standard: list[Function], families: list[Family]) -> dict[str, dict[str, str]]:
-    """What each public module imports: the modules of functions and classes, by their names."""
-    errors = ast.parse((PACKAGE / "errors.py").read_text())
-    classes = [node.name for node in errors.body if isinstance(node, ast.ClassDef)]
-    package = dict.fromkeys(PUBLIC_MODULES, "xarrayops") | dict.fromkeys(classes, "xarrayops.errors")
-    package |= {f.name: "xarrayops.standard" for f in standard}
-    public: dict[str, dict[str, str]] = {"__init__": package, "sparse": {}}
-    for family in families:
-        for row in family.rows:
-            public["sparse" if row.name.startswith("sparse.") else "__init__"] |= row.imports
-    return public
-
-
-def with_imports(source: str, imports: dict[str, str]) -> str:
-    """The source of a public module with its imports, and its ``__all__`` if it has one, written anew."""
-    lines, body = source.splitlines(), ast.parse(source).body
-    old = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-    listing = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
-    for node in listing:
-        lines[node.lineno - 1 : node.end_lineno] = ["__all__ = [", *(f'    "{name}",' for name in sorted(imports)), "]"]
-    new = [f"from {module} import {name} as {name}" for name, module in imports.items()]
-    lines[old[0].lineno - 1 : old[-1].end_lineno] = new
-    return "\n".join([*lines, ""])
-
-
 def formatted(source: str, path: Path) -> str:
     """The source as ruff lays it out, so that the formatter leaves the checked-in file alone."""
     import subprocess
@@ -362,7 +334,7 @@ def generate() -> tuple[dict[str, str], list[Function]]:
     modules, families = read_table(), read_families()
     functions = [f for listed in modules.values() for f in listed]
     sources = {module: render(module, modules[module]) for module in TITLES}
-    for module, imports in public_imports(modules["standard"], families).items():
+    for module, imports in public_imports([f.name for f in modules["standard"]], families).items():
         sources[module] = with_imports((PACKAGE / f"{module}.py").read_text(), imports)
     sources["_protocol/surface"] = render_surface(functions, families)
     sources["_ops/verbs"] = render_verbs(families)

@@ -1,4 +1,7 @@
-"""Read the tables of verbs, ``VERBS = (Verb(...), ...)`` below xarrayops/_ops, without importing them."""
+"""Read the tables of verbs, and write the imports of the public modules from them.
+
+The tables are the assignments ``VERBS = (Verb(...), ...)`` below xarrayops/_ops. Nothing of the package is imported.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "xarrayops"
+PUBLIC_MODULES = ("fft", "linalg", "sparse")
 
 
 class Row(NamedTuple):
@@ -50,13 +54,13 @@ def module_name(path: Path) -> str:
 
 
 def origins_of(tree: ast.Module, module: str) -> dict[str, str]:
-    """The module that defines each function and class that a module defines or imports."""
+    """The dotted name of each function, class and module that a module defines or imports."""
     origins = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
-            origins |= {alias.asname or alias.name: str(node.module) for alias in node.names}
+            origins |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            origins[node.name] = module
+            origins[node.name] = f"{module}.{node.name}"
     return origins
 
 
@@ -65,10 +69,38 @@ def _row(call: ast.Call, origins: dict[str, str]) -> Row:
     options = {keyword.arg: keyword.value for keyword in call.keywords}
     assert isinstance(name, ast.Constant)
     hook, results = options.get("hook"), options.get("results")
-    names = [ast.unparse(each) for each in (function, *(results.elts if isinstance(results, ast.Tuple) else ()))]
-    return Row(
-        name.value,
-        hook.value if isinstance(hook, ast.Constant) else None,
-        "creates" in options,
-        {each: origins[each] for each in names},
-    )
+    public = (function, *(results.elts if isinstance(results, ast.Tuple) else ()))
+    imports = dict(_origin(each, origins) for each in public)
+    return Row(name.value, hook.value if isinstance(hook, ast.Constant) else None, "creates" in options, imports)
+
+
+def _origin(node: ast.expr, origins: dict[str, str]) -> tuple[str, str]:
+    """What ``function`` or ``module.function`` stands for: its name, and the module to import it from."""
+    first, _, rest = ast.unparse(node).partition(".")
+    module, _, name = f"{origins[first]}.{rest}".rstrip(".").rpartition(".")
+    return name, module
+
+
+def public_imports(standard: list[str], families: list[Family]) -> dict[str, dict[str, str]]:
+    """What each public module imports: the modules of functions and classes, by their names."""
+    errors = ast.parse((PACKAGE / "errors.py").read_text())
+    classes = [node.name for node in errors.body if isinstance(node, ast.ClassDef)]
+    package = dict.fromkeys(PUBLIC_MODULES, "xarrayops") | dict.fromkeys(classes, "xarrayops.errors")
+    package |= dict.fromkeys(standard, "xarrayops.standard")
+    public: dict[str, dict[str, str]] = {"__init__": package, "sparse": {}}
+    for family in families:
+        for row in family.rows:
+            public["sparse" if row.name.startswith("sparse.") else "__init__"] |= row.imports
+    return public
+
+
+def with_imports(source: str, imports: dict[str, str]) -> str:
+    """The source of a public module with its imports, and its ``__all__`` if it has one, written anew."""
+    lines, body = source.splitlines(), ast.parse(source).body
+    old = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    listing = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    for node in listing:
+        lines[node.lineno - 1 : node.end_lineno] = ["__all__ = [", *(f'    "{name}",' for name in sorted(imports)), "]"]
+    new = [f"from {module} import {name} as {name}" for name, module in imports.items()]
+    lines[old[0].lineno - 1 : old[-1].end_lineno] = new
+    return "\n".join([*lines, ""])

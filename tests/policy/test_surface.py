@@ -152,7 +152,9 @@ for module in pkgutil.walk_packages(xo.__path__, "xarrayops."):
         seen.append(module.name)
 backends = [status.name for status in xo.backends() if status.backend]
 changed = [name for name in before if id(vars(xo).get(name)) != before[name]]
-print(json.dumps({"changed": changed, "seen": seen, "backends": backends}))
+families = [name for name in seen if name.startswith("xarrayops._ops.")]
+shadowed = [n for n in families if getattr(sys.modules[n.rpartition(".")[0]], n.rpartition(".")[2]) is not sys.modules[n]]
+print(json.dumps({"changed": changed, "seen": seen, "backends": backends, "shadowed": shadowed}))
 """
 
 
@@ -164,6 +166,7 @@ def test_no_module_bears_the_name_of_a_public_object():
     assert "xarrayops.standard" in found["seen"]
     assert "numpy" in found["backends"]
     assert found["changed"] == []
+    assert found["shadowed"] == []
 
 
 def test_the_check_above_can_fail(tmp_path):

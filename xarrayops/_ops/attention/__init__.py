@@ -1,7 +1,6 @@
 """Attention: the verb and its contract, what is checked at the edge, and the choice among kernels."""
 
-from xarrayops._ops.attention.explain import explain_attention
-from xarrayops._ops.attention.verb import attention
+from xarrayops._ops.attention import explain, verb
 from xarrayops._ops.verb import Verb
 
-VERBS = (Verb("attention", attention, hook="attention", explain=explain_attention),)
+VERBS = (Verb("attention", verb.attention, hook="attention", explain=explain.explain_attention),)

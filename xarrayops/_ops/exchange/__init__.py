@@ -1,9 +1,9 @@
 """Conversion between libraries: planned, carried out, and what outlives it."""
 
-from xarrayops._ops.exchange.convert import convert, explain_convert, shares_memory
+from xarrayops._ops.exchange import convert
 from xarrayops._ops.verb import Verb
 
 VERBS = (
-    Verb("convert", convert, explain=explain_convert),
-    Verb("shares_memory", shares_memory),
+    Verb("convert", convert.convert, explain=convert.explain_convert),
+    Verb("shares_memory", convert.shares_memory),
 )
