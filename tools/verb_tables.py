@@ -77,6 +77,8 @@ def _row(call: ast.Call, origins: dict[str, str]) -> Row:
 def _origin(node: ast.expr, origins: dict[str, str]) -> tuple[str, str]:
     """What ``function`` or ``module.function`` stands for: its name, and the module to import it from."""
     first, _, rest = ast.unparse(node).partition(".")
+    if first not in origins:
+        raise SystemExit(f"VERBS names {first}, which its module neither defines nor imports with from")
     module, _, name = f"{origins[first]}.{rest}".rstrip(".").rpartition(".")
     return name, module
 

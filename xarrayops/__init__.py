@@ -2,7 +2,8 @@
 
 Arrays stay native: NumPy in, NumPy out; a CUDA tensor in, a CUDA tensor out. The functions of the Python array API
 standard 2025.12 stand at the top level and dispatch on the class of their arrays; beyond them are `einsum`, `at`,
-`convert` and the verbs around an array. ``python -m xarrayops`` tells what is here.
+`convert` and the verbs around an array. ``python -m xarrayops`` lists the libraries that are
+installed.
 """
 
 from xarrayops import fft as fft, linalg as linalg, sparse as sparse

@@ -152,8 +152,8 @@ for module in pkgutil.walk_packages(xo.__path__, "xarrayops."):
         seen.append(module.name)
 backends = [status.name for status in xo.backends() if status.backend]
 changed = [name for name in before if id(vars(xo).get(name)) != before[name]]
-families = [name for name in seen if name.startswith("xarrayops._ops.")]
-shadowed = [n for n in families if getattr(sys.modules[n.rpartition(".")[0]], n.rpartition(".")[2]) is not sys.modules[n]]
+families = [name.rpartition(".") for name in seen if name.startswith("xarrayops._ops.")]
+shadowed = [n for package, _, n in families if getattr(sys.modules[package], n) is not sys.modules[f"{package}.{n}"]]
 print(json.dumps({"changed": changed, "seen": seen, "backends": backends, "shadowed": shadowed}))
 """
 

@@ -9,13 +9,12 @@ from typing import Any
 from xarrayops._protocol.candidates import Kernel, KnownBad, first_able, screened
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._protocol.surface import MAIN_NAMESPACE_ALIASES, SURFACE
 from xarrayops._protocol.types import unsupported
 from xarrayops.errors import Unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
-MAIN_NAMESPACE_ALIASES = ("linalg.matmul", "linalg.matrix_transpose", "linalg.tensordot", "linalg.vecdot")
 
 
 def verb_attribute(verb: str) -> str:

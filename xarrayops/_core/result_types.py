@@ -1,7 +1,7 @@
 """The results of several arrays, as type checkers see them.
 
-Annotations only: each call returns its library's own tuple, which has these fields in this order, and is of another
-class. No NamedTuples therefore: nobody makes one, and the seven would take a part of the time of `import xarrayops`.
+Annotations only. Each call returns its library's own tuple, which has these fields in this order and is of another
+class. Not NamedTuples: they are never instantiated, and seven of them take a part of the time of `import xarrayops`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xarrayops._protocol.types import ArrayT
 
 
 class UniqueAll(tuple[ArrayT, ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `unique_all`: values, first indices, where each element went, how often each value occurs."""
+    """Of `unique_all`: values, first indices, the index of each element's value, how often each value occurs."""
 
     values: ArrayT
     indices: ArrayT
@@ -28,7 +28,7 @@ class UniqueCounts(tuple[ArrayT, ArrayT], Generic[ArrayT]):
 
 
 class UniqueInverse(tuple[ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `unique_inverse`: values, and where each element went."""
+    """Of `unique_inverse`: values, and the index of each element's value."""
 
     values: ArrayT
     inverse_indices: ArrayT

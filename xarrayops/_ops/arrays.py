@@ -1,4 +1,4 @@
-"""The verbs around an array: whose it is, where it lives, whether it is computed."""
+"""Functions around an array: its backend, its namespace, its device, and whether it is computed."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def device(x: Array, /) -> Any:
 def to_device(x: ArrayT, device: Any, /) -> ArrayT:
     """x on another device of its library; x itself where it is there already.
 
-    ``device`` is a name such as ``"cuda:1"`` or a native device. Another library is `convert`'s affair.
+    ``device`` is a name such as ``"cuda:1"`` or a native device. To another library: `convert`.
     """
     return serving("to_device", type(x))(x, native_device(type(x), device))
 

@@ -171,7 +171,7 @@ def from_dlpack(
     like: Array | None = None,
     backend: str | None = None,
 ) -> Array:
-    """An array over the memory of any object with ``__dlpack__``; of the default library unless told otherwise.
+    """An array over the memory of any object with ``__dlpack__``; by default of the default library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html>
     """

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core.namespace import MAIN_NAMESPACE_ALIASES
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explanation import Candidate, Explanation, explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
-from xarrayops._protocol.surface import CREATION, SURFACE
+from xarrayops._protocol.surface import CREATION, MAIN_NAMESPACE_ALIASES, SURFACE
 from xarrayops.errors import Unsupported
 
 

@@ -387,3 +387,6 @@ OWN: dict[str, str | None] = {
     "with_memory_format": None,
 }
 """Our verbs beyond the standard, each with the hook that serves it."""
+
+MAIN_NAMESPACE_ALIASES = ("linalg.matmul", "linalg.matrix_transpose", "linalg.tensordot", "linalg.vecdot")
+"""The functions of linalg that are those of the main namespace."""

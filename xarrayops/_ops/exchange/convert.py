@@ -58,7 +58,7 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
     Returns
     -------
     array
-        Same shape, dtype and values. `shares_memory` tells whether a byte moved; `explain` tells before.
+        Same shape, dtype and values. `shares_memory` says whether a byte moved; `explain` says so before.
 
     Raises
     ------
@@ -236,11 +236,11 @@ def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, co
 
 
 def shares_memory(a: Array, b: Array, /) -> bool:
-    """Whether some element of a and some element of b lie in the same place, whatever their libraries.
+    """Whether some element of a and some element of b are in the same memory, whatever their libraries.
 
-    Told from addresses and strides; False where a library shows no memory (lazy arrays, tracers). Exact, but where the
-    strides of two interwoven views make it too hard to tell (the question is NP-complete): then True, if the stretches
-    of memory that they span overlap.
+    Decided by addresses and strides; False where a library shows no memory (lazy arrays, tracers). Exact, except where
+    the strides of two interleaved views make it too hard to decide (the problem is NP-complete): then True if the
+    ranges of memory that they span overlap.
 
     Examples
     --------

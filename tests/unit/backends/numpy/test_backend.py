@@ -7,14 +7,13 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.dispatch import signature
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._protocol.surface import CREATION, SURFACE
 
 SEQUENCES = ("arrays", "operands")
 ARRAYS = (
     *("x", "x1", "x2", "condition", "indices", "repeats", "min", "max", "prepend", "append", "sorter", "rtol"),
     *SEQUENCES,
 )
-CREATION = ("arange", "asarray", "empty", "eye", "from_dlpack", "full", "linspace", "ones", "zeros")
 BARE = ("floor_divide",)
 GOOD = np.ones((2, 2))
 BAD = {
