@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops._core.dispatch import creation, miss, resolved, table
+from xarrayops._core.creation import creation
+from xarrayops._core.dispatch import resolve, resolved, table
 from xarrayops._protocol.types import Array
 
 DType = Any
@@ -48,7 +49,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     try:
         f = _fft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.fft", type(x)))
+        f = getattr(resolved, resolve("fft.fft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -87,7 +88,7 @@ def fftn(
     try:
         f = _fftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.fftn", type(x)))
+        f = getattr(resolved, resolve("fft.fftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)
 
 
@@ -102,7 +103,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     try:
         f = _fftshift[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.fftshift", type(x)))
+        f = getattr(resolved, resolve("fft.fftshift", type(x)))
     return f(x, axes=axes)
 
 
@@ -117,7 +118,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     try:
         f = _hfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.hfft", type(x)))
+        f = getattr(resolved, resolve("fft.hfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -132,7 +133,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     try:
         f = _ifft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ifft", type(x)))
+        f = getattr(resolved, resolve("fft.ifft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -149,7 +150,7 @@ def ifftn(
     try:
         f = _ifftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ifftn", type(x)))
+        f = getattr(resolved, resolve("fft.ifftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)
 
 
@@ -164,7 +165,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     try:
         f = _ifftshift[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ifftshift", type(x)))
+        f = getattr(resolved, resolve("fft.ifftshift", type(x)))
     return f(x, axes=axes)
 
 
@@ -179,7 +180,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     try:
         f = _ihfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ihfft", type(x)))
+        f = getattr(resolved, resolve("fft.ihfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -194,7 +195,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     try:
         f = _irfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.irfft", type(x)))
+        f = getattr(resolved, resolve("fft.irfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -211,7 +212,7 @@ def irfftn(
     try:
         f = _irfftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.irfftn", type(x)))
+        f = getattr(resolved, resolve("fft.irfftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)
 
 
@@ -226,7 +227,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     try:
         f = _rfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.rfft", type(x)))
+        f = getattr(resolved, resolve("fft.rfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -265,5 +266,5 @@ def rfftn(
     try:
         f = _rfftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.rfftn", type(x)))
+        f = getattr(resolved, resolve("fft.rfftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)

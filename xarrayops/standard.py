@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops._core.dispatch import creation, miss, native_device, native_dtype, resolved, table
+from xarrayops._core.creation import creation
+from xarrayops._core.dispatch import native_device, native_dtype, resolve, resolved, table
 from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
 from xarrayops._protocol.types import Array
 
@@ -207,7 +208,7 @@ def empty_like(x: Array, /, *, dtype: DType | None = None, device: Device | None
     try:
         f = _empty_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("empty_like", type(x)))
+        f = getattr(resolved, resolve("empty_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -273,7 +274,7 @@ def full_like(x: Array, /, fill_value: complex, *, dtype: DType | None = None, d
     try:
         f = _full_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("full_like", type(x)))
+        f = getattr(resolved, resolve("full_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -317,7 +318,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     try:
         f = _meshgrid[key]
     except KeyError:
-        f = getattr(resolved, miss("meshgrid", key))
+        f = getattr(resolved, resolve("meshgrid", key))
     return f(*arrays, indexing=indexing)
 
 
@@ -355,7 +356,7 @@ def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None 
     try:
         f = _ones_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("ones_like", type(x)))
+        f = getattr(resolved, resolve("ones_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -374,7 +375,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     try:
         f = _tril[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tril", type(x)))
+        f = getattr(resolved, resolve("tril", type(x)))
     return f(x, k=k)
 
 
@@ -389,7 +390,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     try:
         f = _triu[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("triu", type(x)))
+        f = getattr(resolved, resolve("triu", type(x)))
     return f(x, k=k)
 
 
@@ -427,7 +428,7 @@ def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None
     try:
         f = _zeros_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("zeros_like", type(x)))
+        f = getattr(resolved, resolve("zeros_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -449,7 +450,7 @@ def astype(x: Array, dtype: DType | None, /, *, copy: bool = True, device: Devic
     try:
         f = _astype[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("astype", type(x)))
+        f = getattr(resolved, resolve("astype", type(x)))
     dtype = native_dtype(type(x), dtype)
     if device is not None:
         device = native_device(type(x), device)
@@ -467,7 +468,7 @@ def abs(x: Array, /) -> Array:
     try:
         f = _abs[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("abs", type(x)))
+        f = getattr(resolved, resolve("abs", type(x)))
     return f(x)
 
 
@@ -482,7 +483,7 @@ def acos(x: Array, /) -> Array:
     try:
         f = _acos[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("acos", type(x)))
+        f = getattr(resolved, resolve("acos", type(x)))
     return f(x)
 
 
@@ -497,7 +498,7 @@ def acosh(x: Array, /) -> Array:
     try:
         f = _acosh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("acosh", type(x)))
+        f = getattr(resolved, resolve("acosh", type(x)))
     return f(x)
 
 
@@ -512,7 +513,7 @@ def add(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _add[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("add", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("add", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -527,7 +528,7 @@ def asin(x: Array, /) -> Array:
     try:
         f = _asin[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("asin", type(x)))
+        f = getattr(resolved, resolve("asin", type(x)))
     return f(x)
 
 
@@ -542,7 +543,7 @@ def asinh(x: Array, /) -> Array:
     try:
         f = _asinh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("asinh", type(x)))
+        f = getattr(resolved, resolve("asinh", type(x)))
     return f(x)
 
 
@@ -557,7 +558,7 @@ def atan(x: Array, /) -> Array:
     try:
         f = _atan[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("atan", type(x)))
+        f = getattr(resolved, resolve("atan", type(x)))
     return f(x)
 
 
@@ -572,7 +573,7 @@ def atan2(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _atan2[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("atan2", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("atan2", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -587,7 +588,7 @@ def atanh(x: Array, /) -> Array:
     try:
         f = _atanh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("atanh", type(x)))
+        f = getattr(resolved, resolve("atanh", type(x)))
     return f(x)
 
 
@@ -602,7 +603,7 @@ def bitwise_and(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _bitwise_and[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_and", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_and", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -617,7 +618,7 @@ def bitwise_invert(x: Array, /) -> Array:
     try:
         f = _bitwise_invert[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_invert", type(x)))
+        f = getattr(resolved, resolve("bitwise_invert", type(x)))
     return f(x)
 
 
@@ -632,7 +633,7 @@ def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _bitwise_left_shift[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_left_shift", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_left_shift", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -647,7 +648,7 @@ def bitwise_or(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _bitwise_or[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_or", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_or", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -662,7 +663,7 @@ def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _bitwise_right_shift[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_right_shift", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_right_shift", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -677,7 +678,7 @@ def bitwise_xor(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _bitwise_xor[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_xor", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_xor", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -692,7 +693,7 @@ def ceil(x: Array, /) -> Array:
     try:
         f = _ceil[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("ceil", type(x)))
+        f = getattr(resolved, resolve("ceil", type(x)))
     return f(x)
 
 
@@ -708,7 +709,7 @@ def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex |
     try:
         f = _clip[key]
     except KeyError:
-        f = getattr(resolved, miss("clip", key))
+        f = getattr(resolved, resolve("clip", key))
     return f(x, min, max)
 
 
@@ -723,7 +724,7 @@ def conj(x: Array, /) -> Array:
     try:
         f = _conj[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("conj", type(x)))
+        f = getattr(resolved, resolve("conj", type(x)))
     return f(x)
 
 
@@ -738,7 +739,7 @@ def copysign(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _copysign[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("copysign", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("copysign", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -753,7 +754,7 @@ def cos(x: Array, /) -> Array:
     try:
         f = _cos[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cos", type(x)))
+        f = getattr(resolved, resolve("cos", type(x)))
     return f(x)
 
 
@@ -768,7 +769,7 @@ def cosh(x: Array, /) -> Array:
     try:
         f = _cosh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cosh", type(x)))
+        f = getattr(resolved, resolve("cosh", type(x)))
     return f(x)
 
 
@@ -783,7 +784,7 @@ def divide(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _divide[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("divide", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("divide", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -798,7 +799,7 @@ def equal(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -813,7 +814,7 @@ def exp(x: Array, /) -> Array:
     try:
         f = _exp[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("exp", type(x)))
+        f = getattr(resolved, resolve("exp", type(x)))
     return f(x)
 
 
@@ -828,7 +829,7 @@ def expm1(x: Array, /) -> Array:
     try:
         f = _expm1[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("expm1", type(x)))
+        f = getattr(resolved, resolve("expm1", type(x)))
     return f(x)
 
 
@@ -843,7 +844,7 @@ def floor(x: Array, /) -> Array:
     try:
         f = _floor[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("floor", type(x)))
+        f = getattr(resolved, resolve("floor", type(x)))
     return f(x)
 
 
@@ -858,7 +859,7 @@ def floor_divide(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _floor_divide[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("floor_divide", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("floor_divide", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -873,7 +874,7 @@ def greater(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _greater[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("greater", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("greater", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -888,7 +889,7 @@ def greater_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _greater_equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("greater_equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("greater_equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -903,7 +904,7 @@ def hypot(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _hypot[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("hypot", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("hypot", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -918,7 +919,7 @@ def imag(x: Array, /) -> Array:
     try:
         f = _imag[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("imag", type(x)))
+        f = getattr(resolved, resolve("imag", type(x)))
     return f(x)
 
 
@@ -933,7 +934,7 @@ def isfinite(x: Array, /) -> Array:
     try:
         f = _isfinite[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("isfinite", type(x)))
+        f = getattr(resolved, resolve("isfinite", type(x)))
     return f(x)
 
 
@@ -948,7 +949,7 @@ def isinf(x: Array, /) -> Array:
     try:
         f = _isinf[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("isinf", type(x)))
+        f = getattr(resolved, resolve("isinf", type(x)))
     return f(x)
 
 
@@ -963,7 +964,7 @@ def isnan(x: Array, /) -> Array:
     try:
         f = _isnan[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("isnan", type(x)))
+        f = getattr(resolved, resolve("isnan", type(x)))
     return f(x)
 
 
@@ -978,7 +979,7 @@ def less(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _less[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("less", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("less", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -993,7 +994,7 @@ def less_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _less_equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("less_equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("less_equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1008,7 +1009,7 @@ def log(x: Array, /) -> Array:
     try:
         f = _log[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log", type(x)))
+        f = getattr(resolved, resolve("log", type(x)))
     return f(x)
 
 
@@ -1023,7 +1024,7 @@ def log10(x: Array, /) -> Array:
     try:
         f = _log10[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log10", type(x)))
+        f = getattr(resolved, resolve("log10", type(x)))
     return f(x)
 
 
@@ -1038,7 +1039,7 @@ def log1p(x: Array, /) -> Array:
     try:
         f = _log1p[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log1p", type(x)))
+        f = getattr(resolved, resolve("log1p", type(x)))
     return f(x)
 
 
@@ -1053,7 +1054,7 @@ def log2(x: Array, /) -> Array:
     try:
         f = _log2[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log2", type(x)))
+        f = getattr(resolved, resolve("log2", type(x)))
     return f(x)
 
 
@@ -1068,7 +1069,7 @@ def logaddexp(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _logaddexp[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logaddexp", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logaddexp", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1083,7 +1084,7 @@ def logical_and(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _logical_and[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logical_and", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logical_and", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1098,7 +1099,7 @@ def logical_not(x: Array, /) -> Array:
     try:
         f = _logical_not[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("logical_not", type(x)))
+        f = getattr(resolved, resolve("logical_not", type(x)))
     return f(x)
 
 
@@ -1113,7 +1114,7 @@ def logical_or(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _logical_or[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logical_or", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logical_or", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1128,7 +1129,7 @@ def logical_xor(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _logical_xor[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logical_xor", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logical_xor", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1143,7 +1144,7 @@ def maximum(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _maximum[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("maximum", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("maximum", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1158,7 +1159,7 @@ def minimum(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _minimum[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("minimum", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("minimum", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1173,7 +1174,7 @@ def multiply(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _multiply[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("multiply", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("multiply", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1188,7 +1189,7 @@ def negative(x: Array, /) -> Array:
     try:
         f = _negative[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("negative", type(x)))
+        f = getattr(resolved, resolve("negative", type(x)))
     return f(x)
 
 
@@ -1203,7 +1204,7 @@ def nextafter(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _nextafter[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("nextafter", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("nextafter", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1218,7 +1219,7 @@ def not_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _not_equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("not_equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("not_equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1233,7 +1234,7 @@ def positive(x: Array, /) -> Array:
     try:
         f = _positive[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("positive", type(x)))
+        f = getattr(resolved, resolve("positive", type(x)))
     return f(x)
 
 
@@ -1248,7 +1249,7 @@ def pow(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _pow[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("pow", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("pow", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1263,7 +1264,7 @@ def real(x: Array, /) -> Array:
     try:
         f = _real[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("real", type(x)))
+        f = getattr(resolved, resolve("real", type(x)))
     return f(x)
 
 
@@ -1278,7 +1279,7 @@ def reciprocal(x: Array, /) -> Array:
     try:
         f = _reciprocal[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("reciprocal", type(x)))
+        f = getattr(resolved, resolve("reciprocal", type(x)))
     return f(x)
 
 
@@ -1293,7 +1294,7 @@ def remainder(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _remainder[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("remainder", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("remainder", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1308,7 +1309,7 @@ def round(x: Array, /) -> Array:
     try:
         f = _round[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("round", type(x)))
+        f = getattr(resolved, resolve("round", type(x)))
     return f(x)
 
 
@@ -1323,7 +1324,7 @@ def sign(x: Array, /) -> Array:
     try:
         f = _sign[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sign", type(x)))
+        f = getattr(resolved, resolve("sign", type(x)))
     return f(x)
 
 
@@ -1338,7 +1339,7 @@ def signbit(x: Array, /) -> Array:
     try:
         f = _signbit[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("signbit", type(x)))
+        f = getattr(resolved, resolve("signbit", type(x)))
     return f(x)
 
 
@@ -1353,7 +1354,7 @@ def sin(x: Array, /) -> Array:
     try:
         f = _sin[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sin", type(x)))
+        f = getattr(resolved, resolve("sin", type(x)))
     return f(x)
 
 
@@ -1368,7 +1369,7 @@ def sinh(x: Array, /) -> Array:
     try:
         f = _sinh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sinh", type(x)))
+        f = getattr(resolved, resolve("sinh", type(x)))
     return f(x)
 
 
@@ -1383,7 +1384,7 @@ def sqrt(x: Array, /) -> Array:
     try:
         f = _sqrt[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sqrt", type(x)))
+        f = getattr(resolved, resolve("sqrt", type(x)))
     return f(x)
 
 
@@ -1398,7 +1399,7 @@ def square(x: Array, /) -> Array:
     try:
         f = _square[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("square", type(x)))
+        f = getattr(resolved, resolve("square", type(x)))
     return f(x)
 
 
@@ -1413,7 +1414,7 @@ def subtract(x1: Array | complex, x2: Array | complex, /) -> Array:
     try:
         f = _subtract[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("subtract", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("subtract", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1428,7 +1429,7 @@ def tan(x: Array, /) -> Array:
     try:
         f = _tan[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tan", type(x)))
+        f = getattr(resolved, resolve("tan", type(x)))
     return f(x)
 
 
@@ -1443,7 +1444,7 @@ def tanh(x: Array, /) -> Array:
     try:
         f = _tanh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tanh", type(x)))
+        f = getattr(resolved, resolve("tanh", type(x)))
     return f(x)
 
 
@@ -1458,7 +1459,7 @@ def trunc(x: Array, /) -> Array:
     try:
         f = _trunc[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("trunc", type(x)))
+        f = getattr(resolved, resolve("trunc", type(x)))
     return f(x)
 
 
@@ -1473,7 +1474,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     try:
         f = _take[type(x)][type(indices)]
     except KeyError:
-        f = getattr(resolved, miss("take", (type(x), type(indices))))
+        f = getattr(resolved, resolve("take", (type(x), type(indices))))
     return f(x, indices, axis=axis)
 
 
@@ -1488,7 +1489,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     try:
         f = _take_along_axis[type(x)][type(indices)]
     except KeyError:
-        f = getattr(resolved, miss("take_along_axis", (type(x), type(indices))))
+        f = getattr(resolved, resolve("take_along_axis", (type(x), type(indices))))
     return f(x, indices, axis=axis)
 
 
@@ -1503,7 +1504,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     try:
         f = _matmul[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("matmul", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("matmul", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1518,7 +1519,7 @@ def matrix_transpose(x: Array, /) -> Array:
     try:
         f = _matrix_transpose[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("matrix_transpose", type(x)))
+        f = getattr(resolved, resolve("matrix_transpose", type(x)))
     return f(x)
 
 
@@ -1533,7 +1534,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     try:
         f = _tensordot[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("tensordot", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("tensordot", (type(x1), type(x2))))
     return f(x1, x2, axes=axes)
 
 
@@ -1548,7 +1549,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     try:
         f = _vecdot[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("vecdot", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("vecdot", (type(x1), type(x2))))
     return f(x1, x2, axis=axis)
 
 
@@ -1564,7 +1565,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     try:
         f = _broadcast_arrays[key]
     except KeyError:
-        f = getattr(resolved, miss("broadcast_arrays", key))
+        f = getattr(resolved, resolve("broadcast_arrays", key))
     return f(*arrays)
 
 
@@ -1579,7 +1580,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     try:
         f = _broadcast_to[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("broadcast_to", type(x)))
+        f = getattr(resolved, resolve("broadcast_to", type(x)))
     return f(x, shape)
 
 
@@ -1595,7 +1596,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     try:
         f = _concat[key]
     except KeyError:
-        f = getattr(resolved, miss("concat", key))
+        f = getattr(resolved, resolve("concat", key))
     return f(arrays, axis=axis)
 
 
@@ -1610,7 +1611,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     try:
         f = _expand_dims[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("expand_dims", type(x)))
+        f = getattr(resolved, resolve("expand_dims", type(x)))
     return f(x, axis)
 
 
@@ -1625,7 +1626,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     try:
         f = _flip[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("flip", type(x)))
+        f = getattr(resolved, resolve("flip", type(x)))
     return f(x, axis=axis)
 
 
@@ -1640,7 +1641,7 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
     try:
         f = _moveaxis[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("moveaxis", type(x)))
+        f = getattr(resolved, resolve("moveaxis", type(x)))
     return f(x, source, destination)
 
 
@@ -1655,7 +1656,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     try:
         f = _permute_dims[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("permute_dims", type(x)))
+        f = getattr(resolved, resolve("permute_dims", type(x)))
     return f(x, axes)
 
 
@@ -1670,7 +1671,7 @@ def repeat(x: Array, repeats: Array | complex, /, *, axis: int | None = None) ->
     try:
         f = _repeat[type(x)][type(repeats)]
     except KeyError:
-        f = getattr(resolved, miss("repeat", (type(x), type(repeats))))
+        f = getattr(resolved, resolve("repeat", (type(x), type(repeats))))
     return f(x, repeats, axis=axis)
 
 
@@ -1685,7 +1686,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     try:
         f = _reshape[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("reshape", type(x)))
+        f = getattr(resolved, resolve("reshape", type(x)))
     return f(x, shape, copy=copy)
 
 
@@ -1700,7 +1701,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
     try:
         f = _roll[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("roll", type(x)))
+        f = getattr(resolved, resolve("roll", type(x)))
     return f(x, shift, axis=axis)
 
 
@@ -1715,7 +1716,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     try:
         f = _squeeze[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("squeeze", type(x)))
+        f = getattr(resolved, resolve("squeeze", type(x)))
     return f(x, axis)
 
 
@@ -1731,7 +1732,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     try:
         f = _stack[key]
     except KeyError:
-        f = getattr(resolved, miss("stack", key))
+        f = getattr(resolved, resolve("stack", key))
     return f(arrays, axis=axis)
 
 
@@ -1746,7 +1747,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     try:
         f = _tile[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tile", type(x)))
+        f = getattr(resolved, resolve("tile", type(x)))
     return f(x, repetitions)
 
 
@@ -1761,7 +1762,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     try:
         f = _unstack[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unstack", type(x)))
+        f = getattr(resolved, resolve("unstack", type(x)))
     return f(x, axis=axis)
 
 
@@ -1776,7 +1777,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     try:
         f = _argmax[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("argmax", type(x)))
+        f = getattr(resolved, resolve("argmax", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -1791,7 +1792,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     try:
         f = _argmin[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("argmin", type(x)))
+        f = getattr(resolved, resolve("argmin", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -1806,7 +1807,7 @@ def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, kee
     try:
         f = _count_nonzero[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("count_nonzero", type(x)))
+        f = getattr(resolved, resolve("count_nonzero", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -1821,7 +1822,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     try:
         f = _nonzero[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("nonzero", type(x)))
+        f = getattr(resolved, resolve("nonzero", type(x)))
     return f(x)
 
 
@@ -1839,7 +1840,7 @@ def searchsorted(
     try:
         f = _searchsorted[key]
     except KeyError:
-        f = getattr(resolved, miss("searchsorted", key))
+        f = getattr(resolved, resolve("searchsorted", key))
     return f(x1, x2, side=side, sorter=sorter)
 
 
@@ -1855,7 +1856,7 @@ def where(condition: Array, x1: Array | complex, x2: Array | complex, /) -> Arra
     try:
         f = _where[key]
     except KeyError:
-        f = getattr(resolved, miss("where", key))
+        f = getattr(resolved, resolve("where", key))
     return f(condition, x1, x2)
 
 
@@ -1870,7 +1871,7 @@ def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -
     try:
         f = _isin[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("isin", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("isin", (type(x1), type(x2))))
     return f(x1, x2, invert=invert)
 
 
@@ -1885,7 +1886,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     try:
         f = _unique_all[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_all", type(x)))
+        f = getattr(resolved, resolve("unique_all", type(x)))
     return f(x)
 
 
@@ -1900,7 +1901,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     try:
         f = _unique_counts[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_counts", type(x)))
+        f = getattr(resolved, resolve("unique_counts", type(x)))
     return f(x)
 
 
@@ -1915,7 +1916,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     try:
         f = _unique_inverse[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_inverse", type(x)))
+        f = getattr(resolved, resolve("unique_inverse", type(x)))
     return f(x)
 
 
@@ -1930,7 +1931,7 @@ def unique_values(x: Array, /) -> Array:
     try:
         f = _unique_values[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_values", type(x)))
+        f = getattr(resolved, resolve("unique_values", type(x)))
     return f(x)
 
 
@@ -1945,7 +1946,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     try:
         f = _argsort[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("argsort", type(x)))
+        f = getattr(resolved, resolve("argsort", type(x)))
     return f(x, axis=axis, descending=descending, stable=stable)
 
 
@@ -1960,7 +1961,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     try:
         f = _sort[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sort", type(x)))
+        f = getattr(resolved, resolve("sort", type(x)))
     return f(x, axis=axis, descending=descending, stable=stable)
 
 
@@ -1977,7 +1978,7 @@ def cumulative_prod(
     try:
         f = _cumulative_prod[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cumulative_prod", type(x)))
+        f = getattr(resolved, resolve("cumulative_prod", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
@@ -1996,7 +1997,7 @@ def cumulative_sum(
     try:
         f = _cumulative_sum[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cumulative_sum", type(x)))
+        f = getattr(resolved, resolve("cumulative_sum", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
@@ -2013,7 +2014,7 @@ def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     try:
         f = _max[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("max", type(x)))
+        f = getattr(resolved, resolve("max", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2028,7 +2029,7 @@ def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
     try:
         f = _mean[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("mean", type(x)))
+        f = getattr(resolved, resolve("mean", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2043,7 +2044,7 @@ def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     try:
         f = _min[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("min", type(x)))
+        f = getattr(resolved, resolve("min", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2060,7 +2061,7 @@ def prod(
     try:
         f = _prod[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("prod", type(x)))
+        f = getattr(resolved, resolve("prod", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -2079,7 +2080,7 @@ def std(
     try:
         f = _std[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("std", type(x)))
+        f = getattr(resolved, resolve("std", type(x)))
     return f(x, axis=axis, correction=correction, keepdims=keepdims)
 
 
@@ -2096,7 +2097,7 @@ def sum(
     try:
         f = _sum[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sum", type(x)))
+        f = getattr(resolved, resolve("sum", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -2115,7 +2116,7 @@ def var(
     try:
         f = _var[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("var", type(x)))
+        f = getattr(resolved, resolve("var", type(x)))
     return f(x, axis=axis, correction=correction, keepdims=keepdims)
 
 
@@ -2130,7 +2131,7 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     try:
         f = _all[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("all", type(x)))
+        f = getattr(resolved, resolve("all", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2145,7 +2146,7 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     try:
         f = _any[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("any", type(x)))
+        f = getattr(resolved, resolve("any", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2169,5 +2170,5 @@ def diff(
     try:
         f = _diff[key]
     except KeyError:
-        f = getattr(resolved, miss("diff", key))
+        f = getattr(resolved, resolve("diff", key))
     return f(x, axis=axis, n=n, prepend=prepend, append=append)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.entry_points import dtype_backend_name, entry_points
 from xarrayops._core.namespace import GENERIC, build_namespace, implementation_of_function, implementation_of_hook
 from xarrayops._generic import arrays
-from xarrayops._protocol.candidates import Kernel, KnownBad
+from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops._protocol.devices import Device
+from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.surface import SURFACE
 from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
@@ -40,6 +41,8 @@ class Backend:
         The kernels of those verbs and hooks of which the backend lists some, best first.
     origins : dict
         Where each function comes from, as `explain` says it.
+    refuse, refine : function or None
+        These hooks, where the backend has them itself: the generic ones say no to every array.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -54,6 +57,7 @@ class Backend:
             verb: served.kernels for verb, served in everything.items() if served.kernels
         }
         self.origins = {verb: served.origin for verb, served in everything.items()}
+        self.refuse, self.refine = self.own_hook("refuse"), self.own_hook("refine")
         for verb, function in self.functions.items():
             gap = gap_of(function)
             if gap is not None:
@@ -122,13 +126,18 @@ class Backend:
 
     @property
     def has_entry_point(self) -> bool:
-        """Whether the library is known by its name; one on the generic road is named by its namespace module."""
+        """Whether the library is known by its name; one without an entry point is named by its namespace."""
         return self.name in entry_points()
 
     @property
     def immutable(self) -> bool:
         """Whether the library never writes an array's memory."""
         return bool(getattr(self.module, "IMMUTABLE", False))
+
+    @property
+    def no_strides(self) -> Gap | None:
+        """Why the library's arrays have no strides; None where they have."""
+        return getattr(self.module, "NO_STRIDES", None)
 
     @property
     def shared_environment(self) -> dict[str, str]:
@@ -188,6 +197,7 @@ class Backend:
             )
         return SparseBackend(self, support)
 
+    @constant_while_tracing
     def native_dtype(self, dtype: Any) -> Any:
         """The native dtype for a standard name; a native dtype itself. A dtype of another library raises."""
         if isinstance(dtype, str):
@@ -204,6 +214,21 @@ class Backend:
                 )
         return dtype
 
+    @constant_while_tracing
+    def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:
+        """Whether a dtype is of one of some kinds, each a kind of the standard, a dtype or a dtype's name."""
+        native = self.native_dtype(dtype)
+        name = self.functions["dtype_name"](native)
+        for kind in kinds:
+            if isinstance(kind, str) and kind in DTYPE_NAMES:  # a library that lacks the dtype has no array of it
+                found = kind == name
+            else:
+                found = self.functions["isdtype"](native, kind if isinstance(kind, str) else self.native_dtype(kind))
+            if found:
+                return True
+        return False
+
+    @constant_while_tracing
     def native_device(self, device: Any) -> Any:
         """The native device for a name such as ``"cuda:1"``, or a native device itself."""
         try:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from xarrayops._core import default_backend, registry
-from xarrayops._core.dispatch import common_backend, constant_while_tracing, creation, described, refuse_both
+from xarrayops._core.arguments import common_backend, described
+from xarrayops._core.creation import creation, refuse_both
+from xarrayops._core.dispatch import constant_while_tracing
 from xarrayops._core.registry import SCALARS
 from xarrayops._ops.exchange.convert import convert
 from xarrayops._protocol.types import Array

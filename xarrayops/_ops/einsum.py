@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.dispatch import miss, resolved, table
+from xarrayops._core.dispatch import resolve, resolved, table
 from xarrayops._protocol.types import Array
 
 _einsum = table("einsum")
@@ -43,5 +43,5 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     try:
         f = _einsum[key]
     except KeyError:
-        f = getattr(resolved, miss("einsum", key))
+        f = getattr(resolved, resolve("einsum", key))
     return f(subscripts, *operands)

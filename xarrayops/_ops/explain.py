@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops import standard
 from xarrayops._core import default_backend, registry
-from xarrayops._core.dispatch import SHOWN, array_arguments, common_backend, creation, creator, signature
+from xarrayops._core.arguments import PUBLIC_NAMES, array_arguments, common_backend, signature
+from xarrayops._core.creation import creation, creation_backend
 from xarrayops._core.namespace import MAIN_NAMESPACE_ALIASES
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._ops import at, dtypes
@@ -24,7 +25,9 @@ from xarrayops.errors import Unsupported
 if TYPE_CHECKING:
     import inspect
 
-HOOK_OF = {verb: verb for verb in ("einsum", "as_strided", "pin_memory")} | {verb: hook for hook, verb in SHOWN.items()}
+HOOK_OF = {verb: verb for verb in ("einsum", "as_strided", "pin_memory")} | {
+    verb: hook for hook, verb in PUBLIC_NAMES.items()
+}
 """The verbs beyond the standard that a hook serves."""
 OF_DTYPES = frozenset(("can_cast", "finfo", "iinfo", "isdtype", "result_type"))
 CREATION = frozenset(
@@ -150,17 +153,17 @@ def _creation_call(
     bound.apply_defaults()
     bound.arguments |= {n: v for n, v in (("dtype", dtype), ("device", device)) if n in bound.arguments}
     name = backend or (default_backend.current()[0] if like is None else None)
-    return creator(type(like), name), Call(bound.args, bound.kwargs)
+    return creation_backend(like, name), Call(bound.args, bound.kwargs)
 
 
 def _dtype_call(verb: str, /, *args: Any, **kwargs: Any) -> tuple[Backend, Call]:
     bound = signature(verb).bind(*args, **kwargs)
     items = bound.args[:1] if verb == "isdtype" else bound.args
-    home = dtypes._home(verb, *items)
+    backend = dtypes._backend(verb, *items)
     for item in items:
         if type(item) not in SCALARS and not dtypes._is_array(item):
-            dtypes._native(home, item)
-    return dtypes._backend(home), Call(bound.args, bound.kwargs)
+            backend.native_dtype(item)
+    return backend, Call(bound.args, bound.kwargs)
 
 
 def _array_call(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Backend, Call]:
