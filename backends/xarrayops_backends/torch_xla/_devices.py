@@ -49,7 +49,10 @@ def as_dtype(name: str, /) -> torch.dtype:
     return _dtypes.as_dtype(name)
 
 
-to_device = guarded(_devices.to_device)
+@guarded
+def to_device(x: Array, device: Any, /) -> Array:
+    """x on another device; x itself if it is there."""
+    return x.to(device)
 
 
 def synchronize(*arrays: Array) -> None:
