@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.namespace import candidates_attribute, implementation, verb_attribute
+from xarrayops._core.namespace import candidates_attribute, has_implementation, verb_attribute
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import SparseSupport
 from xarrayops._protocol.surface import SURFACE
@@ -54,7 +54,7 @@ def validate(module: ModuleType) -> None:
                 f"xarrayops.plugin{_near(name, contract)}. Begin a helper's name with an underscore."
             )
     for verb, signature in SURFACE.items():
-        if implementation(module, verb) is None:
+        if not has_implementation(module, verb):
             raise InvalidBackend(
                 f"{where} has no {verb_attribute(verb)} and {module.NAMESPACE.__name__} has none either; expected: "
                 f"def {verb_attribute(verb)}{signature}. If the library cannot do it, say so: "

@@ -19,6 +19,11 @@ from xarrayops._protocol.types import Array, Gap, unsupported
 from xarrayops.errors import Unsupported, what_there_is
 
 
+def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """Functions serve as they are."""
+    return function
+
+
 def versions(xp: ModuleType) -> dict[str, str]:
     """The version of the namespace's library."""
     import importlib

@@ -6,17 +6,10 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from xarrayops._core import default_backend, registry
+from xarrayops._core.arguments import array_arguments, common_backend, described, signature
+from xarrayops._core.creation import creation, creation_backend, refuse_both
 from xarrayops._core.default_backend import use
-from xarrayops._core.dispatch import (
-    array_arguments,
-    common_backend,
-    constant_while_tracing,
-    creation,
-    creator,
-    described,
-    refuse_both,
-    signature,
-)
+from xarrayops._core.dispatch import constant_while_tracing
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explanation import Candidate, Explanation, explain_served
@@ -235,7 +228,7 @@ def _creation_call(
     bound.apply_defaults()
     bound.arguments |= {n: v for n, v in (("dtype", dtype), ("device", device)) if n in bound.arguments}
     name = backend or (default_backend.current()[0] if like is None else None)
-    return creator(type(like), name), Call(bound.args, bound.kwargs)
+    return creation_backend(like, name), Call(bound.args, bound.kwargs)
 
 
 def _source(verb: str, x: Any) -> Any:

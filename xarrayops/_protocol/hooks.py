@@ -11,11 +11,22 @@ from typing import Any
 
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.devices import Device, Memory, Queue
+from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.types import Array, Gap
 
 
 class Hooks:
     """The hooks: names, signatures and laws. A namespace to read, never instantiated."""
+
+    @staticmethod
+    def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+        """What serves a verb in place of the function that would serve it; the function itself to leave it alone.
+
+        Called once for each function of the standard and each of `WRAPPED_HOOKS`, when the backend loads: with the
+        backend's own function where it has one, else the library's. A gap is not wrapped. `takes_arrays` says whether
+        a verb has operands to check. What is returned keeps the signature, as by ``functools.wraps``.
+        """
+        raise NotImplementedError
 
     @staticmethod
     def versions() -> dict[str, str]:
@@ -241,3 +252,14 @@ HOOKS: dict[str, Callable[..., Any]] = {
     name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
 }
 """Every hook by name."""
+WRAPPED_HOOKS = ("einsum", "update")
+"""The hooks that compute as the functions of the standard do, and that `wrap` is given beside these."""
+
+
+def takes_arrays(verb: str, /) -> bool:
+    """Whether a function of the standard, or one of `WRAPPED_HOOKS`, computes with arrays that it is given.
+
+    >>> takes_arrays("matmul"), takes_arrays("zeros"), takes_arrays("einsum")
+    (True, False, True)
+    """
+    return verb in ROLES or verb in WRAPPED_HOOKS

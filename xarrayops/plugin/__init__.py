@@ -41,8 +41,10 @@ Functions that it may define:
 
 - any function of the standard, under its own name and with the standard's signature; ``linalg.det`` is called
   ``linalg_det`` and ``fft.fft`` is called ``fft_fft``. What it does not define comes from ``NAMESPACE``.
-- the hooks below, each with the signature shown. What it does not define comes from the generic road, written on the
-  standard alone.
+- the hooks of `Hooks`, each with the signature shown. What it does not define comes from the generic functions, written
+  on the standard alone.
+- among them ``wrap(verb, function, /)``, by which one function checks or changes all functions of the standard: it is
+  given each of them once, when the backend loads, and answers with what serves.
 - ``VERB_CANDIDATES = [(name, function, can), ...]`` for any standard function or hook VERB (in capitals): the kernels
   that may serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`. Those
   of a hook are followed by the generic road, which serves what they cannot. A function that finds as it runs that the
@@ -81,7 +83,12 @@ from xarrayops._protocol.devices import (
     Queue as Queue,
     compact_strides as compact_strides,
 )
-from xarrayops._protocol.hooks import HOOKS as HOOKS, Hooks as Hooks
+from xarrayops._protocol.hooks import (
+    HOOKS as HOOKS,
+    WRAPPED_HOOKS as WRAPPED_HOOKS,
+    Hooks as Hooks,
+    takes_arrays as takes_arrays,
+)
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
 from xarrayops._protocol.types import (
     Array as Array,

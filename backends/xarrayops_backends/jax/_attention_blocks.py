@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax._devices import is_lazy
-from xarrayops_backends.jax._products import _precision
+from xarrayops_backends.jax._linalg import _precision
 
 ROWS = 512
 """Queries of a block at most, those of all heads that share keys counted."""

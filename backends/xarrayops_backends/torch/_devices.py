@@ -9,6 +9,7 @@ import torch
 from xarrayops.errors import what_there_is
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
+from xarrayops_backends.torch._xla import INSTALLED as XLA_INSTALLED, refining
 
 _REAL = (torch.float32, torch.float64)
 _COMPLEX = (torch.complex64, torch.complex128)
@@ -90,6 +91,10 @@ def device(x: Array, /) -> torch.device:
 def to_device(x: Array, device: Any, /) -> Array:
     """x on another device; x itself if it is there."""
     return x.to(device)
+
+
+if XLA_INSTALLED:
+    to_device = refining("to_device", to_device)
 
 
 def is_lazy(x: Array, /) -> bool:

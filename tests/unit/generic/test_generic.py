@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 import xarrayops as xo
+from xarrayops._core import registry
 from xarrayops._generic import arrays
 
 SIZES = {"i": 2, "j": 3, "k": 1, "m": 4}
@@ -259,7 +260,7 @@ class TestHooks:
         lacking = ModuleType("lacking")
         lacking.empty = xps.empty
         lacking.__array_namespace_info__ = lambda: SimpleNamespace(devices=list)
-        backend = xo.registry.generic_backend(lacking)
+        backend = registry.generic_backend(lacking)
         with pytest.raises(xo.Unsupported, match=r"lacking has no cos\. Instead: .*xo\.convert"):
             backend.namespace.cos(xps.ones(1))
 

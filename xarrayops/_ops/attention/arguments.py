@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core.dispatch import serving
+from xarrayops._core.dispatch import function_for
 from xarrayops._core.registry import describe_class
 from xarrayops._ops.creation import asarray
 from xarrayops._protocol.attention import Attention
@@ -112,7 +112,7 @@ def _of(x: Array) -> tuple[int, ...]:
 
 
 def _dtype_name(x: Array) -> str | None:
-    name: str | None = serving("dtype_name", type(x))(x.dtype)
+    name: str | None = function_for("dtype_name", type(x))(x.dtype)
     return name
 
 

@@ -8,7 +8,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core import registry
-from xarrayops._core.namespace import offer
 from xarrayops._ops.exchange.plan import Plan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._protocol.sparse import Parts
@@ -120,7 +119,7 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
 
 def _remember_shortcut(cls: type, to: str, plan: Plan) -> None:
     """How arrays of a class pass to a library without a plan, where both have the hooks that decide it at once."""
-    lend, borrow = offer(plan.source.module, "lend"), offer(plan.target.module, "borrow")
+    lend, borrow = plan.source.own_hook("lend"), plan.target.own_hook("borrow")
     if plan.source is plan.target or lend is None or borrow is None:
         return
 

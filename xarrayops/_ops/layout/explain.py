@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core import registry
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Candidate, Explanation, bound_arguments, explain_call, explain_tried
 from xarrayops._ops.layout.layout import (
     as_strided,
@@ -16,12 +17,12 @@ from xarrayops._ops.layout.layout import (
     pin_memory,
     with_memory_format,
 )
-from xarrayops._ops.layout.relayout import Foreseen, foreseen, relayout, require_served
+from xarrayops._ops.layout.relayout import Foreseen, foreseen, relayout
 from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.types import Array
 
 Foresee = Callable[..., Foreseen]
-"""What a call would do, from x, its memory and the other arguments."""
+"""What a call would do, from its backend, x, its memory and the other arguments."""
 
 
 def explain_contiguous(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -58,11 +59,10 @@ def _explain_order(
     verb: str, foresee: Foresee, x: Array, /, *args: Any, needs_strides: bool = True, **kwargs: Any
 ) -> Explanation:
     """Whether a verb that brings the elements of x into an order would copy them."""
-    require_served(verb, x)
-    backend = registry.backend_of(x)
-    memory, gap = backend.functions["memory"](x), getattr(backend.module, "NO_STRIDES", None)
+    backend = require_one_backend(verb, {"x": x})
+    memory, gap = backend.functions["memory"](x), backend.no_strides
     name = f"{backend.name}:{verb}"
-    found = foresee(x, memory, *args, **kwargs)
+    found = foresee(backend, x, memory, *args, **kwargs)
     if gap is not None and needs_strides and not found.idle:
         return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
     kept = memory is None and found.idle and (gap is not None or not x.shape)
@@ -82,8 +82,8 @@ def _explain_order(
 def _in_order_of(axes: Callable[..., tuple[int, ...]]) -> Foresee:
     """What a verb would do that brings elements into C order of the axes that a function gives."""
 
-    def foresee(x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> Foreseen:
-        order = axes(x, *args, **kwargs)
+    def foresee(backend: Backend, x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> Foreseen:
+        order = axes(backend, x, *args, **kwargs)
         idle = order == tuple(range(x.ndim))
         if memory is None:
             return Foreseen(idle, False, None)

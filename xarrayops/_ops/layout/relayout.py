@@ -6,9 +6,9 @@ import operator
 from itertools import product
 from typing import NamedTuple
 
-from xarrayops import standard
-from xarrayops._core import registry
-from xarrayops._core.dispatch import common_backend, constant_while_tracing, creator, described, home, serving
+from xarrayops._core.arguments import described
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
 from xarrayops._ops.layout.pattern import Plan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
 from xarrayops._protocol.types import Array, ArrayT
@@ -54,19 +54,13 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     >>> blocked.shape, xo.relayout(blocked, "NCHW16c -> NCHW", channels=20).shape
     ((32, 2, 7, 7, 16), (32, 20, 7, 7))
     """
-    require_served("relayout", x)
+    backend = require_one_backend("relayout", {"x": x})
     try:
-        return _relaid(x, plan(pattern), channels)
+        return _relaid(backend, x, plan(pattern), channels)
     except Unsupported as error:
-        raise Unsupported(f"{_asked(x, pattern, channels)}: {error}") from None
+        raise Unsupported(f"{_asked(backend, x, pattern, channels)}: {error}") from None
     except ValueError as error:  # also of the library, as for more axes than it can have
-        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
-
-
-def require_served(verb: str, x: Array) -> None:
-    """Raise unless x is an array that some library serves, and this very one: no array of Python objects, say."""
-    if home(x) is None:
-        common_backend(verb, {"x": x})
+        raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
 
 
 class Foreseen(NamedTuple):
@@ -81,41 +75,44 @@ class Foreseen(NamedTuple):
     nbytes: int | None
 
 
-def _relaid(x: Array, steps: Plan, channels: int | None) -> Array:
+def _relaid(backend: Backend, x: Array, steps: Plan, channels: int | None) -> Array:
+    f = backend.functions
     _require_fit(x.ndim, steps, channels)
-    x = standard.permute_dims(x, steps.turned)
+    reshapes = any(steps.joined) or any(steps.cut)
+    if not reshapes or steps.turned != tuple(range(x.ndim)):
+        x = f["permute_dims"](x, steps.turned)
     if any(steps.joined):
-        x = standard.reshape(serving("contiguous", type(x))(x), _joined(x.shape, steps))
+        x = f["reshape"](f["contiguous"](x), _joined(x.shape, steps))
         if channels is not None:
             axis, extent = _trimmed(x.shape, steps, channels)
             x = x[(*(slice(None),) * axis, slice(extent), ...)]
     if any(steps.cut):
         padded = any(n % block for n, block in zip(x.shape, steps.cut, strict=True) if block)
-        if padded and _is_written(x):
-            return _in_pieces(x, steps)
-        x = standard.permute_dims(standard.reshape(_filled_up(x, steps), _cut(x.shape, steps)), steps.placed)
-    return serving("contiguous", type(x))(x)
+        if padded and _is_written(backend, x):
+            return _in_pieces(backend, x, steps)
+        x = f["permute_dims"](f["reshape"](_filled_up(backend, x, steps), _cut(x.shape, steps)), steps.placed)
+    return f["contiguous"](x)
 
 
-def _is_written(x: Array) -> bool:
+def _is_written(backend: Backend, x: Array) -> bool:
     """Whether an array beside x can be written at once, where the others give a new array for each piece."""
-    return not (_is_immutable(type(x)) or serving("is_lazy", type(x))(x))
+    return not (backend.immutable or backend.functions["is_lazy"](x))
 
 
-@constant_while_tracing
-def _is_immutable(cls: type) -> bool:
-    return creator(cls, None).immutable
+def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
+    """Zeros of x's dtype, on the device of x."""
+    return backend.functions["zeros"](shape, dtype=x.dtype, device=backend.functions["device"](x))
 
 
-def _in_pieces(x: Array, steps: Plan) -> Array:
+def _in_pieces(backend: Backend, x: Array, steps: Plan) -> Array:
     """The result as zeros, and x written there: one copy, while x with zeros behind its axes would be another."""
-    cut, write = _cut(x.shape, steps), serving("update", type(x))
-    result = standard.zeros(tuple(cut[k] for k in steps.placed), dtype=x.dtype, like=x)
+    f, cut = backend.functions, _cut(x.shape, steps)
+    result = _zeros(backend, x, tuple(cut[k] for k in steps.placed))
     for pieces in product(*map(_pieces, x.shape, steps.cut)):
-        piece = standard.reshape(x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
+        piece = f["reshape"](x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
         place = tuple(part for p in pieces for part in p.place)
         where = tuple(place[k] for k in steps.placed)
-        result = write(result, where, "set", standard.permute_dims(piece, steps.placed), copy=None)
+        result = f["update"](result, where, "set", f["permute_dims"](piece, steps.placed), copy=None)
     return result
 
 
@@ -169,13 +166,13 @@ def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, i
     return axis, extent
 
 
-def _filled_up(x: Array, steps: Plan) -> Array:
+def _filled_up(backend: Backend, x: Array, steps: Plan) -> Array:
     """x with zeros behind those axes that are no whole number of blocks, where no array is written."""
     for axis, block in enumerate(steps.cut):
         missing = -x.shape[axis] % block if block else 0
         if missing:
             filling = (*x.shape[:axis], missing, *x.shape[axis + 1 :])
-            x = standard.concat([x, standard.zeros(filling, dtype=x.dtype, like=x)], axis=axis)
+            x = backend.functions["concat"]([x, _zeros(backend, x, filling)], axis=axis)
     return x
 
 
@@ -187,7 +184,9 @@ def _cut(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def foreseen(x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None) -> Foreseen:
+def foreseen(
+    backend: Backend, x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None
+) -> Foreseen:
     """What `relayout` would do, for `explain`."""
     try:
         steps = plan(pattern)
@@ -199,7 +198,7 @@ def foreseen(x: Array, memory: Memory | None, pattern: str, /, *, channels: int 
         stays, nbytes = _foreseen(seen, steps, channels)
         return Foreseen(idle, stays, nbytes) if memory else Foreseen(idle, False, None)
     except LayoutError as error:
-        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
+        raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
 
 
 def _foreseen(memory: Memory, steps: Plan, channels: int | None) -> tuple[bool, int]:
@@ -223,5 +222,5 @@ def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
     return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
-def _asked(x: Array, pattern: str, channels: int | None) -> str:
-    return f"xo.relayout({described(x, registry.backend_of(x))}, {pattern!r}, {channels=})"
+def _asked(backend: Backend, x: Array, pattern: str, channels: int | None) -> str:
+    return f"xo.relayout({described(x, backend)}, {pattern!r}, {channels=})"

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from xarrayops._core import registry
-from xarrayops._core.dispatch import common_backend, given
+from xarrayops._core.arguments import common_backend, require_array_argument
 from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
 
@@ -36,7 +36,7 @@ def served(prepare: Callable[P, Any]) -> Callable[P, Any]:
 def serving_sparse(verb: str, arguments: dict[str, Any], *, numbers: bool = False) -> SparseBackend:
     """The sparse side of the one library to which all arguments belong; numbers, where they will do, belong to any."""
     for name, x in arguments.items():
-        given(f"sparse.{verb}", name, x, "operand" if numbers else "array")
+        require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
     return common_backend(f"sparse.{verb}", arguments, containers=True).sparse
 
 
