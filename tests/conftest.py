@@ -19,6 +19,7 @@ STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 """The stand-in calls host memory device memory: a library that sees a real device would use these pointers there."""
 LONG = {
+    "policy/test_types::test_results_are_of_the_type_of_the_arrays": "mypy-numpy|pyright",
     "unit/bench/test_resume::test_killed_and_resumed": "1",
     "unit/bench/test_trust::test_a_bad_backend_is_caught": "(?!hang)",
     "unit/benchmarks/test_claims::test_the_script_measures_what_it_can": None,

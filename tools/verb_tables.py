@@ -41,7 +41,7 @@ def read_families() -> list[Family]:
                 module = module_name(path)
                 origins = origins_of(tree, module)
                 calls = [call for call in ast.walk(node.value) if isinstance(call, ast.Call)]
-                rows = [_row(call, origins) for call in calls if ast.unparse(call.func) == "Verb"]
+                rows = [read_row(call, origins) for call in calls if ast.unparse(call.func) == "Verb"]
                 if rows:
                     found.append(Family(module, rows))
     return found
@@ -64,7 +64,8 @@ def origins_of(tree: ast.Module, module: str) -> dict[str, str]:
     return origins
 
 
-def _row(call: ast.Call, origins: dict[str, str]) -> Row:
+def read_row(call: ast.Call, origins: dict[str, str]) -> Row:
+    """The row that a call of ``Verb`` in a table makes."""
     name, function = call.args
     options = {keyword.arg: keyword.value for keyword in call.keywords}
     assert isinstance(name, ast.Constant)
