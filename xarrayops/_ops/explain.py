@@ -134,7 +134,7 @@ def _source(verb: str, x: Any) -> Any:
     """The array that asarray or from_dlpack would convert; None where the library takes x as it is."""
     if verb not in ("asarray", "from_dlpack") or type(x) in SCALARS or isinstance(x, (list, tuple)):
         return None
-    if registry.admit(x) is not None or registry.refusal(x) is not None:
+    if registry.register_conforming(x) is not None or registry.refusal(x) is not None:
         return x
     return _as_buffer(x) if verb == "asarray" else None
 

@@ -14,7 +14,7 @@ from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Candidate, Explanation
-from xarrayops._ops.layout.relayout import Foreseen, foreseen, relayout
+from xarrayops._ops.layout.relayout import LayoutForecast, forecast, relayout
 from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.types import Array, gap_of
 from xarrayops.errors import LayoutError, Unsupported
@@ -110,7 +110,7 @@ def layout_of(x: Array, /) -> Layout:
 
 
 def contiguous(x: Array, /, order: str = "C") -> Array:
-    """x with its elements in C (or Fortran) order without gaps; x itself if they lie so already.
+    """x with its elements in C (or Fortran) order without gaps; x itself if already in this layout.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def contiguous(x: Array, /, order: str = "C") -> Array:
 
 
 def with_memory_format(x: Array, memory_format: str, /) -> Array:
-    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if it lies so.
+    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if already so.
 
     Parameters
     ----------
@@ -186,9 +186,9 @@ def _dense(verb: str, backend: Backend, x: Array, axes: tuple[int, ...]) -> Arra
         return fill(x)
     if backend.no_strides is not None:
         raise Unsupported(f"xo.{verb}: {backend.no_strides}.")
-    turned = permute_dims(x, axes)
-    dense = fill(turned)
-    return x if dense is turned else permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
+    permuted = permute_dims(x, axes)
+    dense = fill(permuted)
+    return x if dense is permuted else permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
 
 
 def as_strided(x: Array, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Array:
@@ -288,10 +288,10 @@ def pin_memory(x: Array, /) -> Array:
 def explain_layout(verb: str, x: Array, /, *args: Any, **kwargs: Any) -> Explanation:
     """What `contiguous`, `relayout` or `with_memory_format` would do with x, for `explain`."""
     backend = require_one_backend(verb, {"x": x})
-    _, foresee = LAID_OUT[verb]
+    _, predict = LAID_OUT[verb]
     memory, gap = backend.functions["memory"](x), backend.no_strides
     name = f"{backend.name}:{verb}"
-    found = foresee(backend, x, memory, *args, **kwargs)
+    found = predict(backend, x, memory, *args, **kwargs)
     if gap is not None and verb != "relayout" and not found.idle:
         return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
     kept = memory is None and found.idle and (gap is not None or not x.shape)
@@ -300,7 +300,7 @@ def explain_layout(verb: str, x: Array, /, *args: Any, **kwargs: Any) -> Explana
     elif memory is None:
         action, nbytes, reason = "copy", None, "x shows no memory, so its library lays it out"
     elif found.stays and (gap is None or found.idle):
-        action, nbytes, reason = "zero-copy", 0, "x lies so already"
+        action, nbytes, reason = "zero-copy", 0, "x is already in this layout"
     else:
         action, nbytes, reason = "copy", found.nbytes, "the elements lie in another order"
     copies = (f"copies {nbytes} bytes",) if nbytes else ()
@@ -308,17 +308,19 @@ def explain_layout(verb: str, x: Array, /, *args: Any, **kwargs: Any) -> Explana
     return Explanation(verb, f"{action}: {reason}", (candidate,), name, action=action, nbytes=nbytes, reason=reason)
 
 
-def _foreseen(axes: Callable[..., tuple[int, ...]]) -> Callable[..., Foreseen]:
+def _forecast(axes: Callable[..., tuple[int, ...]]) -> Callable[..., LayoutForecast]:
     """What a verb would do that brings elements into C order of the axes as a function gives them."""
 
-    def foresee(backend: Backend, x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> Foreseen:
+    def predict(backend: Backend, x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> LayoutForecast:
         order = axes(backend, x, *args, **kwargs)
         idle = order == tuple(range(x.ndim))
         return (
-            Foreseen(idle, memory.permuted(order).is_compact, memory.nbytes) if memory else Foreseen(idle, False, None)
+            LayoutForecast(idle, memory.permuted(order).is_compact, memory.nbytes)
+            if memory
+            else LayoutForecast(idle, False, None)
         )
 
-    return foresee
+    return predict
 
 
 def _axes_by_order(backend: Backend, x: Array, /, order: str = "C") -> tuple[int, ...]:
@@ -343,10 +345,10 @@ def _format_axes(memory_format: str, ndim: int) -> tuple[int, ...]:
     return tuple(range(ndim)) if memory_format == "contiguous" else (0, *range(2, ndim), 1)
 
 
-LAID_OUT: dict[str, tuple[Callable[..., Array], Callable[..., Foreseen]]] = {
-    "contiguous": (contiguous, _foreseen(_axes_by_order)),
-    "relayout": (relayout, foreseen),
-    "with_memory_format": (with_memory_format, _foreseen(_axes_by_format)),
+LAID_OUT: dict[str, tuple[Callable[..., Array], Callable[..., LayoutForecast]]] = {
+    "contiguous": (contiguous, _forecast(_axes_by_order)),
+    "relayout": (relayout, forecast),
+    "with_memory_format": (with_memory_format, _forecast(_axes_by_format)),
 }
 """The verbs that bring elements into an order, each with what a call would do, from x, its memory and the rest."""
 

@@ -43,7 +43,7 @@ def _explain_convert(s: Container, format: Any = None, backend: Any = None, *, b
 
 def explained(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
     """The kernels that a library has for a verb, with their verdicts on a call."""
-    reasons = [(kernel, can(Call(arguments, {}))) for kernel, _, can in sparse.kernels[name]]
+    reasons = [(kernel, refusal(Call(arguments, {}))) for kernel, _, refusal in sparse.kernels[name]]
     home = sparse.backend.name
     listed = tuple(Candidate(f"{home}:{kernel}", reason is None, reason or "") for kernel, reason in reasons)
     chosen = next((candidate.name for candidate in listed if candidate.ok), None)
