@@ -81,7 +81,11 @@ def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _may_be_array(value: Any) -> bool:
-    return has_array_namespace(type(value)) or registry.admit(value) is not None or registry.refusal(value) is not None
+    return (
+        has_array_namespace(type(value))
+        or registry.register_conforming(value) is not None
+        or registry.refusal(value) is not None
+    )
 
 
 @constant_while_tracing
@@ -118,7 +122,7 @@ def _backend_of_argument(verb: str, name: str, x: Any, *, containers: bool) -> B
     if sparse is not None and not containers:
         way_out = f"a function of xo.sparse, or xo.sparse.to_dense({name})"
         raise Unsupported(f"xo.{verb}: argument {name} is a sparse {type(x).__name__}. Instead: {way_out}")
-    backend = sparse or registry.admit(x)
+    backend = sparse or registry.register_conforming(x)
     if backend is None:
         raise BackendNotFound(
             f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is no array of a library "

@@ -42,7 +42,7 @@ def creation_backend(like: Any, name: str | None) -> Backend:
         return backend_named(name)
     backend = backend_of_class(type(like))
     if backend is None:
-        backend = registry.admit(like)
+        backend = registry.register_conforming(like)
     if backend is None:
         kind = registry.describe_class(type(like))
         raise BackendNotFound(f"like= must be an array of a known library; it is a {kind}.")

@@ -92,8 +92,8 @@ def candidates(module: ModuleType, verb: str) -> list[Kernel]:
     kernels: list[Kernel] = list(getattr(module, candidates_attribute(verb), ()))
     faults: list[KnownBad] = [fault for fault in getattr(module, "KNOWN_BAD", ()) if fault.kernel]
     return [
-        (name, function, screened(can, [fault for fault in faults if fault.kernel == name], lambda: module.versions()))
-        for name, function, can in kernels
+        (name, function, screened(refusal, [f for f in faults if f.kernel == name], lambda: module.versions()))
+        for name, function, refusal in kernels
     ]
 
 

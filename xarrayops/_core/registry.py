@@ -151,7 +151,7 @@ def refusal(x: Any) -> Gap | None:
     return None
 
 
-def admit(x: Any) -> Backend | None:
+def register_conforming(x: Any) -> Backend | None:
     """The backend of an object, admitting its class for the generic functions if it has ``__array_namespace__``."""
     found = backend_of_class(type(x))
     conforms = hasattr(type(x), "__array_namespace__")  # asked of the class: np.float32 has the method, and is no array
@@ -196,7 +196,7 @@ def backend_of(x: Any) -> Backend:
     BackendNotFound, Unsupported
         It is no array, or one that we do not serve.
     """
-    found = admit(x)
+    found = register_conforming(x)
     gap = refusal(x)
     if gap is not None:
         raise Unsupported(str(gap))

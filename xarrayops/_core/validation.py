@@ -1,4 +1,4 @@
-"""A backend module held against the contract of `xarrayops.plugin`, once, when it loads."""
+"""A backend module checked against the contract of `xarrayops.plugin`, once, when it loads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPTIONAL = {
 
 
 def validate(module: ModuleType) -> None:
-    """Hold a backend module against the contract of `xarrayops.plugin`.
+    """Check a backend module against the contract of `xarrayops.plugin`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def validate(module: ModuleType) -> None:
 
 
 def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> None:
-    """What a backend says in capitals; a constant of its own may bear any name that is not nearly one of ours."""
+    """The backend's constants; one of its own may have any name that is not nearly one of ours."""
     types = module.ARRAY_TYPES
     if not (isinstance(types, tuple) and types and all(isinstance(cls, type) for cls in types)):
         raise InvalidBackend(f"{where}: ARRAY_TYPES must be a tuple of classes, but it is {types!r}.")
@@ -88,12 +88,14 @@ def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> Non
 
 def _check_candidates(where: str, name: str, kernels: Any, expected: str) -> None:
     if not isinstance(kernels, (list, tuple)):
-        raise InvalidBackend(f"{where}: {name} must be a list of (name, function, can), but it is {kernels!r}.")
+        raise InvalidBackend(f"{where}: {name} must be a list of (name, function, refusal), but it is {kernels!r}.")
     for i, kernel in enumerate(kernels):
         if not (isinstance(kernel, tuple) and len(kernel) == 3 and isinstance(kernel[0], str)):
-            raise InvalidBackend(f"{where}: {name}[{i}] must be a tuple (name, function, can), but it is {kernel!r}.")
+            raise InvalidBackend(
+                f"{where}: {name}[{i}] must be a tuple (name, function, refusal), but it is {kernel!r}."
+            )
         _check_signature(where, f"{name}[{i}][1]", kernel[1], expected)
-        _check_signature(where, f"{name}[{i}][2]", kernel[2], "can(call, /)")
+        _check_signature(where, f"{name}[{i}][2]", kernel[2], "refusal(call, /)")
 
 
 def _check_signature(where: str, what: str, function: Any, expected: str) -> None:

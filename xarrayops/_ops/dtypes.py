@@ -91,7 +91,9 @@ def _backend(verb: str, *items: Any) -> Backend:
 
 def _is_array(item: Any) -> bool:
     cls = type(item)
-    return backend_of_class(cls) is not None or (has_array_namespace(cls) and registry.admit(item) is not None)
+    return backend_of_class(cls) is not None or (
+        has_array_namespace(cls) and registry.register_conforming(item) is not None
+    )
 
 
 @constant_while_tracing

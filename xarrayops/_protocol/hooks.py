@@ -45,7 +45,7 @@ class Hooks:
 
     @staticmethod
     def free_bytes(device: Any, /) -> int | None:
-        """The memory of a native device that the library could still get; None where it does not tell."""
+        """The memory of a native device that the library could still get; None where that is not known."""
         raise NotImplementedError
 
     @staticmethod
@@ -90,7 +90,7 @@ class Hooks:
     def as_device(device: Any, /) -> Any:
         """The native device for a name such as "cpu" or "cuda:1", or a native device itself.
 
-        Raises ValueError, which says what there is: ``no device 'x'`` stands before it already, and so for as_dtype.
+        Raises ValueError whose message lists the valid names; the caller adds the prefix. So does as_dtype.
         """
         raise NotImplementedError
 
@@ -153,7 +153,7 @@ class Hooks:
 
     @staticmethod
     def contiguous(x: Array, /) -> Array:
-        """x with its elements in C order without gaps. Law: x itself if they lie so already, or nobody could tell."""
+        """x with its elements in C order without gaps. Law: x itself if already contiguous, or unobservable."""
         raise NotImplementedError
 
     @staticmethod
@@ -222,16 +222,16 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
-    def lend(x: Array, /) -> Any:
-        """A NumPy array over the memory of x, at once, where that takes no thought; None where a plan must look first.
+    def try_as_numpy(x: Array, /) -> Any:
+        """A NumPy array over the memory of x, immediately, if no plan is needed; else None.
 
         Law: only where the plan of ``convert(x, "numpy")`` is zero-copy, and with the same result.
         """
         raise NotImplementedError
 
     @staticmethod
-    def borrow(a: Any, /) -> Array | None:
-        """An array over the memory of a NumPy array, at once, where that takes no thought; else None.
+    def try_from_numpy(a: Any, /) -> Array | None:
+        """An array over the memory of a NumPy array, immediately, if no plan is needed; else None.
 
         Law: only where the plan for ``a`` is zero-copy, and with the same result.
         """

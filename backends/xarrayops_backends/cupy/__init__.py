@@ -2,8 +2,9 @@
 
 Each theme has its file: _devices, _dtypes, _exchange, _update, and _standard for the functions of the standard.
 
-Left as CuPy has them, for no function can mend a method: arrays have no __index__, to_device or __array_namespace__,
-and x % y on floats is inexact (xo.remainder is not). Arrays must lie on the current device: CuPy computes there alone.
+Left as CuPy has them, because no function can correct a method: arrays have no __index__, to_device or
+__array_namespace__, and x % y on floats is inexact (xo.remainder is not). Arrays must lie on the current device: CuPy
+computes there alone.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 

@@ -48,7 +48,6 @@ from xarrayops_backends.jax._dtypes import as_dtype, astype, can_cast, dtype_nam
 from xarrayops_backends.jax._exchange import (
     alias,
     alias_refusal,
-    borrow,
     export_refusal,
     exporting,
     from_numpy,
@@ -58,6 +57,7 @@ from xarrayops_backends.jax._exchange import (
     queue,
     tie,
     to_numpy,
+    try_from_numpy,
 )
 from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.jax._linalg import (

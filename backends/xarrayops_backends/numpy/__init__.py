@@ -33,14 +33,14 @@ from xarrayops_backends.numpy._elementwise import clip, floor_divide
 from xarrayops_backends.numpy._exchange import (
     alias,
     alias_refusal,
-    borrow,
     export_refusal,
     from_numpy,
     import_refusal,
-    lend,
     memory,
     refuse,
     to_numpy,
+    try_as_numpy,
+    try_from_numpy,
 )
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
 from xarrayops_backends.numpy._layout import as_strided, contiguous, memory_offset, pin_memory

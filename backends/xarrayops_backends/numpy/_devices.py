@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 
 
@@ -35,7 +35,7 @@ def devices() -> list[Device]:
 def as_device(device: Any, /) -> str:
     """Only the CPU."""
     if device not in ("cpu", "cpu:0"):
-        raise ValueError(what_there_is(device, ("cpu",)))
+        raise ValueError(available_names(device, ("cpu",)))
     return "cpu"
 
 

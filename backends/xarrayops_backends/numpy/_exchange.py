@@ -53,12 +53,12 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
     return host()
 
 
-def lend(x: Array, /) -> Array:
+def try_as_numpy(x: Array, /) -> Array:
     """x itself."""
     return x
 
 
-def borrow(a: Array, /) -> Array:
+def try_from_numpy(a: Array, /) -> Array:
     """The array itself."""
     return a
 

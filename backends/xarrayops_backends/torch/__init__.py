@@ -1,7 +1,7 @@
 """PyTorch: the array API standard where array-api-compat leaves gaps, and the hooks of `xarrayops.plugin`.
 
 Each theme has its file: _elementwise, _statistics, _sets, _searching, _manipulation, _creation, _linalg, _dtypes,
-_devices, _update and _first_calls; _wide replaces the kernels that PyTorch lacks for uint16, uint32 and uint64.
+_devices, _update and _mkl_warmup; _wide replaces the kernels that PyTorch lacks for uint16, uint32 and uint64.
 
 Left as PyTorch has them: floor_divide of infinities, where the standard allows what Python and NumPy do (a correction
 that keeps finite quotients exact doubles the time), and the sign of a zero remainder (a correction costs 19 % and the
@@ -103,21 +103,20 @@ from xarrayops_backends.torch._elementwise import (
 from xarrayops_backends.torch._exchange import (
     alias,
     alias_refusal,
-    borrow,
     export_refusal,
     exporting,
     from_dlpack,
     from_numpy,
     import_refusal,
-    lend,
     memory,
     outlive,
     packed,
     queue,
     tie,
     to_numpy,
+    try_as_numpy,
+    try_from_numpy,
 )
-from xarrayops_backends.torch._first_calls import make_first_calls as _make_first_calls
 from xarrayops_backends.torch._layout import (
     as_strided,
     contiguous,
@@ -142,6 +141,7 @@ from xarrayops_backends.torch._manipulation import (
     stack,
     unstack,
 )
+from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
 from xarrayops_backends.torch._searching import (
     argsort,
     nonzero,
@@ -220,7 +220,7 @@ KNOWN_BAD = (
     *_KNOWN_BAD_ATTENTION,
 )
 
-_make_first_calls()
+_warm_up_mkl()
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
 from xarrayops_backends.torch._xla import INSTALLED as XLA_INSTALLED, refining
@@ -79,7 +79,7 @@ def as_device(device: Any, /) -> torch.device:
         exists = False
     if not exists:
         names = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-        raise ValueError(what_there_is(device, names))
+        raise ValueError(available_names(device, names))
     return native
 
 
@@ -164,5 +164,5 @@ def _holds(device: Any, dtype: torch.dtype) -> bool:
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807
-    """The inspection API, told from the machine at hand."""
+    """The inspection API, for the devices of this machine."""
     return _Info()

@@ -79,5 +79,5 @@ class _XlaInfo(_devices._Info):
 
 
 def __array_namespace_info__() -> _XlaInfo:  # noqa: N807
-    """The inspection API, told from the machine at hand."""
+    """The inspection API, for the devices of this machine."""
     return _XlaInfo()

@@ -66,7 +66,7 @@ def divide(x1: Array, x2: Array, /) -> Array:
 
 
 def _floored(x1: Array, x2: Array) -> Array:
-    """The floored quotient of signed integers: XLA divides them in single precision, so it is mended until exact."""
+    """The floored quotient of signed integers: XLA divides them in single precision, so it is corrected until exact."""
     rest, out = torch.remainder(x1, x2), torch.zeros_like(x1)
     below = (rest != 0) & ((x1 < 0) != (x2 < 0))
     whole = x1 - torch.where(below, rest - x2, rest)  # towards zero, so that it cannot overflow

@@ -173,7 +173,7 @@ class TestAdmission:
 
     def test_classes_of_a_library_that_are_no_arrays(self):
         for thing in (np.dtype("f4"), np.random.default_rng(0), np.float32, np.ndarray):
-            assert registry.admit(thing) is None
+            assert registry.register_conforming(thing) is None
             with pytest.raises(xo.BackendNotFound, match=r"xo\.asarray"):
                 xo.sum(thing)
 

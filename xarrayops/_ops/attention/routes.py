@@ -17,7 +17,7 @@ from xarrayops._ops.explanation import Candidate
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, first_able, refusal, remember
 from xarrayops._protocol.types import Array
-from xarrayops.errors import BackendNotFound, Unsupported, what_there_is
+from xarrayops.errors import BackendNotFound, Unsupported, available_names
 
 FIELDS = ("q", "k", "v", "mask", "bias", "offset", "q_lengths", "kv_lengths")
 """Where a call may hold arrays."""
@@ -137,7 +137,7 @@ def named(own: Backend, implementation: str) -> Route:
         raise Unsupported(f"implementation={implementation!r}: {error}") from None
     by_name = {route.name: route for route in found}
     if implementation not in by_name:
-        raise Unsupported(f"no implementation {implementation!r}: {what_there_is(implementation, by_name)}")
+        raise Unsupported(f"no implementation {implementation!r}: {available_names(implementation, by_name)}")
     return by_name[implementation]
 
 

@@ -108,7 +108,7 @@ def layout_of(x: Array, /) -> Layout:
 
 
 def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
-    """x with its elements in C (or Fortran) order without gaps; x itself if it already is.
+    """x with its elements in C (or Fortran) order without gaps; x itself if already in this layout.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
 
 
 def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
-    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if it has them.
+    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if already so.
 
     Parameters
     ----------
@@ -184,9 +184,9 @@ def _dense(verb: str, backend: Backend, x: Array, axes: tuple[int, ...]) -> Arra
         return fill(x)
     if backend.no_strides is not None:
         raise Unsupported(f"xo.{verb}: {backend.no_strides}.")
-    turned = permute_dims(x, axes)
-    dense = fill(turned)
-    return x if dense is turned else permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
+    permuted = permute_dims(x, axes)
+    dense = fill(permuted)
+    return x if dense is permuted else permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
 
 
 def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> ArrayT:

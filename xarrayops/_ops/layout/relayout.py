@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.layout.pattern import Plan, plan
+from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import LayoutError, Unsupported
@@ -32,7 +32,7 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     Returns
     -------
     array
-        C-contiguous, of x's dtype and library; it shares x's memory if that already lies so.
+        C-contiguous, of x's dtype and library; it shares x's memory if x is already in this layout.
 
     Raises
     ------
@@ -63,11 +63,11 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
         raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
 
 
-class Foreseen(NamedTuple):
+class LayoutForecast(NamedTuple):
     """What a verb that brings elements into an order would do.
 
     Whether it would touch neither axes nor memory; whether its result would share memory where there are strides, and
-    the bytes of the result, where they can be told.
+    the bytes of the result, where they are known.
     """
 
     idle: bool
@@ -75,12 +75,12 @@ class Foreseen(NamedTuple):
     nbytes: int | None
 
 
-def _relaid(backend: Backend, x: Array, steps: Plan, channels: int | None) -> Array:
+def _relaid(backend: Backend, x: Array, steps: AxisPlan, channels: int | None) -> Array:
     f = backend.functions
     _require_fit(x.ndim, steps, channels)
     reshapes = any(steps.joined) or any(steps.cut)
-    if not reshapes or steps.turned != tuple(range(x.ndim)):
-        x = f["permute_dims"](x, steps.turned)
+    if not reshapes or steps.permuted != tuple(range(x.ndim)):
+        x = f["permute_dims"](x, steps.permuted)
     if any(steps.joined):
         x = f["reshape"](f["contiguous"](x), _joined(x.shape, steps))
         if channels is not None:
@@ -104,7 +104,7 @@ def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
     return backend.functions["zeros"](shape, dtype=x.dtype, device=backend.functions["device"](x))
 
 
-def _in_pieces(backend: Backend, x: Array, steps: Plan) -> Array:
+def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
     """The result as zeros, and x written there: one copy, while x with zeros behind its axes would be another."""
     f, cut = backend.functions, _cut(x.shape, steps)
     result = _zeros(backend, x, tuple(cut[k] for k in steps.placed))
@@ -134,15 +134,15 @@ def _pieces(extent: int, block: int) -> list[Piece]:
     return [blocks] * (whole > 0) + [left] * (rest > 0)
 
 
-def _require_fit(ndim: int, steps: Plan, channels: int | None) -> None:
-    if ndim != len(steps.turned):
-        raise LayoutError(f"the left side names {len(steps.turned)} axes, x has {ndim}")
+def _require_fit(ndim: int, steps: AxisPlan, channels: int | None) -> None:
+    if ndim != len(steps.permuted):
+        raise LayoutError(f"the left side names {len(steps.permuted)} axes, x has {ndim}")
     if channels is not None and len([block for block in steps.joined if block]) != 1:
         raise LayoutError("channels= is the extent of the axis in blocks on the left side, and there must be one")
 
 
-def _joined(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
-    """The extents of the named axes, out of those of the parts that are in turn."""
+def _joined(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
+    """The extents of the named axes, out of those of the parts, permuted."""
     joined, parts = [], iter(shape)
     for name, block in zip(steps.names, steps.joined, strict=True):
         extent = next(parts)
@@ -152,7 +152,7 @@ def _joined(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
     return tuple(joined)
 
 
-def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, int]:
+def _trimmed(shape: tuple[int, ...], steps: AxisPlan, channels: int) -> tuple[int, int]:
     """The axis that is cut off at ``channels`` items, and how many those are."""
     (axis,) = (k for k, block in enumerate(steps.joined) if block)
     try:
@@ -166,7 +166,7 @@ def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, i
     return axis, extent
 
 
-def _filled_up(backend: Backend, x: Array, steps: Plan) -> Array:
+def _filled_up(backend: Backend, x: Array, steps: AxisPlan) -> Array:
     """x with zeros behind those axes that are no whole number of blocks, where no array is written."""
     for axis, block in enumerate(steps.cut):
         missing = -x.shape[axis] % block if block else 0
@@ -176,7 +176,7 @@ def _filled_up(backend: Backend, x: Array, steps: Plan) -> Array:
     return x
 
 
-def _cut(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
+def _cut(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
     """The extents of the parts, out of those of the named axes."""
     parts: list[int] = []
     for extent, block in zip(shape, steps.cut, strict=True):
@@ -184,26 +184,26 @@ def _cut(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def foreseen(
+def forecast(
     backend: Backend, x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None
-) -> Foreseen:
+) -> LayoutForecast:
     """What `relayout` would do, for `explain`."""
     try:
         steps = plan(pattern)
         _require_fit(x.ndim, steps, channels)
-        idle = steps.turned == tuple(range(x.ndim)) and not any((*steps.joined, *steps.cut))
+        idle = steps.permuted == tuple(range(x.ndim)) and not any((*steps.joined, *steps.cut))
         seen = memory or Memory(
             "", tuple(x.shape), (0,) * x.ndim, itemsize=0, pointer=0, device=""
         )  # to see that it fits
-        stays, nbytes = _foreseen(seen, steps, channels)
-        return Foreseen(idle, stays, nbytes) if memory else Foreseen(idle, False, None)
+        stays, nbytes = _forecast(seen, steps, channels)
+        return LayoutForecast(idle, stays, nbytes) if memory else LayoutForecast(idle, False, None)
     except LayoutError as error:
         raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
 
 
-def _foreseen(memory: Memory, steps: Plan, channels: int | None) -> tuple[bool, int]:
+def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bool, int]:
     """Whether every step gives a view where there are strides, and the bytes of the result."""
-    memory, stays = memory.permuted(steps.turned), True
+    memory, stays = memory.permuted(steps.permuted), True
     if any(steps.joined):
         stays, memory = memory.is_compact, _compact(memory, _joined(memory.shape, steps))
         if channels is not None:

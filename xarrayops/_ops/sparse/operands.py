@@ -42,7 +42,7 @@ def serving_sparse(verb: str, arguments: dict[str, Any], *, numbers: bool = Fals
 
 def require_container(verb: str, name: str, x: Any) -> SparseBackend:
     """The sparse side of the library of x, which must be a container."""
-    if registry.backend_of_container(type(x)) is None and registry.admit(x) is None:
+    if registry.backend_of_container(type(x)) is None and registry.register_conforming(x) is None:
         kind = registry.describe_class(type(x))
         raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, no sparse container of a library that we know")
     sparse = serving_sparse(verb, {name: x})
