@@ -55,7 +55,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from xarrayops._core.result_types import {results}
-from xarrayops._core.dispatch import {imports}
+{imports}
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 {alias}
 DType = Any
@@ -216,12 +216,12 @@ class Function:
         else:
             key, hit = f"({', '.join(classes)})", f"{self.table}[key]"
         lines = [f"key = {key}"] if "[key]" in hit else []
-        miss_key = "key" if lines else key
+        whole_key = "key" if lines else key
         lines += [
             "try:",
             f"    f = {hit}",
             "except KeyError:",
-            f'    f = getattr(resolved, miss("{self.verb}", {miss_key}))',
+            f'    f = getattr(resolved, resolve("{self.verb}", {whole_key}))',
         ]
         for option in ("dtype", "device"):
             if self.roles.get(option) == option:
@@ -271,16 +271,16 @@ def read_table() -> dict[str, list[Function]]:
 def render(module: str, functions: list[Function]) -> str:
     """The source of one generated module."""
     body = "".join(f.source(module) for f in functions)
-    imports = [
-        n
-        for n in ("creation", "miss", "native_device", "native_dtype", "resolved", "table")
-        if f"{n}(" in body or n == "resolved"
-    ]
+    look_up = ("native_device", "native_dtype", "resolve", "resolved", "table")
+    used = ", ".join(name for name in look_up if f"{name}(" in body or name == "resolved")
+    imports = f"from xarrayops._core.dispatch import {used}"
+    if "creation(" in body:
+        imports = f"from xarrayops._core.creation import creation\n{imports}"
     aliases = ALIASES.get(module, ())
     alias = "".join(f"from xarrayops.standard import {name} as {name}\n" for name in aliases)
     names = sorted([*(f.name for f in functions), *aliases])
     listing = "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n" + DIR
-    header = HEADER.format(title=TITLES[module], imports=", ".join(imports), results=", ".join(RESULTS), alias=alias)
+    header = HEADER.format(title=TITLES[module], imports=imports, results=", ".join(RESULTS), alias=alias)
     return header + (NORM if "Norm" in body else "") + listing + body
 
 

@@ -51,16 +51,16 @@ class InvalidSparse(XArrayOpsError, ValueError):
     """Malformed parts of a sparse matrix; the message names the first offending place."""
 
 
-def what_there_is(asked: object, known: Iterable[str], told: Sequence[str] = ()) -> str:
+def available_names(asked: object, known: Iterable[str], shown: Sequence[str] = ()) -> str:
     """The end of an error about a name that a library lacks: the names that it has, and the one that was perhaps meant.
 
-    Of many names only those in ``told`` are listed.
+    Of many names only those in ``shown`` are listed.
 
-    >>> what_there_is("flaot32", ("float32", "float64"))
+    >>> available_names("flaot32", ("float32", "float64"))
     "it has float32, float64; did you mean 'float32'?"
     """
     from difflib import get_close_matches  # only where there is an error to explain
 
     names = list(known)
     near = get_close_matches(str(asked), names, n=1)
-    return f"it has {', '.join(told or names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"it has {', '.join(shown or names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")

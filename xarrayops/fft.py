@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
-from xarrayops._core.dispatch import creation, miss, resolved, table
+from xarrayops._core.creation import creation
+from xarrayops._core.dispatch import resolve, resolved, table
 from xarrayops._protocol.types import Array, ArrayT
 
 DType = Any
@@ -48,7 +49,7 @@ def fft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     try:
         f = _fft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.fft", type(x)))
+        f = getattr(resolved, resolve("fft.fft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -113,7 +114,7 @@ def fftn(
     try:
         f = _fftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.fftn", type(x)))
+        f = getattr(resolved, resolve("fft.fftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)
 
 
@@ -128,7 +129,7 @@ def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT
     try:
         f = _fftshift[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.fftshift", type(x)))
+        f = getattr(resolved, resolve("fft.fftshift", type(x)))
     return f(x, axes=axes)
 
 
@@ -143,7 +144,7 @@ def hfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     try:
         f = _hfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.hfft", type(x)))
+        f = getattr(resolved, resolve("fft.hfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -158,7 +159,7 @@ def ifft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     try:
         f = _ifft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ifft", type(x)))
+        f = getattr(resolved, resolve("fft.ifft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -175,7 +176,7 @@ def ifftn(
     try:
         f = _ifftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ifftn", type(x)))
+        f = getattr(resolved, resolve("fft.ifftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)
 
 
@@ -190,7 +191,7 @@ def ifftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> Array
     try:
         f = _ifftshift[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ifftshift", type(x)))
+        f = getattr(resolved, resolve("fft.ifftshift", type(x)))
     return f(x, axes=axes)
 
 
@@ -205,7 +206,7 @@ def ihfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     try:
         f = _ihfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.ihfft", type(x)))
+        f = getattr(resolved, resolve("fft.ihfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -220,7 +221,7 @@ def irfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     try:
         f = _irfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.irfft", type(x)))
+        f = getattr(resolved, resolve("fft.irfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -237,7 +238,7 @@ def irfftn(
     try:
         f = _irfftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.irfftn", type(x)))
+        f = getattr(resolved, resolve("fft.irfftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)
 
 
@@ -252,7 +253,7 @@ def rfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     try:
         f = _rfft[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.rfft", type(x)))
+        f = getattr(resolved, resolve("fft.rfft", type(x)))
     return f(x, n=n, axis=axis, norm=norm)
 
 
@@ -317,5 +318,5 @@ def rfftn(
     try:
         f = _rfftn[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("fft.rfftn", type(x)))
+        f = getattr(resolved, resolve("fft.rfftn", type(x)))
     return f(x, s=s, axes=axes, norm=norm)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops._core.dispatch import miss, native_dtype, resolved, table
+from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
 from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
 from xarrayops._protocol.types import ArrayT, Scalar
 from xarrayops.standard import (
@@ -65,7 +65,7 @@ def cholesky(x: ArrayT, /, *, upper: bool = False) -> ArrayT:
     try:
         f = _cholesky[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.cholesky", type(x)))
+        f = getattr(resolved, resolve("linalg.cholesky", type(x)))
     return f(x, upper=upper)
 
 
@@ -80,7 +80,7 @@ def cross(x1: ArrayT, x2: ArrayT, /, *, axis: int = -1) -> ArrayT:
     try:
         f = _cross[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.cross", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("linalg.cross", (type(x1), type(x2))))
     return f(x1, x2, axis=axis)
 
 
@@ -95,7 +95,7 @@ def det(x: ArrayT, /) -> ArrayT:
     try:
         f = _det[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.det", type(x)))
+        f = getattr(resolved, resolve("linalg.det", type(x)))
     return f(x)
 
 
@@ -110,7 +110,7 @@ def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
     try:
         f = _diagonal[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.diagonal", type(x)))
+        f = getattr(resolved, resolve("linalg.diagonal", type(x)))
     return f(x, offset=offset)
 
 
@@ -125,7 +125,7 @@ def eig(x: ArrayT, /) -> Eigen[ArrayT]:
     try:
         f = _eig[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.eig", type(x)))
+        f = getattr(resolved, resolve("linalg.eig", type(x)))
     return f(x)
 
 
@@ -140,7 +140,7 @@ def eigh(x: ArrayT, /) -> Eigen[ArrayT]:
     try:
         f = _eigh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.eigh", type(x)))
+        f = getattr(resolved, resolve("linalg.eigh", type(x)))
     return f(x)
 
 
@@ -155,7 +155,7 @@ def eigvals(x: ArrayT, /) -> ArrayT:
     try:
         f = _eigvals[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.eigvals", type(x)))
+        f = getattr(resolved, resolve("linalg.eigvals", type(x)))
     return f(x)
 
 
@@ -170,7 +170,7 @@ def eigvalsh(x: ArrayT, /) -> ArrayT:
     try:
         f = _eigvalsh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.eigvalsh", type(x)))
+        f = getattr(resolved, resolve("linalg.eigvalsh", type(x)))
     return f(x)
 
 
@@ -185,7 +185,7 @@ def inv(x: ArrayT, /) -> ArrayT:
     try:
         f = _inv[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.inv", type(x)))
+        f = getattr(resolved, resolve("linalg.inv", type(x)))
     return f(x)
 
 
@@ -200,7 +200,7 @@ def matrix_norm(x: ArrayT, /, *, keepdims: bool = False, ord: float | Literal["f
     try:
         f = _matrix_norm[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.matrix_norm", type(x)))
+        f = getattr(resolved, resolve("linalg.matrix_norm", type(x)))
     return f(x, keepdims=keepdims, ord=ord)
 
 
@@ -215,7 +215,7 @@ def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
     try:
         f = _matrix_power[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.matrix_power", type(x)))
+        f = getattr(resolved, resolve("linalg.matrix_power", type(x)))
     return f(x, n)
 
 
@@ -230,7 +230,7 @@ def matrix_rank(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
     try:
         f = _matrix_rank[type(x)][type(rtol)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.matrix_rank", (type(x), type(rtol))))
+        f = getattr(resolved, resolve("linalg.matrix_rank", (type(x), type(rtol))))
     return f(x, rtol=rtol)
 
 
@@ -245,7 +245,7 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     try:
         f = _outer[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.outer", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("linalg.outer", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -260,7 +260,7 @@ def pinv(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
     try:
         f = _pinv[type(x)][type(rtol)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.pinv", (type(x), type(rtol))))
+        f = getattr(resolved, resolve("linalg.pinv", (type(x), type(rtol))))
     return f(x, rtol=rtol)
 
 
@@ -275,7 +275,7 @@ def qr(x: ArrayT, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR[
     try:
         f = _qr[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.qr", type(x)))
+        f = getattr(resolved, resolve("linalg.qr", type(x)))
     return f(x, mode=mode)
 
 
@@ -290,7 +290,7 @@ def slogdet(x: ArrayT, /) -> Slogdet[ArrayT]:
     try:
         f = _slogdet[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.slogdet", type(x)))
+        f = getattr(resolved, resolve("linalg.slogdet", type(x)))
     return f(x)
 
 
@@ -305,7 +305,7 @@ def solve(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     try:
         f = _solve[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.solve", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("linalg.solve", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -320,7 +320,7 @@ def svd(x: ArrayT, /, *, full_matrices: bool = True) -> SVD[ArrayT]:
     try:
         f = _svd[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.svd", type(x)))
+        f = getattr(resolved, resolve("linalg.svd", type(x)))
     return f(x, full_matrices=full_matrices)
 
 
@@ -335,7 +335,7 @@ def svdvals(x: ArrayT, /) -> ArrayT:
     try:
         f = _svdvals[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.svdvals", type(x)))
+        f = getattr(resolved, resolve("linalg.svdvals", type(x)))
     return f(x)
 
 
@@ -350,7 +350,7 @@ def trace(x: ArrayT, /, *, offset: int = 0, dtype: DType | None = None) -> Array
     try:
         f = _trace[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.trace", type(x)))
+        f = getattr(resolved, resolve("linalg.trace", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, offset=offset, dtype=dtype)
@@ -369,5 +369,5 @@ def vector_norm(
     try:
         f = _vector_norm[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("linalg.vector_norm", type(x)))
+        f = getattr(resolved, resolve("linalg.vector_norm", type(x)))
     return f(x, axis=axis, keepdims=keepdims, ord=ord)

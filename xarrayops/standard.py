@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
-from xarrayops._core.dispatch import creation, miss, native_device, native_dtype, resolved, table
+from xarrayops._core.creation import creation
+from xarrayops._core.dispatch import native_device, native_dtype, resolve, resolved, table
 from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 
@@ -257,7 +258,7 @@ def empty_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | Non
     try:
         f = _empty_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("empty_like", type(x)))
+        f = getattr(resolved, resolve("empty_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -375,7 +376,7 @@ def full_like(x: ArrayT, /, fill_value: complex, *, dtype: DType | None = None, 
     try:
         f = _full_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("full_like", type(x)))
+        f = getattr(resolved, resolve("full_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -449,7 +450,7 @@ def meshgrid(*arrays: ArrayT, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arr
     try:
         f = _meshgrid[key]
     except KeyError:
-        f = getattr(resolved, miss("meshgrid", key))
+        f = getattr(resolved, resolve("meshgrid", key))
     return f(*arrays, indexing=indexing)
 
 
@@ -509,7 +510,7 @@ def ones_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None
     try:
         f = _ones_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("ones_like", type(x)))
+        f = getattr(resolved, resolve("ones_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -528,7 +529,7 @@ def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     try:
         f = _tril[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tril", type(x)))
+        f = getattr(resolved, resolve("tril", type(x)))
     return f(x, k=k)
 
 
@@ -543,7 +544,7 @@ def triu(x: ArrayT, /, *, k: int = 0) -> ArrayT:
     try:
         f = _triu[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("triu", type(x)))
+        f = getattr(resolved, resolve("triu", type(x)))
     return f(x, k=k)
 
 
@@ -603,7 +604,7 @@ def zeros_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | Non
     try:
         f = _zeros_like[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("zeros_like", type(x)))
+        f = getattr(resolved, resolve("zeros_like", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     if device is not None:
@@ -625,7 +626,7 @@ def astype(x: ArrayT, dtype: DType | None, /, *, copy: bool = True, device: Devi
     try:
         f = _astype[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("astype", type(x)))
+        f = getattr(resolved, resolve("astype", type(x)))
     dtype = native_dtype(type(x), dtype)
     if device is not None:
         device = native_device(type(x), device)
@@ -643,7 +644,7 @@ def abs(x: ArrayT, /) -> ArrayT:
     try:
         f = _abs[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("abs", type(x)))
+        f = getattr(resolved, resolve("abs", type(x)))
     return f(x)
 
 
@@ -658,7 +659,7 @@ def acos(x: ArrayT, /) -> ArrayT:
     try:
         f = _acos[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("acos", type(x)))
+        f = getattr(resolved, resolve("acos", type(x)))
     return f(x)
 
 
@@ -673,7 +674,7 @@ def acosh(x: ArrayT, /) -> ArrayT:
     try:
         f = _acosh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("acosh", type(x)))
+        f = getattr(resolved, resolve("acosh", type(x)))
     return f(x)
 
 
@@ -688,7 +689,7 @@ def add(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _add[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("add", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("add", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -703,7 +704,7 @@ def asin(x: ArrayT, /) -> ArrayT:
     try:
         f = _asin[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("asin", type(x)))
+        f = getattr(resolved, resolve("asin", type(x)))
     return f(x)
 
 
@@ -718,7 +719,7 @@ def asinh(x: ArrayT, /) -> ArrayT:
     try:
         f = _asinh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("asinh", type(x)))
+        f = getattr(resolved, resolve("asinh", type(x)))
     return f(x)
 
 
@@ -733,7 +734,7 @@ def atan(x: ArrayT, /) -> ArrayT:
     try:
         f = _atan[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("atan", type(x)))
+        f = getattr(resolved, resolve("atan", type(x)))
     return f(x)
 
 
@@ -748,7 +749,7 @@ def atan2(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _atan2[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("atan2", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("atan2", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -763,7 +764,7 @@ def atanh(x: ArrayT, /) -> ArrayT:
     try:
         f = _atanh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("atanh", type(x)))
+        f = getattr(resolved, resolve("atanh", type(x)))
     return f(x)
 
 
@@ -778,7 +779,7 @@ def bitwise_and(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _bitwise_and[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_and", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_and", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -793,7 +794,7 @@ def bitwise_invert(x: ArrayT, /) -> ArrayT:
     try:
         f = _bitwise_invert[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_invert", type(x)))
+        f = getattr(resolved, resolve("bitwise_invert", type(x)))
     return f(x)
 
 
@@ -808,7 +809,7 @@ def bitwise_left_shift(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _bitwise_left_shift[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_left_shift", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_left_shift", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -823,7 +824,7 @@ def bitwise_or(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _bitwise_or[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_or", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_or", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -838,7 +839,7 @@ def bitwise_right_shift(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _bitwise_right_shift[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_right_shift", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_right_shift", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -853,7 +854,7 @@ def bitwise_xor(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _bitwise_xor[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("bitwise_xor", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("bitwise_xor", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -868,7 +869,7 @@ def ceil(x: ArrayT, /) -> ArrayT:
     try:
         f = _ceil[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("ceil", type(x)))
+        f = getattr(resolved, resolve("ceil", type(x)))
     return f(x)
 
 
@@ -884,7 +885,7 @@ def clip(x: ArrayT, /, min: ArrayT | Scalar | None = None, max: ArrayT | Scalar 
     try:
         f = _clip[key]
     except KeyError:
-        f = getattr(resolved, miss("clip", key))
+        f = getattr(resolved, resolve("clip", key))
     return f(x, min, max)
 
 
@@ -899,7 +900,7 @@ def conj(x: ArrayT, /) -> ArrayT:
     try:
         f = _conj[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("conj", type(x)))
+        f = getattr(resolved, resolve("conj", type(x)))
     return f(x)
 
 
@@ -914,7 +915,7 @@ def copysign(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _copysign[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("copysign", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("copysign", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -929,7 +930,7 @@ def cos(x: ArrayT, /) -> ArrayT:
     try:
         f = _cos[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cos", type(x)))
+        f = getattr(resolved, resolve("cos", type(x)))
     return f(x)
 
 
@@ -944,7 +945,7 @@ def cosh(x: ArrayT, /) -> ArrayT:
     try:
         f = _cosh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cosh", type(x)))
+        f = getattr(resolved, resolve("cosh", type(x)))
     return f(x)
 
 
@@ -959,7 +960,7 @@ def divide(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _divide[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("divide", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("divide", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -974,7 +975,7 @@ def equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -989,7 +990,7 @@ def exp(x: ArrayT, /) -> ArrayT:
     try:
         f = _exp[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("exp", type(x)))
+        f = getattr(resolved, resolve("exp", type(x)))
     return f(x)
 
 
@@ -1004,7 +1005,7 @@ def expm1(x: ArrayT, /) -> ArrayT:
     try:
         f = _expm1[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("expm1", type(x)))
+        f = getattr(resolved, resolve("expm1", type(x)))
     return f(x)
 
 
@@ -1019,7 +1020,7 @@ def floor(x: ArrayT, /) -> ArrayT:
     try:
         f = _floor[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("floor", type(x)))
+        f = getattr(resolved, resolve("floor", type(x)))
     return f(x)
 
 
@@ -1034,7 +1035,7 @@ def floor_divide(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _floor_divide[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("floor_divide", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("floor_divide", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1049,7 +1050,7 @@ def greater(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _greater[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("greater", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("greater", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1064,7 +1065,7 @@ def greater_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _greater_equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("greater_equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("greater_equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1079,7 +1080,7 @@ def hypot(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _hypot[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("hypot", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("hypot", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1094,7 +1095,7 @@ def imag(x: ArrayT, /) -> ArrayT:
     try:
         f = _imag[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("imag", type(x)))
+        f = getattr(resolved, resolve("imag", type(x)))
     return f(x)
 
 
@@ -1109,7 +1110,7 @@ def isfinite(x: ArrayT, /) -> ArrayT:
     try:
         f = _isfinite[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("isfinite", type(x)))
+        f = getattr(resolved, resolve("isfinite", type(x)))
     return f(x)
 
 
@@ -1124,7 +1125,7 @@ def isinf(x: ArrayT, /) -> ArrayT:
     try:
         f = _isinf[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("isinf", type(x)))
+        f = getattr(resolved, resolve("isinf", type(x)))
     return f(x)
 
 
@@ -1139,7 +1140,7 @@ def isnan(x: ArrayT, /) -> ArrayT:
     try:
         f = _isnan[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("isnan", type(x)))
+        f = getattr(resolved, resolve("isnan", type(x)))
     return f(x)
 
 
@@ -1154,7 +1155,7 @@ def less(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _less[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("less", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("less", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1169,7 +1170,7 @@ def less_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _less_equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("less_equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("less_equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1184,7 +1185,7 @@ def log(x: ArrayT, /) -> ArrayT:
     try:
         f = _log[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log", type(x)))
+        f = getattr(resolved, resolve("log", type(x)))
     return f(x)
 
 
@@ -1199,7 +1200,7 @@ def log10(x: ArrayT, /) -> ArrayT:
     try:
         f = _log10[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log10", type(x)))
+        f = getattr(resolved, resolve("log10", type(x)))
     return f(x)
 
 
@@ -1214,7 +1215,7 @@ def log1p(x: ArrayT, /) -> ArrayT:
     try:
         f = _log1p[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log1p", type(x)))
+        f = getattr(resolved, resolve("log1p", type(x)))
     return f(x)
 
 
@@ -1229,7 +1230,7 @@ def log2(x: ArrayT, /) -> ArrayT:
     try:
         f = _log2[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("log2", type(x)))
+        f = getattr(resolved, resolve("log2", type(x)))
     return f(x)
 
 
@@ -1244,7 +1245,7 @@ def logaddexp(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _logaddexp[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logaddexp", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logaddexp", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1259,7 +1260,7 @@ def logical_and(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _logical_and[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logical_and", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logical_and", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1274,7 +1275,7 @@ def logical_not(x: ArrayT, /) -> ArrayT:
     try:
         f = _logical_not[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("logical_not", type(x)))
+        f = getattr(resolved, resolve("logical_not", type(x)))
     return f(x)
 
 
@@ -1289,7 +1290,7 @@ def logical_or(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _logical_or[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logical_or", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logical_or", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1304,7 +1305,7 @@ def logical_xor(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _logical_xor[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("logical_xor", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("logical_xor", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1319,7 +1320,7 @@ def maximum(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _maximum[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("maximum", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("maximum", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1334,7 +1335,7 @@ def minimum(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _minimum[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("minimum", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("minimum", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1349,7 +1350,7 @@ def multiply(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _multiply[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("multiply", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("multiply", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1364,7 +1365,7 @@ def negative(x: ArrayT, /) -> ArrayT:
     try:
         f = _negative[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("negative", type(x)))
+        f = getattr(resolved, resolve("negative", type(x)))
     return f(x)
 
 
@@ -1379,7 +1380,7 @@ def nextafter(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _nextafter[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("nextafter", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("nextafter", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1394,7 +1395,7 @@ def not_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _not_equal[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("not_equal", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("not_equal", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1409,7 +1410,7 @@ def positive(x: ArrayT, /) -> ArrayT:
     try:
         f = _positive[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("positive", type(x)))
+        f = getattr(resolved, resolve("positive", type(x)))
     return f(x)
 
 
@@ -1424,7 +1425,7 @@ def pow(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _pow[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("pow", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("pow", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1439,7 +1440,7 @@ def real(x: ArrayT, /) -> ArrayT:
     try:
         f = _real[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("real", type(x)))
+        f = getattr(resolved, resolve("real", type(x)))
     return f(x)
 
 
@@ -1454,7 +1455,7 @@ def reciprocal(x: ArrayT, /) -> ArrayT:
     try:
         f = _reciprocal[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("reciprocal", type(x)))
+        f = getattr(resolved, resolve("reciprocal", type(x)))
     return f(x)
 
 
@@ -1469,7 +1470,7 @@ def remainder(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _remainder[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("remainder", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("remainder", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1484,7 +1485,7 @@ def round(x: ArrayT, /) -> ArrayT:
     try:
         f = _round[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("round", type(x)))
+        f = getattr(resolved, resolve("round", type(x)))
     return f(x)
 
 
@@ -1499,7 +1500,7 @@ def sign(x: ArrayT, /) -> ArrayT:
     try:
         f = _sign[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sign", type(x)))
+        f = getattr(resolved, resolve("sign", type(x)))
     return f(x)
 
 
@@ -1514,7 +1515,7 @@ def signbit(x: ArrayT, /) -> ArrayT:
     try:
         f = _signbit[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("signbit", type(x)))
+        f = getattr(resolved, resolve("signbit", type(x)))
     return f(x)
 
 
@@ -1529,7 +1530,7 @@ def sin(x: ArrayT, /) -> ArrayT:
     try:
         f = _sin[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sin", type(x)))
+        f = getattr(resolved, resolve("sin", type(x)))
     return f(x)
 
 
@@ -1544,7 +1545,7 @@ def sinh(x: ArrayT, /) -> ArrayT:
     try:
         f = _sinh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sinh", type(x)))
+        f = getattr(resolved, resolve("sinh", type(x)))
     return f(x)
 
 
@@ -1559,7 +1560,7 @@ def sqrt(x: ArrayT, /) -> ArrayT:
     try:
         f = _sqrt[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sqrt", type(x)))
+        f = getattr(resolved, resolve("sqrt", type(x)))
     return f(x)
 
 
@@ -1574,7 +1575,7 @@ def square(x: ArrayT, /) -> ArrayT:
     try:
         f = _square[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("square", type(x)))
+        f = getattr(resolved, resolve("square", type(x)))
     return f(x)
 
 
@@ -1589,7 +1590,7 @@ def subtract(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
     try:
         f = _subtract[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("subtract", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("subtract", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1604,7 +1605,7 @@ def tan(x: ArrayT, /) -> ArrayT:
     try:
         f = _tan[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tan", type(x)))
+        f = getattr(resolved, resolve("tan", type(x)))
     return f(x)
 
 
@@ -1619,7 +1620,7 @@ def tanh(x: ArrayT, /) -> ArrayT:
     try:
         f = _tanh[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tanh", type(x)))
+        f = getattr(resolved, resolve("tanh", type(x)))
     return f(x)
 
 
@@ -1634,7 +1635,7 @@ def trunc(x: ArrayT, /) -> ArrayT:
     try:
         f = _trunc[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("trunc", type(x)))
+        f = getattr(resolved, resolve("trunc", type(x)))
     return f(x)
 
 
@@ -1649,7 +1650,7 @@ def take(x: ArrayT, indices: Array, /, *, axis: int | None = None) -> ArrayT:
     try:
         f = _take[type(x)][type(indices)]
     except KeyError:
-        f = getattr(resolved, miss("take", (type(x), type(indices))))
+        f = getattr(resolved, resolve("take", (type(x), type(indices))))
     return f(x, indices, axis=axis)
 
 
@@ -1664,7 +1665,7 @@ def take_along_axis(x: ArrayT, indices: Array, /, *, axis: int = -1) -> ArrayT:
     try:
         f = _take_along_axis[type(x)][type(indices)]
     except KeyError:
-        f = getattr(resolved, miss("take_along_axis", (type(x), type(indices))))
+        f = getattr(resolved, resolve("take_along_axis", (type(x), type(indices))))
     return f(x, indices, axis=axis)
 
 
@@ -1679,7 +1680,7 @@ def matmul(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     try:
         f = _matmul[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("matmul", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("matmul", (type(x1), type(x2))))
     return f(x1, x2)
 
 
@@ -1694,7 +1695,7 @@ def matrix_transpose(x: ArrayT, /) -> ArrayT:
     try:
         f = _matrix_transpose[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("matrix_transpose", type(x)))
+        f = getattr(resolved, resolve("matrix_transpose", type(x)))
     return f(x)
 
 
@@ -1709,7 +1710,7 @@ def tensordot(x1: ArrayT, x2: ArrayT, /, *, axes: int | tuple[Sequence[int], Seq
     try:
         f = _tensordot[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("tensordot", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("tensordot", (type(x1), type(x2))))
     return f(x1, x2, axes=axes)
 
 
@@ -1724,7 +1725,7 @@ def vecdot(x1: ArrayT, x2: ArrayT, /, *, axis: int = -1) -> ArrayT:
     try:
         f = _vecdot[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("vecdot", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("vecdot", (type(x1), type(x2))))
     return f(x1, x2, axis=axis)
 
 
@@ -1740,7 +1741,7 @@ def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
     try:
         f = _broadcast_arrays[key]
     except KeyError:
-        f = getattr(resolved, miss("broadcast_arrays", key))
+        f = getattr(resolved, resolve("broadcast_arrays", key))
     return f(*arrays)
 
 
@@ -1755,7 +1756,7 @@ def broadcast_to(x: ArrayT, /, shape: tuple[int, ...]) -> ArrayT:
     try:
         f = _broadcast_to[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("broadcast_to", type(x)))
+        f = getattr(resolved, resolve("broadcast_to", type(x)))
     return f(x, shape)
 
 
@@ -1771,7 +1772,7 @@ def concat(arrays: Sequence[ArrayT], /, *, axis: int | None = 0) -> ArrayT:
     try:
         f = _concat[key]
     except KeyError:
-        f = getattr(resolved, miss("concat", key))
+        f = getattr(resolved, resolve("concat", key))
     return f(arrays, axis=axis)
 
 
@@ -1786,7 +1787,7 @@ def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
     try:
         f = _expand_dims[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("expand_dims", type(x)))
+        f = getattr(resolved, resolve("expand_dims", type(x)))
     return f(x, axis)
 
 
@@ -1801,7 +1802,7 @@ def flip(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None) -> ArrayT:
     try:
         f = _flip[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("flip", type(x)))
+        f = getattr(resolved, resolve("flip", type(x)))
     return f(x, axis=axis)
 
 
@@ -1816,7 +1817,7 @@ def moveaxis(x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[
     try:
         f = _moveaxis[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("moveaxis", type(x)))
+        f = getattr(resolved, resolve("moveaxis", type(x)))
     return f(x, source, destination)
 
 
@@ -1831,7 +1832,7 @@ def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
     try:
         f = _permute_dims[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("permute_dims", type(x)))
+        f = getattr(resolved, resolve("permute_dims", type(x)))
     return f(x, axes)
 
 
@@ -1846,7 +1847,7 @@ def repeat(x: ArrayT, repeats: ArrayT | Scalar, /, *, axis: int | None = None) -
     try:
         f = _repeat[type(x)][type(repeats)]
     except KeyError:
-        f = getattr(resolved, miss("repeat", (type(x), type(repeats))))
+        f = getattr(resolved, resolve("repeat", (type(x), type(repeats))))
     return f(x, repeats, axis=axis)
 
 
@@ -1861,7 +1862,7 @@ def reshape(x: ArrayT, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     try:
         f = _reshape[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("reshape", type(x)))
+        f = getattr(resolved, resolve("reshape", type(x)))
     return f(x, shape, copy=copy)
 
 
@@ -1876,7 +1877,7 @@ def roll(x: ArrayT, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, .
     try:
         f = _roll[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("roll", type(x)))
+        f = getattr(resolved, resolve("roll", type(x)))
     return f(x, shift, axis=axis)
 
 
@@ -1891,7 +1892,7 @@ def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
     try:
         f = _squeeze[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("squeeze", type(x)))
+        f = getattr(resolved, resolve("squeeze", type(x)))
     return f(x, axis)
 
 
@@ -1907,7 +1908,7 @@ def stack(arrays: Sequence[ArrayT], /, *, axis: int = 0) -> ArrayT:
     try:
         f = _stack[key]
     except KeyError:
-        f = getattr(resolved, miss("stack", key))
+        f = getattr(resolved, resolve("stack", key))
     return f(arrays, axis=axis)
 
 
@@ -1922,7 +1923,7 @@ def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
     try:
         f = _tile[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("tile", type(x)))
+        f = getattr(resolved, resolve("tile", type(x)))
     return f(x, repetitions)
 
 
@@ -1937,7 +1938,7 @@ def unstack(x: ArrayT, /, *, axis: int = 0) -> tuple[ArrayT, ...]:
     try:
         f = _unstack[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unstack", type(x)))
+        f = getattr(resolved, resolve("unstack", type(x)))
     return f(x, axis=axis)
 
 
@@ -1952,7 +1953,7 @@ def argmax(x: ArrayT, /, *, axis: int | None = None, keepdims: bool = False) -> 
     try:
         f = _argmax[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("argmax", type(x)))
+        f = getattr(resolved, resolve("argmax", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -1967,7 +1968,7 @@ def argmin(x: ArrayT, /, *, axis: int | None = None, keepdims: bool = False) -> 
     try:
         f = _argmin[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("argmin", type(x)))
+        f = getattr(resolved, resolve("argmin", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -1982,7 +1983,7 @@ def count_nonzero(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, ke
     try:
         f = _count_nonzero[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("count_nonzero", type(x)))
+        f = getattr(resolved, resolve("count_nonzero", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -1997,7 +1998,7 @@ def nonzero(x: ArrayT, /) -> tuple[ArrayT, ...]:
     try:
         f = _nonzero[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("nonzero", type(x)))
+        f = getattr(resolved, resolve("nonzero", type(x)))
     return f(x)
 
 
@@ -2020,7 +2021,7 @@ def searchsorted(
     try:
         f = _searchsorted[key]
     except KeyError:
-        f = getattr(resolved, miss("searchsorted", key))
+        f = getattr(resolved, resolve("searchsorted", key))
     return f(x1, x2, side=side, sorter=sorter)
 
 
@@ -2036,7 +2037,7 @@ def where(condition: ArrayT, x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> Arr
     try:
         f = _where[key]
     except KeyError:
-        f = getattr(resolved, miss("where", key))
+        f = getattr(resolved, resolve("where", key))
     return f(condition, x1, x2)
 
 
@@ -2051,7 +2052,7 @@ def isin(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, *, invert: bool = False) -
     try:
         f = _isin[type(x1)][type(x2)]
     except KeyError:
-        f = getattr(resolved, miss("isin", (type(x1), type(x2))))
+        f = getattr(resolved, resolve("isin", (type(x1), type(x2))))
     return f(x1, x2, invert=invert)
 
 
@@ -2066,7 +2067,7 @@ def unique_all(x: ArrayT, /) -> UniqueAll[ArrayT]:
     try:
         f = _unique_all[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_all", type(x)))
+        f = getattr(resolved, resolve("unique_all", type(x)))
     return f(x)
 
 
@@ -2081,7 +2082,7 @@ def unique_counts(x: ArrayT, /) -> UniqueCounts[ArrayT]:
     try:
         f = _unique_counts[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_counts", type(x)))
+        f = getattr(resolved, resolve("unique_counts", type(x)))
     return f(x)
 
 
@@ -2096,7 +2097,7 @@ def unique_inverse(x: ArrayT, /) -> UniqueInverse[ArrayT]:
     try:
         f = _unique_inverse[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_inverse", type(x)))
+        f = getattr(resolved, resolve("unique_inverse", type(x)))
     return f(x)
 
 
@@ -2111,7 +2112,7 @@ def unique_values(x: ArrayT, /) -> ArrayT:
     try:
         f = _unique_values[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("unique_values", type(x)))
+        f = getattr(resolved, resolve("unique_values", type(x)))
     return f(x)
 
 
@@ -2126,7 +2127,7 @@ def argsort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: b
     try:
         f = _argsort[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("argsort", type(x)))
+        f = getattr(resolved, resolve("argsort", type(x)))
     return f(x, axis=axis, descending=descending, stable=stable)
 
 
@@ -2141,7 +2142,7 @@ def sort(x: ArrayT, /, *, axis: int = -1, descending: bool = False, stable: bool
     try:
         f = _sort[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sort", type(x)))
+        f = getattr(resolved, resolve("sort", type(x)))
     return f(x, axis=axis, descending=descending, stable=stable)
 
 
@@ -2158,7 +2159,7 @@ def cumulative_prod(
     try:
         f = _cumulative_prod[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cumulative_prod", type(x)))
+        f = getattr(resolved, resolve("cumulative_prod", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
@@ -2177,7 +2178,7 @@ def cumulative_sum(
     try:
         f = _cumulative_sum[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("cumulative_sum", type(x)))
+        f = getattr(resolved, resolve("cumulative_sum", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
@@ -2194,7 +2195,7 @@ def max(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
     try:
         f = _max[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("max", type(x)))
+        f = getattr(resolved, resolve("max", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2209,7 +2210,7 @@ def mean(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: b
     try:
         f = _mean[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("mean", type(x)))
+        f = getattr(resolved, resolve("mean", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2224,7 +2225,7 @@ def min(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
     try:
         f = _min[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("min", type(x)))
+        f = getattr(resolved, resolve("min", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2241,7 +2242,7 @@ def prod(
     try:
         f = _prod[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("prod", type(x)))
+        f = getattr(resolved, resolve("prod", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -2260,7 +2261,7 @@ def std(
     try:
         f = _std[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("std", type(x)))
+        f = getattr(resolved, resolve("std", type(x)))
     return f(x, axis=axis, correction=correction, keepdims=keepdims)
 
 
@@ -2277,7 +2278,7 @@ def sum(
     try:
         f = _sum[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("sum", type(x)))
+        f = getattr(resolved, resolve("sum", type(x)))
     if dtype is not None:
         dtype = native_dtype(type(x), dtype)
     return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -2296,7 +2297,7 @@ def var(
     try:
         f = _var[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("var", type(x)))
+        f = getattr(resolved, resolve("var", type(x)))
     return f(x, axis=axis, correction=correction, keepdims=keepdims)
 
 
@@ -2311,7 +2312,7 @@ def all(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
     try:
         f = _all[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("all", type(x)))
+        f = getattr(resolved, resolve("all", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2326,7 +2327,7 @@ def any(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
     try:
         f = _any[type(x)]
     except KeyError:
-        f = getattr(resolved, miss("any", type(x)))
+        f = getattr(resolved, resolve("any", type(x)))
     return f(x, axis=axis, keepdims=keepdims)
 
 
@@ -2350,5 +2351,5 @@ def diff(
     try:
         f = _diff[key]
     except KeyError:
-        f = getattr(resolved, miss("diff", key))
+        f = getattr(resolved, resolve("diff", key))
     return f(x, axis=axis, n=n, prepend=prepend, append=append)

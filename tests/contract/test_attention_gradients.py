@@ -39,7 +39,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
 }
 each_case = pytest.mark.parametrize("name", CASES)
-with_and_without_lse = pytest.mark.parametrize("with_lse", [False, True], ids=["alone", "lse"])
+with_and_without_lse = pytest.mark.parametrize("return_lse", [False, True], ids=["alone", "lse"])
 
 
 def options_for(name: str, like: Any) -> dict[str, Any]:
@@ -50,24 +50,24 @@ def options_for(name: str, like: Any) -> dict[str, Any]:
     }
 
 
-def loss(options: dict[str, Any], with_lse: bool, q: Any, k: Any, v: Any, bias: Any) -> Any:
+def loss(options: dict[str, Any], return_lse: bool, q: Any, k: Any, v: Any, bias: Any) -> Any:
     """A number that depends on all of the result, and on the logsumexp of those rows that have one."""
     weights, lse_weights = (xo.asarray(w.tolist(), like=q, dtype="float64") for w in (WEIGHTS, LSE_WEIGHTS))
-    if not with_lse:
+    if not return_lse:
         return xo.sum(xo.multiply(xo.attention(q, k, v, bias=bias, **options), weights))
     out, lse = xo.attention(q, k, v, bias=bias, **options, return_lse=True)
     real = xo.where(xo.isfinite(lse), lse, 0.0)
     return xo.add(xo.sum(xo.multiply(out, weights)), xo.sum(xo.multiply(real, lse_weights)))
 
 
-def numeric_gradients(name: str, with_lse: bool, arrays: tuple[Host, ...]) -> list[Host]:
+def numeric_gradients(name: str, return_lse: bool, arrays: tuple[Host, ...]) -> list[Host]:
     """Central differences of the oracle."""
 
     def of(*arrays: Host) -> float:
         *first, bias = arrays
         out, lse = attention_oracle(*first, bias=bias, **CASES[name])
         real = np.where(np.isfinite(lse), lse, 0.0)
-        return float(np.sum(out * WEIGHTS) + with_lse * np.sum(real * LSE_WEIGHTS))
+        return float(np.sum(out * WEIGHTS) + return_lse * np.sum(real * LSE_WEIGHTS))
 
     gradients = [np.zeros_like(x) for x in arrays]
     for n, gradient in enumerate(gradients):
@@ -85,18 +85,18 @@ def arrays_of(name: str) -> tuple[Host, ...]:
     return (*(RUBBISH if name == "lengths" else (Q, K, V)), BIAS)
 
 
-def check_gradients(name: str, with_lse: bool, got: Any) -> None:
-    for mine, want in zip(got, numeric_gradients(name, with_lse, arrays_of(name)), strict=True):
+def check_gradients(name: str, return_lse: bool, got: Any) -> None:
+    for mine, want in zip(got, numeric_gradients(name, return_lse, arrays_of(name)), strict=True):
         np.testing.assert_allclose(np.asarray(mine), want, rtol=1e-5, atol=1e-7)
 
 
 @with_and_without_lse
 @each_case
-def test_torch_gradient(name: str, with_lse: bool) -> None:
+def test_torch_gradient(name: str, return_lse: bool) -> None:
     torch = pytest.importorskip("torch", exc_type=ImportError)
     arrays = [torch.tensor(x, requires_grad=True) for x in arrays_of(name)]
-    loss(options_for(name, arrays[0]), with_lse, *arrays).backward()
-    check_gradients(name, with_lse, [x.grad for x in arrays])
+    loss(options_for(name, arrays[0]), return_lse, *arrays).backward()
+    check_gradients(name, return_lse, [x.grad for x in arrays])
 
 
 @each_case
@@ -121,12 +121,12 @@ def test_torch_compile(name: str) -> None:
 
 @with_and_without_lse
 @each_case
-def test_jax_gradient(name: str, with_lse: bool) -> None:
+def test_jax_gradient(name: str, return_lse: bool) -> None:
     jax = pytest.importorskip("jax", exc_type=ImportError)
     arrays = [jax.numpy.asarray(x) for x in arrays_of(name)]
     options = options_for(name, arrays[0])
-    differentiated = jax.grad(lambda *arrays: loss(options, with_lse, *arrays), argnums=range(4))
-    check_gradients(name, with_lse, jax.jit(differentiated)(*arrays))
+    differentiated = jax.grad(lambda *arrays: loss(options, return_lse, *arrays), argnums=range(4))
+    check_gradients(name, return_lse, jax.jit(differentiated)(*arrays))
 
 
 @each_case

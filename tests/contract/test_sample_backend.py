@@ -21,3 +21,11 @@ def test_its_gap_and_its_candidates_are_explained():
     assert "irfft" in str(xo.explain("fft.hfft", x))
     with pytest.raises(xo.Unsupported, match="irfft"):
         xo.fft.hfft(x)
+
+
+def test_its_hook_wrap_serves_every_function_with_operands():
+    x = xo.ones((2, 3), backend="samplearray")
+    with pytest.raises(ValueError, match="reshape") as error:
+        xo.reshape(x, (5,))
+    assert error.value.__notes__ == ["raised by samplearray's reshape"]
+    assert "completed by the backend" in str(xo.explain("reshape", x, (5,)))

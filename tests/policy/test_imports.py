@@ -128,7 +128,7 @@ def test_the_walk_sees_deferred_imports():
     text = "def f():\n    import numpy as np\n    from xarrayops._core.registry import load\nimport os"
     assert set(imported(ast.walk(ast.parse(text)))) == {"numpy", "xarrayops._core.registry.load", "os"}
     assert set(imported(at_top_level(ast.parse(text)))) == {"os"}
-    assert "xarrayops._core.validation" in graph(CORE_MODULES)["xarrayops._core.loading"], (
+    assert "xarrayops._core.validation" in graph(CORE_MODULES)["xarrayops._core.registry"], (
         "a deferred import that exists"
     )
 
@@ -186,13 +186,51 @@ def test_no_module_imports_a_library_that_has_a_backend(module):
     assert not libraries & {name.partition(".")[0] for name in imported(ast.walk(tree(CORE_MODULES[module])))}
 
 
-@pytest.mark.parametrize("module", BACKEND_MODULES)
-def test_a_backend_stands_on_the_contract(module):
-    """A backend imports the core below dispatch, and no verb: what a verb needs, the verb asks of the backend."""
-    for name in imported(ast.walk(tree(BACKEND_MODULES[module]))):
-        if name.partition(".")[0] == "xarrayops":
-            target = next(n for n in (name, name.rpartition(".")[0]) if n in CORE_MODULES)
-            assert floor(target) < floor("xarrayops.standard"), f"{module} imports {name}"
+def private(names: Iterator[str]) -> list[str]:
+    """The names of ours that a backend of a third party could not rely on."""
+    ours = (name for name in names if name.partition(".")[0] == "xarrayops")
+    return [name for name in ours if name.split(".")[1:2] not in (["errors"], ["plugin"])]
+
+
+BACKEND_FILES = BACKEND_MODULES | {
+    "samplearray_xarrayops": ROOT / "tests" / "sample_backend" / "samplearray_xarrayops.py"
+}
+
+
+@pytest.mark.parametrize("module", BACKEND_FILES)
+def test_a_backend_imports_public_names_only(module):
+    """Our backends have no more than third parties: `xarrayops.errors`, and `xarrayops.plugin` by families."""
+    assert not private(imported(ast.walk(tree(BACKEND_FILES[module]))))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import xarrayops",
+        "from xarrayops import exp",
+        "from xarrayops._core.registry import load",
+        "import xarrayops._host",
+    ],
+)
+def test_the_check_of_public_names_can_fail(statement):
+    assert private(imported(ast.walk(ast.parse(f"def f():\n    {statement}"))))
+    assert not private(imported(ast.walk(ast.parse("from xarrayops.plugin.dtypes import finfo\nimport numpy"))))
+
+
+def families(library: str) -> set[str]:
+    """The files of a backend."""
+    return {path.stem for path in (BACKENDS / library).glob("_[a-z]*.py")}
+
+
+def test_a_family_has_the_same_file_name_in_every_backend():
+    """Whoever looks for layout in a backend opens `_layout`. What one backend alone has is named for what it is."""
+    shared = {"_creation", "_devices", "_dtypes", "_exchange", "_layout", "_linalg", "_update"}
+    libraries = {path.parent.name for path in BACKENDS.glob("*/__init__.py")}
+    assert libraries == {"cupy", "dask", "jax", "numpy", "torch", "torch_xla"}
+    of_all = set.intersection(*map(families, libraries))
+    assert of_all >= {"_devices", "_exchange", "_layout"}
+    for family in shared:
+        assert sum(family in families(library) for library in libraries) >= 4, family
 
 
 def run(code: str, cache: Path) -> str:

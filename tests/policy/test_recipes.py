@@ -120,7 +120,7 @@ FAMILY = '''"""softmax: exponentials that sum to one."""
 
 from __future__ import annotations
 
-from xarrayops._core.dispatch import serving
+from xarrayops._core.dispatch import function_for
 from xarrayops._ops.explanation import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
@@ -128,7 +128,7 @@ from xarrayops._protocol.types import ArrayT
 
 def softmax(x: ArrayT, /, *, axis: int = -1) -> ArrayT:
     """The exponentials of x, scaled so that they sum to one along an axis."""
-    return serving("softmax", type(x))(x, axis=axis)
+    return function_for("softmax", type(x))(x, axis=axis)
 
 
 VERBS = (Verb("softmax", softmax, hook="softmax", explain=explain_call),)

@@ -33,7 +33,7 @@ def entries(monkeypatch):
 
     registry.entry_points.cache_clear()
     with ExitStack() as stack:
-        for memory in (registry._by_class, registry._by_namespace, registry.by_module, convert._shortcuts):
+        for memory in (registry._by_class, registry._generic, registry.by_module, convert._shortcuts):
             stack.enter_context(mock.patch.dict(memory, clear=True))
         yield install
     registry.entry_points.cache_clear()

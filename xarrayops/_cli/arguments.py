@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 
 INTERRUPTED = 130
 """The exit status, as shells have it: 128 and the number of SIGINT."""
@@ -50,6 +50,6 @@ def select(known: Iterable[str], wanted: Sequence[str], what: str, shown: Sequen
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise ValueError(
-            "; ".join(f"no {what} {name!r}: {what_there_is(name.lower(), known, shown)}" for name in unknown)
+            "; ".join(f"no {what} {name!r}: {available_names(name.lower(), known, shown)}" for name in unknown)
         )
     return [name for name in known if not wanted or name in wanted]

@@ -7,10 +7,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.entry_points import dtype_backend_name, entry_points
-from xarrayops._core.namespace import build_namespace, candidates, lookup, offer, origin
+from xarrayops._core.namespace import GENERIC, build_namespace, implementation_of_function, implementation_of_hook
 from xarrayops._generic import arrays
-from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able
+from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops._protocol.devices import Device
+from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.surface import SURFACE
 from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
@@ -40,31 +41,39 @@ class Backend:
         The kernels of those verbs and hooks of which the backend lists some, best first.
     origins : dict
         Where each function comes from, as `explain` says it.
+    refuse, refine : function or None
+        These hooks, where the backend has them itself: the generic ones say no to every array.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
         self.name = name
         self.module = module
-        self.namespace = build_namespace(module)
-        self.functions: dict[str, Callable[..., Any]] = {verb: _require(self.namespace, verb) for verb in SURFACE}
-        kernels = ((verb, candidates(module, verb)) for verb in (*SURFACE, *HOOKS))
-        self.kernels: dict[str, list[Kernel]] = {verb: found for verb, found in kernels if found}
-        for hook in HOOKS:
-            generic = getattr(arrays, hook)
-            twin = generic if gap_of(generic) else partial(generic, self.namespace)
-            if hook in self.kernels:
-                self.kernels[hook].append(("generic", twin, always))
-                self.functions[hook] = first_able(hook, self.kernels[hook])
-            else:
-                self.functions[hook] = offer(module, hook) or twin
-        self.origins = {verb: origin(module, verb) for verb in self.functions}
+        standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
+        self.namespace = build_namespace(module, {verb: served.function for verb, served in standard.items()})
+        hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}
+        everything = standard | hooks
+        self.functions: dict[str, Callable[..., Any]] = {verb: served.function for verb, served in everything.items()}
+        self.kernels: dict[str, list[Kernel]] = {
+            verb: served.kernels for verb, served in everything.items() if served.kernels
+        }
+        self.origins = {verb: served.origin for verb, served in everything.items()}
+        self.refuse, self.refine = self.own_hook("refuse"), self.own_hook("refine")
         for verb, function in self.functions.items():
             gap = gap_of(function)
             if gap is not None:
                 self.functions[verb] = _named_gap(name, verb, gap)
 
+    def _twin(self, hook: str) -> Callable[..., Any]:
+        """The generic function of a hook, on the library's namespace."""
+        generic: Callable[..., Any] = getattr(arrays, hook)
+        return generic if gap_of(generic) else partial(generic, self.namespace)
+
     def __repr__(self) -> str:
         return f"<xarrayops backend {self.name}>"
+
+    def own_hook(self, hook: str) -> Callable[..., Any] | None:
+        """The function of a hook that the backend has itself; None where the generic one serves."""
+        return None if self.origins[hook] == GENERIC else self.functions[hook]
 
     def devices(self) -> list[Device]:
         """The devices that can be used. The library is asked once: to make handles of devices takes a while."""
@@ -117,13 +126,18 @@ class Backend:
 
     @property
     def has_entry_point(self) -> bool:
-        """Whether the library is known by its name; one on the generic road is named by its namespace module."""
+        """Whether the library is known by its name; one without an entry point is named by its namespace."""
         return self.name in entry_points()
 
     @property
     def immutable(self) -> bool:
         """Whether the library never writes an array's memory."""
         return bool(getattr(self.module, "IMMUTABLE", False))
+
+    @property
+    def no_strides(self) -> Gap | None:
+        """Why the library's arrays have no strides; None where they have."""
+        return getattr(self.module, "NO_STRIDES", None)
 
     @property
     def shared_environment(self) -> dict[str, str]:
@@ -183,6 +197,7 @@ class Backend:
             )
         return SparseBackend(self, support)
 
+    @constant_while_tracing
     def native_dtype(self, dtype: Any) -> Any:
         """The native dtype for a standard name; a native dtype itself. A dtype of another library raises."""
         if isinstance(dtype, str):
@@ -199,18 +214,27 @@ class Backend:
                 )
         return dtype
 
+    @constant_while_tracing
+    def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:
+        """Whether a dtype is of one of some kinds, each a kind of the standard, a dtype or a dtype's name."""
+        native = self.native_dtype(dtype)
+        name = self.functions["dtype_name"](native)
+        for kind in kinds:
+            if isinstance(kind, str) and kind in DTYPE_NAMES:  # a library that lacks the dtype has no array of it
+                found = kind == name
+            else:
+                found = self.functions["isdtype"](native, kind if isinstance(kind, str) else self.native_dtype(kind))
+            if found:
+                return True
+        return False
+
+    @constant_while_tracing
     def native_device(self, device: Any) -> Any:
         """The native device for a name such as ``"cuda:1"``, or a native device itself."""
         try:
             return self.functions["as_device"](device)
         except (ValueError, TypeError, RuntimeError) as error:
             raise Unsupported(f"{self.name} has no device {str(device)!r}: {error}") from None
-
-
-def _require(namespace: ModuleType, verb: str) -> Callable[..., Any]:
-    function = lookup(namespace, verb)
-    assert function is not None, verb
-    return function
 
 
 def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:

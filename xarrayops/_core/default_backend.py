@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from xarrayops._core.scoped import Blocks
+from xarrayops._core.scoped import ContextStack
 
 Default = tuple[str, Any]
 ENVIRONMENT: Default = (os.environ.get("XARRAYOPS_BACKEND") or "numpy", None)
-_blocks: Blocks[Default] = Blocks("xarrayops.use")
+_blocks: ContextStack[Default] = ContextStack("xarrayops.use")
 
 
 class use:  # noqa: N801 - reads as a statement: with xo.use("torch")

@@ -10,7 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from xarrayops.errors import BackendNotFound, InvalidBackend, what_there_is
+from xarrayops.errors import BackendNotFound, InvalidBackend, available_names
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -62,7 +62,7 @@ def install_hint(entry: EntryPoint) -> str:
 
 def unknown(name: str) -> BackendNotFound:
     """The error for a name that no backend has."""
-    listing = what_there_is(str(name).lower(), names()) if names() else "none is there; is xarrayops installed?"
+    listing = available_names(str(name).lower(), names()) if names() else "none is there; is xarrayops installed?"
     source = "XARRAYOPS_BACKEND is set to it. " if os.environ.get("XARRAYOPS_BACKEND") == name else ""
     return BackendNotFound(
         f"xarrayops has no backend {name!r}: {listing}{'' if listing.endswith('?') else '.'} {source}"

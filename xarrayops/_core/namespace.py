@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from xarrayops._protocol.candidates import Kernel, KnownBad, first_able, screened
+from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able, screened
 from xarrayops._protocol.dtypes import DTYPE_NAMES
-from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import MAIN_NAMESPACE_ALIASES, SURFACE
-from xarrayops._protocol.types import unsupported
+from xarrayops._protocol.hooks import WRAPPED_HOOKS
+from xarrayops._protocol.surface import MAIN_NAMESPACE_ALIASES
+from xarrayops._protocol.types import gap_of, unsupported
 from xarrayops.errors import Unsupported
 
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+GENERIC = "xarrayops' generic function, written on the standard alone"
+"""The origin of a generic twin."""
 
 
 def verb_attribute(verb: str) -> str:
@@ -29,28 +31,60 @@ def lookup(namespace: Any, verb: str) -> Callable[..., Any] | None:
     return namespace
 
 
-def implementation(module: ModuleType, verb: str) -> Callable[..., Any] | None:
-    """What serves a verb: what the backend offers, or else the library's function."""
-    offered = offer(module, verb)
-    return offered if offered is not None else lookup(module.NAMESPACE, verb)
+class Implementation(NamedTuple):
+    """What serves a verb in a backend: the function, the kernels that it chooses from, and where it comes from."""
+
+    function: Callable[..., Any]
+    kernels: list[Kernel]
+    """The kernels that the backend lists, best first; none where it lists none."""
+    origin: str
+    """In the words of `explain`."""
 
 
-def offer(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """What the backend module itself offers for a verb or a hook: its candidates, its function, or nothing."""
-    kernels = candidates(module, name)
-    return first_able(name, kernels) if kernels else getattr(module, verb_attribute(name), None)
+def has_implementation(module: ModuleType, verb: str) -> bool:
+    """Whether the backend or its library has something for a function of the standard, be it a gap."""
+    own = (getattr(module, name, None) for name in (candidates_attribute(verb), verb_attribute(verb)))
+    return any(own) or lookup(module.NAMESPACE, verb) is not None
 
 
-def origin(module: ModuleType, name: str) -> str:
-    """Where the function for a verb or a hook comes from, in the words of `explain`."""
-    offered = offer(module, name)
-    if offered is None and name in HOOKS:
-        return "xarrayops' generic function, written on the standard alone"
-    theirs = lookup(module.NAMESPACE, name)
-    if offered is not None and offered is not theirs:
+def implementation_of_function(module: ModuleType, verb: str) -> Implementation:
+    """What serves a function of the standard: the backend's candidates or function, else the library's, else a gap."""
+    kernels = candidates(module, verb)
+    own = first_able(verb, kernels) if kernels else getattr(module, verb_attribute(verb), None)
+    theirs = lookup(module.NAMESPACE, verb)
+    function = _wrapped(module, verb, own or theirs or _absent(module, verb))
+    return Implementation(function, kernels, _origin(function, theirs))
+
+
+def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., Any]) -> Implementation:
+    """What serves a hook: the backend's candidates and then the generic twin, the backend's function, or the twin."""
+    kernels = candidates(module, hook)
+    own = getattr(module, hook, None)
+    if kernels:
+        kernels = [*kernels, ("generic", twin, always)]
+        own = first_able(hook, kernels)
+    function = twin if own is None else own
+    if hook in WRAPPED_HOOKS:
+        function = _wrapped(module, hook, function)
+    if function is twin:
+        return Implementation(function, kernels, GENERIC)
+    return Implementation(function, kernels, _origin(function, lookup(module.NAMESPACE, hook)))
+
+
+def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as the backend's hook `wrap` changes it. A gap stays one, whatever the hook would make of it."""
+    wrap = getattr(module, "wrap", None)
+    if wrap is None or gap_of(function) is not None:
+        return function
+    wrapped: Callable[..., Any] = wrap(verb, function)
+    return wrapped
+
+
+def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> str:
+    if function is not theirs:
         return "the library's own function, completed by the backend"
-    wrapped = (getattr(theirs, "__module__", None) or "").startswith("array_api_compat.")
-    return "the library's own function, completed by array-api-compat" if wrapped else "the library's own function"
+    completed = (getattr(theirs, "__module__", None) or "").startswith("array_api_compat.")
+    return "the library's own function, completed by array-api-compat" if completed else "the library's own function"
 
 
 def candidates(module: ModuleType, verb: str) -> list[Kernel]:
@@ -58,8 +92,8 @@ def candidates(module: ModuleType, verb: str) -> list[Kernel]:
     kernels: list[Kernel] = list(getattr(module, candidates_attribute(verb), ()))
     faults: list[KnownBad] = [fault for fault in getattr(module, "KNOWN_BAD", ()) if fault.kernel]
     return [
-        (name, function, screened(can, [fault for fault in faults if fault.kernel == name], lambda: module.versions()))
-        for name, function, can in kernels
+        (name, function, screened(refusal, [f for f in faults if f.kernel == name], lambda: module.versions()))
+        for name, function, refusal in kernels
     ]
 
 
@@ -68,8 +102,8 @@ def candidates_attribute(verb: str) -> str:
     return f"{verb_attribute(verb).upper()}_CANDIDATES"
 
 
-def build_namespace(module: ModuleType) -> ModuleType:
-    """A module that follows the standard, made of the backend's functions over those of its library.
+def build_namespace(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> ModuleType:
+    """A module that follows the standard, made of what serves its functions in a backend.
 
     It bears the name of the library's namespace, by which array-api-compat and array-api-extra know it.
     """
@@ -78,8 +112,7 @@ def build_namespace(module: ModuleType) -> ModuleType:
     namespace = ModuleType(base.__name__, doc=f"The array API of {module.__name__}, as xarrayops completes it.")
     for extension in EXTENSIONS:
         setattr(namespace, extension, ModuleType(f"{base.__name__}.{extension}"))
-    for verb in SURFACE:
-        function = implementation(module, verb) or _absent(module, verb)
+    for verb, function in functions.items():
         path, _, name = verb.rpartition(".")
         setattr(getattr(namespace, path) if path else namespace, name, function)
     for verb in MAIN_NAMESPACE_ALIASES:

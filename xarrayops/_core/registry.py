@@ -1,15 +1,17 @@
-"""Which backend serves a class, an array, a name or a namespace.
+"""Which backend serves a class, an array, a name or a namespace; a backend is loaded when it is first asked for.
 
 The module that an entry point names decides by ``ARRAY_TYPES`` which classes it serves. A class without an entry point
-is served through ``__array_namespace__``: the generic road.
+is served by the generic functions, through ``__array_namespace__``.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from importlib import import_module
+from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xarrayops._core.backend import Backend as Backend
 from xarrayops._core.entry_points import (
@@ -22,29 +24,63 @@ from xarrayops._core.entry_points import (
     names as names,
     unknown as unknown,
 )
-from xarrayops._core.loading import (
-    BackendStatus as BackendStatus,
-    backend_by_name as backend_by_name,
-    building,
-    by_module,
-    load as load,
-    status as status,
-    statuses as statuses,
-)
 from xarrayops._protocol.types import Array, Gap
-from xarrayops.errors import BackendNotFound, Unsupported
+from xarrayops.errors import BackendNotFound, InvalidBackend, Unsupported
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from xarrayops._core.sparse_backend import SparseBackend
 
 SCALARS = frozenset({bool, int, float, complex})
 """Python's own numbers, which belong to no library. Exactly these: a NumPy scalar is a NumPy array."""
 _by_class: dict[type, Backend] = {}
-_by_namespace: dict[str, Backend] = {}
+_generic: dict[str, Backend] = {}
+"""The backends of libraries without an entry point, by the name of the namespace."""
+by_module: dict[str, Backend] = {}
+"""What is loaded, by the name of the backend module."""
+building = RLock()
+"""Held while a backend is built, so that all threads get the same one. What is built already is found without it."""
+
+
+def load(entry: EntryPoint) -> Backend:
+    """The backend behind an entry point; imported, validated and built once."""
+    if entry.value not in by_module:
+        from xarrayops._core.validation import validate  # it needs inspect, a quarter of the time of `import xarrayops`
+
+        module = import_module(entry.value)  # not under our lock: another thread may hold Python's lock on the module
+        with building:
+            if entry.value not in by_module:
+                validate(module)
+                by_module[entry.value] = Backend(backend_name(entry), module)
+    return by_module[entry.value]
+
+
+def backend_by_name(name: str) -> Backend:
+    """The backend of that name.
+
+    Raises
+    ------
+    BackendNotFound
+        No backend has the name, or its library cannot be imported; the message says how to get it.
+    """
+    entry = entry_points().get(name)
+    if entry is None:
+        raise unknown(name)
+    try:
+        return load(entry)
+    except InvalidBackend:
+        raise
+    except ModuleNotFoundError as error:
+        raise BackendNotFound(
+            f"backend {name!r} needs a library that is missing: {error}. {install_hint(entry)}"
+        ) from error
+    except Exception as error:  # a broken library may raise anything at import
+        raise BackendNotFound(f"backend {name!r} cannot be imported: {error}. {install_hint(entry)}") from error
 
 
 def backend_of_class(cls: type) -> Backend | None:
-    """The backend that serves a class; None if no entry point does and none was admitted on the generic road."""
+    """The backend that serves a class; None if no entry point does and none was admitted for the generic functions."""
     found = _by_class.get(cls)
     if found is None and cls not in SCALARS and cls is not type(None):
         found = _served_by_entry_point(cls)
@@ -115,8 +151,8 @@ def refusal(x: Any) -> Gap | None:
     return None
 
 
-def admit(x: Any) -> Backend | None:
-    """The backend of an object, admitting its class on the generic road if it has ``__array_namespace__``."""
+def register_conforming(x: Any) -> Backend | None:
+    """The backend of an object, admitting its class for the generic functions if it has ``__array_namespace__``."""
     found = backend_of_class(type(x))
     conforms = hasattr(type(x), "__array_namespace__")  # asked of the class: np.float32 has the method, and is no array
     if found is None and conforms and refusal(x) is None:
@@ -128,20 +164,20 @@ def admit(x: Any) -> Backend | None:
 def generic_backend(namespace: ModuleType) -> Backend:
     """The backend of a library that has no entry point, named by its namespace."""
     name = namespace.__name__
-    if name not in _by_namespace:
-        module = ModuleType(f"{name} (the generic road)")
+    if name not in _generic:
+        module = ModuleType(f"{name} (the generic functions)")
         vars(module).update(NAMESPACE=namespace, ARRAY_TYPES=(type(namespace.empty((0,))),))
         with building:
-            if name not in _by_namespace:
-                _by_namespace[name] = Backend(name, module)
+            if name not in _generic:
+                _generic[name] = Backend(name, module)
         for cls in module.ARRAY_TYPES:
-            _by_class.setdefault(cls, _by_namespace[name])
-    return _by_namespace[name]
+            _by_class.setdefault(cls, _generic[name])
+    return _generic[name]
 
 
 def backend_by_namespace(namespace: ModuleType) -> Backend:
     """The backend of a namespace module, such as ``numpy``, ``array_api_compat.torch`` or ``array_api_strict``."""
-    for backend in (*by_module.values(), *_by_namespace.values()):
+    for backend in (*by_module.values(), *_generic.values()):
         if namespace in (backend.namespace, backend.module.NAMESPACE):
             return backend
     root = namespace.__name__.removeprefix("array_api_compat.").partition(".")[0]
@@ -160,7 +196,7 @@ def backend_of(x: Any) -> Backend:
     BackendNotFound, Unsupported
         It is no array, or one that we do not serve.
     """
-    found = admit(x)
+    found = register_conforming(x)
     gap = refusal(x)
     if gap is not None:
         raise Unsupported(str(gap))
@@ -183,3 +219,42 @@ def describe_class(cls: type) -> str:
 def backend_by_dtype_owner(name: str) -> Backend:
     """The backend that `dtype_backend_name` named: of an entry point, or of a namespace module without one."""
     return backend_by_name(name) if name in entry_points() else generic_backend(sys.modules[name])
+
+
+class BackendStatus(NamedTuple):
+    """Whether a backend can be used here, and if not, why and what would help."""
+
+    name: str
+    code: str
+    backend: Backend | None = None
+    reason: str = ""
+    hint: str = ""
+
+    @property
+    def available(self) -> bool:
+        """Whether the code is "ok", and not "not-installed", "broken" or "no-device"."""
+        return self.code == "ok"
+
+
+def statuses() -> list[BackendStatus]:
+    """Every backend that an entry point names."""
+    return [status(name) for name in names()]
+
+
+def status(name: str) -> BackendStatus:
+    """Whether the backend of that name can be used here; imports no library but its own."""
+    entry = entry_points()[name]
+    try:
+        backend = load(entry)
+        devices = backend.devices()
+    except ModuleNotFoundError as error:
+        reason = f"not installed (no module {error.name})"
+        return BackendStatus(name, "not-installed", None, reason, install_hint(entry))
+    except InvalidBackend as error:
+        return BackendStatus(name, "broken", None, str(error), f"Fix or uninstall {distribution_name(entry)}.")
+    except Exception as error:  # a broken library may raise anything at import
+        return BackendStatus(name, "broken", None, f"cannot be imported: {error}", install_hint(entry))
+    if devices:
+        return BackendStatus(name, "ok", backend)
+    hint = f"{name} needs an accelerator and its driver."
+    return BackendStatus(name, "no-device", backend, "no device that it can use", hint)

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Blocks(Generic[T]):
-    """The blocks of one kind that a thread or task is in, the innermost last.
+class ContextStack(Generic[T]):
+    """The ``with`` blocks of one kind that a thread or task is in, the innermost last.
 
     They are counted over all threads as well, because torch.compile traces no ContextVar: where none is open, a program
     compiles.

@@ -11,7 +11,7 @@ from typing import Any
 
 from xarrayops._core.namespace import candidates
 from xarrayops._generic.sparse import is_sound
-from xarrayops._host.sparse.library import Home, SparseLibrary
+from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops._protocol.candidates import Kernel, first_able
 from xarrayops._protocol.sparse import OF_CONTAINERS, VERBS, Container, Parts, SparseSupport
 from xarrayops._protocol.types import Array
@@ -29,7 +29,7 @@ class SparseBackend(SparseLibrary):
         What serves each verb: the first kernel that can.
     """
 
-    def __init__(self, backend: Home, support: SparseSupport) -> None:
+    def __init__(self, backend: DenseBackend, support: SparseSupport) -> None:
         super().__init__(backend, _companion(backend.name, support))
         self.kernels: dict[str, list[Kernel]] = {
             verb: [*candidates(self.module, verb), self._on_host(verb)] for verb in VERBS
@@ -78,9 +78,9 @@ class SparseBackend(SparseLibrary):
         try:
             self.require_sound(*args)
             return self.functions[verb](*args)
-        except _TOLD as error:
+        except _COMPLETED as error:
             name = verb if verb in OF_CONTAINERS else f"sparse.{verb}"
-            kind = next(cls for cls in _TOLD if isinstance(error, cls))
+            kind = next(cls for cls in _COMPLETED if isinstance(error, cls))
             raise kind(f"xo.{name}({', '.join(map(self.shown, args))}): {error}") from error
 
     def shown(self, x: Any) -> str:
@@ -114,7 +114,7 @@ class SparseBackend(SparseLibrary):
         return bool(self.backend.functions["is_lazy"](self.values(s)))
 
 
-_TOLD = (InvalidSparse, Unsupported, MemoryError, OverflowError, ValueError)
+_COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, ValueError)
 """The errors to which the verb and its operands are added."""
 
 

@@ -1,4 +1,4 @@
-"""A backend module held against the contract of `xarrayops.plugin`, once, when it loads."""
+"""A backend module checked against the contract of `xarrayops.plugin`, once, when it loads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.namespace import candidates_attribute, implementation, verb_attribute
+from xarrayops._core.namespace import candidates_attribute, has_implementation, verb_attribute
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import SparseSupport
 from xarrayops._protocol.surface import SURFACE
@@ -30,7 +30,7 @@ OPTIONAL = {
 
 
 def validate(module: ModuleType) -> None:
-    """Hold a backend module against the contract of `xarrayops.plugin`.
+    """Check a backend module against the contract of `xarrayops.plugin`.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def validate(module: ModuleType) -> None:
                 f"xarrayops.plugin{_near(name, contract)}. Begin a helper's name with an underscore."
             )
     for verb, signature in SURFACE.items():
-        if implementation(module, verb) is None:
+        if not has_implementation(module, verb):
             raise InvalidBackend(
                 f"{where} has no {verb_attribute(verb)} and {module.NAMESPACE.__name__} has none either; expected: "
                 f"def {verb_attribute(verb)}{signature}. If the library cannot do it, say so: "
@@ -63,7 +63,7 @@ def validate(module: ModuleType) -> None:
 
 
 def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> None:
-    """What a backend says in capitals; a constant of its own may bear any name that is not nearly one of ours."""
+    """The backend's constants; one of its own may have any name that is not nearly one of ours."""
     types = module.ARRAY_TYPES
     if not (isinstance(types, tuple) and types and all(isinstance(cls, type) for cls in types)):
         raise InvalidBackend(f"{where}: ARRAY_TYPES must be a tuple of classes, but it is {types!r}.")
@@ -88,12 +88,14 @@ def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> Non
 
 def _check_candidates(where: str, name: str, kernels: Any, expected: str) -> None:
     if not isinstance(kernels, (list, tuple)):
-        raise InvalidBackend(f"{where}: {name} must be a list of (name, function, can), but it is {kernels!r}.")
+        raise InvalidBackend(f"{where}: {name} must be a list of (name, function, refusal), but it is {kernels!r}.")
     for i, kernel in enumerate(kernels):
         if not (isinstance(kernel, tuple) and len(kernel) == 3 and isinstance(kernel[0], str)):
-            raise InvalidBackend(f"{where}: {name}[{i}] must be a tuple (name, function, can), but it is {kernel!r}.")
+            raise InvalidBackend(
+                f"{where}: {name}[{i}] must be a tuple (name, function, refusal), but it is {kernel!r}."
+            )
         _check_signature(where, f"{name}[{i}][1]", kernel[1], expected)
-        _check_signature(where, f"{name}[{i}][2]", kernel[2], "can(call, /)")
+        _check_signature(where, f"{name}[{i}][2]", kernel[2], "refusal(call, /)")
 
 
 def _check_signature(where: str, what: str, function: Any, expected: str) -> None:

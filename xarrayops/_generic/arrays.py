@@ -16,7 +16,12 @@ from xarrayops._generic.attention import attention as attention
 from xarrayops._protocol.devices import Device, Memory, Queue
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.types import Array, Gap, unsupported
-from xarrayops.errors import Unsupported, what_there_is
+from xarrayops.errors import Unsupported, available_names
+
+
+def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """Functions serve as they are."""
+    return function
 
 
 def versions(xp: ModuleType) -> dict[str, str]:
@@ -57,7 +62,7 @@ def precision_switches(xp: ModuleType) -> dict[str, str]:
 
 
 def refine(xp: ModuleType, x: Array, /) -> str | None:
-    """The class tells all."""
+    """The class determines the backend."""
     return None
 
 
@@ -70,7 +75,7 @@ def as_dtype(xp: ModuleType, name: str, /) -> Any:
     """The attribute of the namespace."""
     own = {n: getattr(xp, n) for n in DTYPE_NAMES if getattr(xp, n, None) is not None}
     if name not in own:
-        raise ValueError(what_there_is(name, own))
+        raise ValueError(available_names(name, own))
     return own[name]
 
 
@@ -92,7 +97,7 @@ def as_device(xp: ModuleType, device: Any, /) -> Any:
             return candidate
     if device == "cpu" and len(known) == 1:
         return known[0]
-    raise ValueError(what_there_is(device, map(str, known)))
+    raise ValueError(available_names(device, map(str, known)))
 
 
 def device(xp: ModuleType, x: Array, /) -> Any:
@@ -106,7 +111,7 @@ def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:
 
 
 def is_lazy(xp: ModuleType, x: Array, /) -> bool:
-    """The standard cannot tell; an eager library is assumed."""
+    """The standard does not say; an eager library is assumed."""
     return False
 
 
@@ -182,7 +187,7 @@ def _has_integer_array(xp: ModuleType, index: Any) -> bool:
 
 
 def memory(xp: ModuleType, x: Array, /) -> Memory | None:
-    """What DLPack tells through NumPy, for an array in host memory; None where NumPy cannot see it."""
+    """What DLPack gives through NumPy, for an array in host memory; None where NumPy cannot see it."""
     import numpy as np
 
     if not hasattr(x, "__dlpack_device__") or x.__dlpack_device__()[0] != 1:
@@ -281,13 +286,13 @@ def tie(xp: ModuleType, x: Array, owner: object, /) -> Array:
     raise NotImplementedError("a backend with the hook queue needs the hook tie")
 
 
-def lend(xp: ModuleType, x: Array, /) -> Any:
-    """None: a plan must look."""
+def try_as_numpy(xp: ModuleType, x: Array, /) -> Any:
+    """None: a plan is needed."""
     return None
 
 
-def borrow(xp: ModuleType, a: Any, /) -> Array | None:
-    """None: a plan must look."""
+def try_from_numpy(xp: ModuleType, a: Any, /) -> Array | None:
+    """None: a plan is needed."""
     return None
 
 

@@ -102,7 +102,7 @@ class State:
 def refusal(call: Call) -> str | None:
     """Why the kernel cannot serve a call; None if it can."""
     (a,) = call.args
-    return None if a.q.dtype.name in FLOATS else f"it has no road for {a.q.dtype}"
+    return None if a.q.dtype.name in FLOATS else f"dtype {a.q.dtype} is not supported"
 
 
 def attention(a: Attention, /) -> tuple[Array, Array]:

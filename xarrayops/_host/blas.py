@@ -2,7 +2,7 @@
 
 The number of BLAS's threads is one for the whole process. So those who hold it are counted, and the last one to let go
 restores it: two callers that each did so for themselves could leave the process at one thread for ever. Since
-threadpoolctl 3.8 the first thread that sets the number is the only one that can, until it is told to let go.
+threadpoolctl 3.8 the first thread that sets the number is the only one that can, until it restores the number.
 """
 
 from __future__ import annotations

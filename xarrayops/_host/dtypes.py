@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._protocol.types import FloatLimits, Gap
-from xarrayops.errors import Unsupported, what_there_is
+from xarrayops.errors import Unsupported, available_names
 
 NUMBERS = "biufc"
 """The kinds of NumPy's numbers; the kind of ml_dtypes' is "V" as a rule, that of a record."""
@@ -33,7 +33,7 @@ def as_dtype(name: str, /) -> Any:
             raise ValueError("it needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
         return np.dtype(getattr(ml_dtypes, name))
     if name not in _NATIVE:
-        raise ValueError(what_there_is(name, (*_NATIVE, *_LOW_PRECISION)))
+        raise ValueError(available_names(name, (*_NATIVE, *_LOW_PRECISION)))
     return _NATIVE[name]
 
 

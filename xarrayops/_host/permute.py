@@ -42,7 +42,7 @@ LINES = 1 << 9
 SHORT = 8
 """Items up to which the fixed cost of NumPy's inner loop outweighs the items."""
 SETS, WAYS = 64, 13
-"""Of the first-level cache: which set a line falls into is told by the bits of its address under 4096. Ways are 8 or
+"""Of the first-level cache: the bits of an address under 4096 determine the set of its line. Ways are 8 or
 12; a little beyond, few lines are lost."""
 _ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
 """What moves so many bytes at once, whatever they mean."""
@@ -56,7 +56,7 @@ class Axis(NamedTuple):
     target: int
 
 
-class Plan(NamedTuple):
+class CopyPlan(NamedTuple):
     """How a copy goes: the folded axes, the bytes of an item, the extents of a block.
 
     ``order``: the axes from the outermost to the innermost in the source, for a block that goes through a scratch
@@ -82,13 +82,13 @@ def copy(source: Array, target: Array) -> None:
     _carry_out(_plan(source, target.strides), source, target)
 
 
-def _plan(source: Array, writing: Extents | None) -> Plan | None:
+def _plan(source: Array, writing: Extents | None) -> CopyPlan | None:
     if source.size <= SMALL or source.dtype.hasobject:
         return None
     return _planned(source.shape, source.strides, writing, source.itemsize)
 
 
-def _carry_out(plan: Plan | None, source: Array, target: Array) -> None:
+def _carry_out(plan: CopyPlan | None, source: Array, target: Array) -> None:
     if plan is None:
         target[...] = source
         return
@@ -98,7 +98,7 @@ def _carry_out(plan: Plan | None, source: Array, target: Array) -> None:
     if plan.order is None:
         work = partial(_copy_straight, source, target)
     else:
-        work = partial(_copy_turned, source, target, plan.block, plan.order)
+        work = partial(_copy_buffered, source, target, plan.block, plan.order)
     if nbytes < SPREAD:
         work(_places(plan.axes, plan.block))
     else:
@@ -106,7 +106,7 @@ def _carry_out(plan: Plan | None, source: Array, target: Array) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize: int) -> Plan | None:
+def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize: int) -> CopyPlan | None:
     """How to copy between strides in bytes (None: into C order); None where NumPy does so well by itself.
 
     Found once for each shape: after a copy that has filled the caches, every step of the interpreter takes longer.
@@ -119,9 +119,9 @@ def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize
         if prod(shape) < MANY or (streams and prod(shape) * itemsize < STREAM):
             return None
     if straight:
-        return Plan(axes, size, _straight_block(axes, size, stepped=stepped))
+        return CopyPlan(axes, size, _straight_block(axes, size, stepped=stepped))
     order = sorted(range(len(axes)), key=lambda k: (k != read, abs(axes[k].source)), reverse=True)
-    return Plan(axes, size, _turned_block(axes, size, read), order)
+    return CopyPlan(axes, size, _buffered_block(axes, size, read), order)
 
 
 def _copy_straight(source: Array, target: Array, places: Iterable[Slices]) -> None:
@@ -129,7 +129,7 @@ def _copy_straight(source: Array, target: Array, places: Iterable[Slices]) -> No
         target[place] = source[place]
 
 
-def _copy_turned(source: Array, target: Array, block: list[int], order: list[int], places: Iterable[Slices]) -> None:
+def _copy_buffered(source: Array, target: Array, block: list[int], order: list[int], places: Iterable[Slices]) -> None:
     """Through a scratch buffer with its axes in the order of the source; its rows are padded to fall into many sets."""
     extents = [block[k] for k in order]
     extents[-1] += LINE // source.itemsize
@@ -168,7 +168,7 @@ def _is_straight(axes: list[Axis], read: int) -> bool:
     return between <= WAYS * sets or axes[read].extent < SHORT or written.extent < SHORT
 
 
-def _turned_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
+def _buffered_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
     """The extents of a block: a run along the axis that is read, lines along the one that is written, then what fits.
 
     Few large copies, for each takes the interpreter lock, and the other threads may have to wait for it.

@@ -25,7 +25,7 @@ def thread_count() -> int:
     if not asked:
         return len(_cpus()) or os.cpu_count() or 1
     if not asked.isdecimal() or int(asked) == 0:
-        raise XArrayOpsError(f"XARRAYOPS_THREADS={asked!r} is no number of threads. Instead: 1 or more, or unset it")
+        raise XArrayOpsError(f"XARRAYOPS_THREADS={asked!r} must be a positive integer. Instead: 1 or more, or unset it")
     return int(asked)
 
 

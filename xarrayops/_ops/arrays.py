@@ -8,16 +8,10 @@ from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.dispatch import (
-    PLAIN,
-    common_backend,
-    constant_while_tracing,
-    creator,
-    hold,
-    hold_function,
-    home,
+    function_for,
     native_device,
-    resolved,
-    serving,
+    require_one_backend,
+    served_by,
 )
 from xarrayops._core.registry import SCALARS, Backend, BackendStatus
 from xarrayops._ops.exchange import loans
@@ -49,18 +43,7 @@ def array_namespace(*arrays: Array) -> ModuleType:
     >>> xo.array_namespace(np.zeros(3), 1.0).__name__
     'numpy'
     """
-    homes = [home(x) for x in arrays if type(x) not in PLAIN]
-    found = {_hold_namespace(*each) for each in homes if each is not None}
-    if None in homes or len(found) != 1:
-        return common_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
-    namespace: ModuleType = getattr(resolved, found.pop())
-    return namespace
-
-
-@constant_while_tracing
-def _hold_namespace(cls: type, name: str | None) -> str:
-    backend = creator(cls, name)
-    return hold(f"namespace:{backend.name}", backend.namespace)
+    return require_one_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
 
 
 def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
@@ -99,7 +82,7 @@ def backends() -> list[BackendStatus]:
 
 def device(x: Array, /) -> Any:
     """The native device that holds x, fit for ``device=``; None for a tracer, which has none yet."""
-    return serving("device", type(x))(x)
+    return function_for("device", type(x))(x)
 
 
 def to_device(x: ArrayT, device: Any, /) -> ArrayT:
@@ -107,12 +90,12 @@ def to_device(x: ArrayT, device: Any, /) -> ArrayT:
 
     ``device`` is a name such as ``"cuda:1"`` or a native device. To another library: `convert`.
     """
-    return serving("to_device", type(x))(x, native_device(type(x), device))
+    return function_for("to_device", type(x))(x, native_device(type(x), device))
 
 
 def is_lazy(x: Array, /) -> bool:
     """Whether x stands for values that are not computed yet: a Dask array, a tracer under ``jax.jit``."""
-    return bool(serving("is_lazy", type(x))(x))
+    return bool(function_for("is_lazy", type(x))(x))
 
 
 def compute(*arrays: Array) -> Array | tuple[Array, ...]:
@@ -149,15 +132,12 @@ def synchronize(*arrays: Array) -> None:
 
 def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
     """What serves a verb in each library, with the places of the library's arrays; scalars have none."""
-    groups: dict[str, list[int]] = {}
+    groups: dict[str, tuple[Backend, list[int]]] = {}
     for i, x in enumerate(arrays):
         if type(x) not in SCALARS:
-            found = home(x)
-            if found is None:
-                registry.backend_of(x)  # admits the class of x, or raises
-                found = type(x), None
-            groups.setdefault(hold_function(verb, *found), []).append(i)
-    return [(getattr(resolved, name), places) for name, places in groups.items()]
+            own = served_by(x) or registry.backend_of(x)  # which registers the class of x, or raises
+            groups.setdefault(own.name, (own, []))[1].append(i)
+    return [(own.functions[verb], places) for own, places in groups.values()]
 
 
 VERBS = (

@@ -8,7 +8,8 @@ from types import EllipsisType
 from typing import Any, Generic
 
 from xarrayops._core import registry
-from xarrayops._core.dispatch import PLAIN, common_backend, constant_while_tracing, is_unmet, serving, signature
+from xarrayops._core.arguments import NON_ARRAY_TYPES, signature
+from xarrayops._core.dispatch import constant_while_tracing, require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, explain_call
 from xarrayops._ops.verb import Verb
@@ -16,7 +17,7 @@ from xarrayops._protocol.dtypes import INTEGER_LIMITS
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 from xarrayops.errors import Unsupported
 
-_PLAIN = PLAIN | {slice, EllipsisType}
+_PLAIN = NON_ARRAY_TYPES | {slice, EllipsisType}
 """The classes of values and indices that belong to no library."""
 _UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
 """Kinds of values. An array holds those of its own kind and of the kinds before it."""
@@ -121,11 +122,7 @@ def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
             f"Instead: xo.asarray(value, like=x)"
         )
     indices = _leaves(index)
-    others = [type(leaf) for leaf in (*indices, value) if type(leaf) not in _PLAIN and type(leaf) is not type(x)]
-    if others and _is_mixed((type(x), *others)):
-        common_backend("at", {"x": x, **dict(_places("index", index)), **dict(_places("value", value))})
-    if is_unmet(type(x)):
-        registry.admit(x)
+    backend = require_one_backend("at", {"x": x, **dict(_places("index", index)), **dict(_places("value", value))})
     for leaf in indices:
         if _kind(leaf) > _INTEGER:
             raise Unsupported(
@@ -145,7 +142,7 @@ def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
                 f"xo.at(x)[index].{op}: the Python integer {value} does not fit into an array of {x.dtype}. "
                 f"Instead: xo.astype(x, dtype) before"
             )
-    return serving("update", frozenset([type(x), *others]))
+    return backend.functions["update"]
 
 
 def _leaves(part: Any) -> list[Any]:
@@ -189,13 +186,6 @@ def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
 def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
     name: str | None = backend.functions["dtype_name"](dtype)
     return _UNKNOWN if name is None else next(kind for beginning, kind in _KINDS if name.startswith(beginning))
-
-
-@constant_while_tracing
-def _is_mixed(classes: tuple[type, ...]) -> bool:
-    """Whether the classes are of several libraries, or one of them of none that is known yet."""
-    backends = {registry.backend_of_class(cls) for cls in classes}
-    return len(backends) > 1 or None in backends
 
 
 def explain_at(verb: str, /, *args: Any, copy: bool | None = None, **kwargs: Any) -> Explanation:

@@ -6,17 +6,10 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from xarrayops._core import default_backend, registry
+from xarrayops._core.arguments import array_arguments, common_backend, described, signature
+from xarrayops._core.creation import creation, creation_backend, refuse_both
 from xarrayops._core.default_backend import use
-from xarrayops._core.dispatch import (
-    array_arguments,
-    common_backend,
-    constant_while_tracing,
-    creation,
-    creator,
-    described,
-    refuse_both,
-    signature,
-)
+from xarrayops._core.dispatch import constant_while_tracing
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explanation import Candidate, Explanation, explain_served
@@ -87,7 +80,7 @@ def asarray(
     elif type(obj) not in SCALARS:
         if registry.refusal(obj) is not None:
             raise Unsupported(f"xo.asarray: {registry.refusal(obj)}.")
-        source = obj if registry.admit(obj) is not None else _as_buffer(obj)
+        source = obj if registry.register_conforming(obj) is not None else _as_buffer(obj)
         if like is None and backend is None:
             backend = default_backend.current()[0] if source is not obj else None
             like = obj if source is obj else None
@@ -146,7 +139,7 @@ def _arrays_within(obj: Any, place: str = "obj") -> Iterator[tuple[str, Any]]:
         for i, member in enumerate(obj):
             if type(member) not in SCALARS:
                 yield from _arrays_within(member, f"{place}[{i}]")
-    elif registry.admit(obj) is not None or registry.refusal(obj) is not None:
+    elif registry.register_conforming(obj) is not None or registry.refusal(obj) is not None:
         yield place, obj
 
 
@@ -176,7 +169,7 @@ def from_dlpack(
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html>
     """
     refuse_both("from_dlpack", like, backend)
-    if registry.admit(x) is not None:
+    if registry.register_conforming(x) is not None:
         return convert(
             x, like if like is not None else backend or default_backend.current()[0], device=device, copy=copy
         )
@@ -235,14 +228,14 @@ def _creation_call(
     bound.apply_defaults()
     bound.arguments |= {n: v for n, v in (("dtype", dtype), ("device", device)) if n in bound.arguments}
     name = backend or (default_backend.current()[0] if like is None else None)
-    return creator(type(like), name), Call(bound.args, bound.kwargs)
+    return creation_backend(like, name), Call(bound.args, bound.kwargs)
 
 
 def _source(verb: str, x: Any) -> Any:
     """The array that asarray or from_dlpack would convert; None where the library takes x as it is."""
     if verb not in ("asarray", "from_dlpack") or type(x) in SCALARS or isinstance(x, (list, tuple)):
         return None
-    if registry.admit(x) is not None or registry.refusal(x) is not None:
+    if registry.register_conforming(x) is not None or registry.refusal(x) is not None:
         return x
     return _as_buffer(x) if verb == "asarray" else None
 

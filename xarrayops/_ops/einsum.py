@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.dispatch import miss, resolved, table
+from xarrayops._core.dispatch import resolve, resolved, table
 from xarrayops._ops.explanation import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
@@ -45,7 +45,7 @@ def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
     try:
         f = _einsum[key]
     except KeyError:
-        f = getattr(resolved, miss("einsum", key))
+        f = getattr(resolved, resolve("einsum", key))
     return f(subscripts, *operands)
 
 

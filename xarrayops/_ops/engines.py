@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from xarrayops._core import registry
-from xarrayops._core.scoped import Blocks
+from xarrayops._core.scoped import ContextStack
 from xarrayops._ops.verb import Verb
 
 ENVIRONMENT = tuple(name.strip() for name in os.environ.get("XARRAYOPS_ENGINES", "").split(",") if name.strip())
-_blocks: Blocks[tuple[str, ...]] = Blocks("xarrayops.engines")
+_blocks: ContextStack[tuple[str, ...]] = ContextStack("xarrayops.engines")
 
 
 class engines:  # noqa: N801 - reads as a statement: with xo.engines("jax")

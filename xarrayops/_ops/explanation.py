@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xarrayops._core.dispatch import array_arguments, common_backend, signature
+from xarrayops._core.arguments import array_arguments, common_backend, signature
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.candidates import Call, refusal
 from xarrayops._protocol.surface import OWN

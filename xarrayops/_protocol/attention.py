@@ -34,7 +34,7 @@ class Attention(NamedTuple):
     """Integers of shape (B,): queries from there on give 0, and a logsumexp of -inf; they may hold anything."""
     kv_lengths: Array | None = None
     """Integers of shape (B,): nobody sees keys from there on; they and their values may hold anything."""
-    with_lse: bool = False
+    return_lse: bool = False
     """Whether the logsumexp is asked for; a kernel may give None in its place where it is not."""
     bottom_right: bool = False
     """Whether an offset of shape (B,) is, in each row, the number of keys within the length less that of queries."""

@@ -23,8 +23,9 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
 
-Can = Callable[[Call], str | None]
-Kernel = tuple[str, Callable[..., Any], Can]
+Refusal = Callable[[Call], str | None]
+"""Gives None, or the reason why a kernel cannot serve a call."""
+Kernel = tuple[str, Callable[..., Any], Refusal]
 
 
 class NotServed(Unsupported):
@@ -71,14 +72,14 @@ def affected(faults: Iterable[KnownBad], versions: Mapping[str, str]) -> list[Kn
     return found
 
 
-def screened(can: Can, faults: Iterable[KnownBad], versions: Callable[[], Mapping[str, str]]) -> Can:
-    """can, which says no to the calls that strike a known fault of the installed versions, too."""
+def screened(own: Refusal, faults: Iterable[KnownBad], versions: Callable[[], Mapping[str, str]]) -> Refusal:
+    """A kernel's own refusal, completed by those of calls that a known fault of the installed versions affects."""
     known = [(fault, _is_here(fault, versions)) for fault in faults]
     if not known:
-        return can
+        return own
 
     def refuse(call: Call) -> str | None:
-        reason = can(call)
+        reason = own(call)
         if reason is not None:
             return reason
         for fault, is_here in known:

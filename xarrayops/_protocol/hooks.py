@@ -11,11 +11,22 @@ from typing import Any
 
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.devices import Device, Memory, Queue
+from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.types import Array, Gap
 
 
 class Hooks:
     """The hooks: names, signatures and laws. A namespace to read, never instantiated."""
+
+    @staticmethod
+    def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+        """What serves a verb in place of the function that would serve it; the function itself to leave it alone.
+
+        Called once for each function of the standard and each of `WRAPPED_HOOKS`, when the backend loads: with the
+        backend's own function where it has one, else the library's. A gap is not wrapped. `takes_arrays` says whether
+        a verb has operands to check. What is returned keeps the signature, as by ``functools.wraps``.
+        """
+        raise NotImplementedError
 
     @staticmethod
     def versions() -> dict[str, str]:
@@ -34,7 +45,7 @@ class Hooks:
 
     @staticmethod
     def free_bytes(device: Any, /) -> int | None:
-        """The memory of a native device that the library could still get; None where it does not tell."""
+        """The memory of a native device that the library could still get; None where that is not known."""
         raise NotImplementedError
 
     @staticmethod
@@ -79,7 +90,7 @@ class Hooks:
     def as_device(device: Any, /) -> Any:
         """The native device for a name such as "cpu" or "cuda:1", or a native device itself.
 
-        Raises ValueError, which says what there is: ``no device 'x'`` stands before it already, and so for as_dtype.
+        Raises ValueError whose message lists the valid names; the caller adds the prefix. So does as_dtype.
         """
         raise NotImplementedError
 
@@ -142,7 +153,7 @@ class Hooks:
 
     @staticmethod
     def contiguous(x: Array, /) -> Array:
-        """x with its elements in C order without gaps. Law: x itself if they lie so already, or nobody could tell."""
+        """x with its elements in C order without gaps. Law: x itself if already contiguous, or unobservable."""
         raise NotImplementedError
 
     @staticmethod
@@ -211,16 +222,16 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
-    def lend(x: Array, /) -> Any:
-        """A NumPy array over the memory of x, at once, where that takes no thought; None where a plan must look first.
+    def try_as_numpy(x: Array, /) -> Any:
+        """A NumPy array over the memory of x, immediately, if no plan is needed; else None.
 
         Law: only where the plan of ``convert(x, "numpy")`` is zero-copy, and with the same result.
         """
         raise NotImplementedError
 
     @staticmethod
-    def borrow(a: Any, /) -> Array | None:
-        """An array over the memory of a NumPy array, at once, where that takes no thought; else None.
+    def try_from_numpy(a: Any, /) -> Array | None:
+        """An array over the memory of a NumPy array, immediately, if no plan is needed; else None.
 
         Law: only where the plan for ``a`` is zero-copy, and with the same result.
         """
@@ -241,3 +252,14 @@ HOOKS: dict[str, Callable[..., Any]] = {
     name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
 }
 """Every hook by name."""
+WRAPPED_HOOKS = ("einsum", "update")
+"""The hooks that compute as the functions of the standard do, and that `wrap` is given beside these."""
+
+
+def takes_arrays(verb: str, /) -> bool:
+    """Whether a function of the standard, or one of `WRAPPED_HOOKS`, computes with arrays that it is given.
+
+    >>> takes_arrays("matmul"), takes_arrays("zeros"), takes_arrays("einsum")
+    (True, False, True)
+    """
+    return verb in ROLES or verb in WRAPPED_HOOKS

@@ -41,23 +41,28 @@ Functions that it may define:
 
 - any function of the standard, under its own name and with the standard's signature; ``linalg.det`` is called
   ``linalg_det`` and ``fft.fft`` is called ``fft_fft``. What it does not define comes from ``NAMESPACE``.
-- the hooks below, each with the signature shown. What it does not define comes from the generic road, written on the
-  standard alone.
-- ``VERB_CANDIDATES = [(name, function, can), ...]`` for any standard function or hook VERB (in capitals): the kernels
-  that may serve it, best first. ``can(call)`` gives None, or the reason why the kernel cannot serve that `Call`. Those
-  of a hook are followed by the generic road, which serves what they cannot. A function that finds as it runs that the
-  library has no code for such a call raises `NotServed`, and the next kernel serves. It may have an attribute
-  ``copies``: a function of the `Call` that gives lines on what it copies, for ``explain``; and one ``is_traced``: a
-  function that says whether a compiler records the call, for which earlier failures are not looked up.
+- the hooks of `Hooks`, each with the signature shown. What it does not define comes from the generic functions, written
+  on the standard alone.
+- among them ``wrap(verb, function, /)``, by which one function checks or changes all functions of the standard: it is
+  given each of them once, when the backend loads, and answers with what serves.
+- ``VERB_CANDIDATES = [(name, function, refusal), ...]`` for any standard function or hook VERB (in capitals): the
+  kernels that may serve it, best first. ``refusal(call)`` gives None, or the reason why the kernel cannot serve that
+  `Call`. The candidates of a hook are followed by the generic function, which serves what they cannot. A function that
+  finds as it runs that the library has no code for such a call raises `NotServed`, and the next kernel serves. It may
+  have an attribute ``copies``: a function of the `Call` that gives lines on what it copies, for ``explain``; and one
+  ``is_traced``: a function that says whether a compiler records the call, for which earlier failures are not looked up.
 
 A name may be bound to ``unsupported("why", instead="...")``: then the function raises, the support matrix shows the
 gap, and the tests expect it.
 
-What serves backends, ours too, and may be imported from here:
+A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
-- this module: the classes of what hooks take and give, ``unsupported``, candidates, and the names of dtypes.
-- `xarrayops.plugin.attention`, `xarrayops.plugin.dtypes`, `xarrayops.plugin.layout` and `xarrayops.plugin.sparse`:
-  by family, what the generic functions are made of, and kernels over host memory.
+- this module: what hooks take and return (`Array`, `Device`, `Memory`, `Queue`, `Attention`, `Gap`, `FloatLimits`),
+  what candidates need (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), `unsupported` and `takes_arrays`.
+- `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
+- `xarrayops.plugin.layout`: views of host memory, and copies in another order of axes.
+- `xarrayops.plugin.attention`: which keys a block of queries sees, and the kernel over host memory.
+- `xarrayops.plugin.sparse`: the contract of a sparse companion, and the kernels over host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.
 """
 
@@ -81,7 +86,12 @@ from xarrayops._protocol.devices import (
     Queue as Queue,
     compact_strides as compact_strides,
 )
-from xarrayops._protocol.hooks import HOOKS as HOOKS, Hooks as Hooks
+from xarrayops._protocol.hooks import (
+    HOOKS as HOOKS,
+    WRAPPED_HOOKS as WRAPPED_HOOKS,
+    Hooks as Hooks,
+    takes_arrays as takes_arrays,
+)
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
 from xarrayops._protocol.types import (
     Array as Array,

@@ -32,7 +32,7 @@ What it may define:
     Parts in host memory without the entries that only fill a container up, where the library has such.
 ``untraced(function, /) -> function``
     The function, kept from the library's compiler, where that cannot trace sparse containers.
-``VERB_CANDIDATES = [(name, function, can), ...]`` for a VERB of `SparseHooks` (in capitals)
+``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB of `SparseHooks` (in capitals)
     The kernels that may serve it, best first. The host kernels of xarrayops follow them.
 """
 

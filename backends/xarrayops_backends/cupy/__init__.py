@@ -2,82 +2,84 @@
 
 Each theme has its file: _devices, _dtypes, _exchange, _update, and _standard for the functions of the standard.
 
-Left as CuPy has them, for no function can mend a method: arrays have no __index__, to_device or __array_namespace__,
-and x % y on floats is inexact (xo.remainder is not). Arrays must lie on the current device: CuPy computes there alone.
+Left as CuPy has them, because no function can correct a method: arrays have no __index__, to_device or
+__array_namespace__, and x % y on floats is inexact (xo.remainder is not). Arrays must lie on the current device: CuPy
+computes there alone.
 """
+# ruff: noqa: F401 - the names are the backend's functions
 
 import array_api_compat.cupy
 import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops_backends.cupy._device_memory import (
-    free_bytes as free_bytes,
-    peak_bytes as peak_bytes,
-    release_memory as release_memory,
+    free_bytes,
+    peak_bytes,
+    release_memory,
 )
 from xarrayops_backends.cupy._devices import (
-    as_device as as_device,
-    compute as compute,
-    device as device,
-    device_attributes as device_attributes,
-    devices as devices,
-    is_lazy as is_lazy,
-    synchronize as synchronize,
-    to_device as to_device,
-    versions as versions,
+    as_device,
+    compute,
+    device,
+    device_attributes,
+    devices,
+    is_lazy,
+    synchronize,
+    to_device,
+    versions,
 )
-from xarrayops_backends.cupy._dtypes import as_dtype as as_dtype, dtype_name as dtype_name, finfo as finfo
+from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name, finfo
 from xarrayops_backends.cupy._exchange import (
-    alias as alias,
-    alias_refusal as alias_refusal,
-    exporting as exporting,
-    from_numpy as from_numpy,
-    import_refusal as import_refusal,
-    memory as memory,
-    packed as packed,
-    queue as queue,
-    tie as tie,
-    to_numpy as to_numpy,
+    alias,
+    alias_refusal,
+    exporting,
+    from_numpy,
+    import_refusal,
+    memory,
+    packed,
+    queue,
+    tie,
+    to_numpy,
 )
 from xarrayops_backends.cupy._layout import (
-    as_strided as as_strided,
-    contiguous as contiguous,
-    memory_offset as memory_offset,
-    pin_memory as pin_memory,
+    as_strided,
+    contiguous,
+    memory_offset,
+    pin_memory,
 )
 from xarrayops_backends.cupy._standard import (
-    arange as arange,
-    asarray as asarray,
-    astype as astype,
-    clip as clip,
-    einsum as einsum,
-    empty as empty,
-    empty_like as empty_like,
-    eye as eye,
-    fft_fftfreq as fft_fftfreq,
-    fft_fftn as fft_fftn,
-    fft_ifftn as fft_ifftn,
-    fft_irfftn as fft_irfftn,
-    fft_rfftfreq as fft_rfftfreq,
-    fft_rfftn as fft_rfftn,
-    from_dlpack as from_dlpack,
-    full as full,
-    full_like as full_like,
-    isin as isin,
-    linalg_eig as linalg_eig,
-    linalg_solve as linalg_solve,
-    linspace as linspace,
-    matmul as matmul,
-    ones as ones,
-    ones_like as ones_like,
-    remainder as remainder,
-    repeat as repeat,
-    reshape as reshape,
-    vecdot as vecdot,
-    zeros as zeros,
-    zeros_like as zeros_like,
+    arange,
+    asarray,
+    astype,
+    clip,
+    einsum,
+    empty,
+    empty_like,
+    eye,
+    fft_fftfreq,
+    fft_fftn,
+    fft_ifftn,
+    fft_irfftn,
+    fft_rfftfreq,
+    fft_rfftn,
+    from_dlpack,
+    full,
+    full_like,
+    isin,
+    linalg_eig,
+    linalg_solve,
+    linspace,
+    matmul,
+    ones,
+    ones_like,
+    remainder,
+    repeat,
+    reshape,
+    vecdot,
+    zeros,
+    zeros_like,
 )
-from xarrayops_backends.cupy._update import update as update
+from xarrayops_backends.cupy._update import update
 
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)

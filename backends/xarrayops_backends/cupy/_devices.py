@@ -8,7 +8,7 @@ from typing import Any
 import cupy
 from cupy.cuda import runtime
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 
 _KIND = "rocm" if runtime.is_hip else "cuda"
@@ -69,7 +69,7 @@ def as_device(device: Any, /) -> Any:
         return device if isinstance(device, cupy.cuda.Device) else cupy.cuda.Device(index)
     if not _count():
         raise ValueError("there is no driver or no accelerator")
-    raise ValueError(what_there_is(device, (f"{_KIND}:{i}" for i in range(_count()))))
+    raise ValueError(available_names(device, (f"{_KIND}:{i}" for i in range(_count()))))
 
 
 def device(x: Array, /) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin.dtypes import finfo as finfo
 
 _DTYPES = (
@@ -20,7 +20,7 @@ def as_dtype(name: str, /) -> Any:
     if name in _DTYPES:
         return np.dtype(name)
     if name != "bfloat16":
-        raise ValueError(what_there_is(name, (*_DTYPES, "bfloat16")))
+        raise ValueError(available_names(name, (*_DTYPES, "bfloat16")))
     try:
         import ml_dtypes
     except ImportError:

@@ -6,14 +6,13 @@ Division by and of infinities (``x // y``) follows NumPy where that differs from
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from typing import Any
 
 import array_api_compat.dask.array
 import dask.array
 
-from xarrayops._core.namespace import implementation, offer, verb_attribute
-from xarrayops._protocol.surface import ROLES, SURFACE
-from xarrayops.plugin import Gap
+from xarrayops.plugin import Gap, takes_arrays
 from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, can_chunk as _can_chunk
@@ -31,6 +30,7 @@ from xarrayops_backends.dask._creation import (
     triu,
     zeros_like,
 )
+from xarrayops_backends.dask._devices import compute, is_lazy, synchronize, versions
 from xarrayops_backends.dask._elementwise import clip, expm1
 from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
 from xarrayops_backends.dask._fft import (
@@ -45,26 +45,9 @@ from xarrayops_backends.dask._fft import (
     fft_rfft,
     fft_rfftn,
 )
-from xarrayops_backends.dask._hooks import compute, einsum, is_lazy, synchronize, versions
-from xarrayops_backends.dask._indexing import (
-    argmax,
-    argmin,
-    concat,
-    diff,
-    isin,
-    max,
-    min,
-    nonzero,
-    repeat,
-    reshape,
-    roll,
-    searchsorted,
-    take,
-    take_along_axis,
-    update,
-)
 from xarrayops_backends.dask._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.dask._linalg import (
+    einsum,
     linalg_cholesky,
     linalg_cross,
     linalg_det,
@@ -87,9 +70,23 @@ from xarrayops_backends.dask._linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.dask._sets import unique_all, unique_counts, unique_inverse, unique_values
-from xarrayops_backends.dask._statistics import cumulative_prod, cumulative_sum, flip, std, var
-from xarrayops_backends.numpy import __array_namespace_info__, as_device, device, devices, import_refusal, to_device
+from xarrayops_backends.dask._manipulation import concat, diff, repeat, reshape, roll
+from xarrayops_backends.dask._searching import nonzero, searchsorted, take, take_along_axis
+from xarrayops_backends.dask._sets import isin, unique_all, unique_counts, unique_inverse, unique_values
+from xarrayops_backends.dask._statistics import (
+    argmax,
+    argmin,
+    cumulative_prod,
+    cumulative_sum,
+    flip,
+    max,
+    min,
+    std,
+    var,
+)
+from xarrayops_backends.dask._update import update
+from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, devices, to_device
+from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
@@ -97,7 +94,10 @@ ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _can_chunk)]
 UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}
 
-for _verb in (*ROLES, "einsum", "update"):
-    _own, _function = (find(sys.modules[__name__], _verb) for find in (offer, implementation))
-    if _function is not None and (_own is not None or SURFACE[_verb] != "(x, /)"):  # elementwise, no size matters
-        globals()[verb_attribute(_verb)] = _blocks.explaining("at" if _verb == "update" else _verb, _function)
+
+def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """Errors about sizes that are not known are explained, but for Dask's ufuncs of one array, which need no sizes."""
+    needs_no_sizes = isinstance(function, dask.array.ufunc.ufunc) and function.nin == 1
+    if not takes_arrays(verb) or needs_no_sizes:
+        return function
+    return _blocks.explaining("at" if verb == "update" else verb, function)

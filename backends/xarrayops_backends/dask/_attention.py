@@ -49,7 +49,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         operands += [x.rechunk(chunks), axes]
     wide = np.result_type(a.q.dtype, np.float32)
     whole = a.offset if has_one_offset(a) else 0
-    plain = Attention(None, None, None, a.scale, None, None, a.left, a.right, whole, a.softcap, with_lse=True)
+    plain = Attention(None, None, None, a.scale, None, None, a.left, a.right, whole, a.softcap, return_lse=True)
     with unwarned():
         parts = da.blockwise(
             partial(_part, plain, tuple(present), wide),

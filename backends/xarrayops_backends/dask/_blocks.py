@@ -45,6 +45,17 @@ def unwarned() -> Iterator[None]:
         yield
 
 
+def axis_from_front(x: Array, axis: int | None) -> Any:
+    """The axis counted from the front; None stands for the only one."""
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"axis is needed for an array of {x.ndim} dimensions")
+        return 0
+    if not -x.ndim <= axis < x.ndim:
+        raise IndexError(f"axis {axis} is out of bounds for an array of {x.ndim} dimensions")
+    return axis % x.ndim
+
+
 def solid(x: Array) -> Array:
     """x without chunks of length 0, as a filter leaves them: many of Dask's functions lose data or fail on them.
 

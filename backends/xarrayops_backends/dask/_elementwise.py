@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops_backends import numpy as _numpy
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.numpy import _elementwise as _numpy
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:

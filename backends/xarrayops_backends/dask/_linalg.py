@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops_backends import numpy as _numpy
-from xarrayops_backends.dask import _blocks, _indexing
+from xarrayops_backends.dask import _blocks, _statistics
 from xarrayops_backends.dask._blocks import compat, da
+from xarrayops_backends.numpy import _linalg as _numpy
 
 
 class _Eigen(NamedTuple):
@@ -212,7 +212,7 @@ def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False,
     if ord == np.inf and x.size:
         return da.max(magnitude, **options)
     if ord == -np.inf:
-        return _indexing.min(magnitude, **options)
+        return _statistics.min(magnitude, **options)
     if ord == 0:
         return da.sum((magnitude != 0).astype(magnitude.dtype), **options)
     if ord in (1, np.inf):
@@ -220,3 +220,12 @@ def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False,
     if ord == 2:
         return da.sqrt(da.sum(da.square(magnitude), **options))
     return da.sum(magnitude**ord, **options) ** (1.0 / ord)
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """Dask's einsum, which fails on the diagonal of unlike chunks, and sums products of small integers as int64."""
+    terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
+    wide = map(_blocks.widened, operands)
+    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
+    with _blocks.unwarned():
+        return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))

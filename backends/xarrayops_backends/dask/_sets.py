@@ -115,3 +115,10 @@ def _look_up(x: Any, positions: Any, values: Any, indices: Any) -> Any:
         nans = nans[np.argsort(indices[nans])]
         places[unequal] = nans[np.searchsorted(indices[nans], positions[unequal])]
     return places
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """Dask's own compares every chunk with every other."""
+    x1, x2 = da.asarray(x1), da.asarray(x2)
+    here, there = tuple(range(x1.ndim)), tuple(range(x1.ndim, x1.ndim + x2.ndim))
+    return _blocks.gather(np.isin, here, x1, here, x2, there, dtype=np.bool_, invert=invert)

@@ -1,10 +1,10 @@
 """JAX: immutable arrays and tracers, on any platform that it finds.
 
 Functions of ``jax.numpy`` that follow the standard stay themselves. The others differ in dtypes (`_dtypes`), in how
-arrays are made (`_creation`), in values and errors (`_functions`), or in the precision of products (`_products`).
+arrays are made (`_creation`), in values and errors (`_standard`), or in the precision of products (`_linalg`).
 """
 
-# ruff: noqa: F401 - what is imported here is what the backend offers
+# ruff: noqa: F401 - the names are the backend's functions
 
 from __future__ import annotations
 
@@ -48,18 +48,28 @@ from xarrayops_backends.jax._dtypes import as_dtype, astype, can_cast, dtype_nam
 from xarrayops_backends.jax._exchange import (
     alias,
     alias_refusal,
-    borrow,
     export_refusal,
-    exporting as exporting,
+    exporting,
     from_numpy,
     import_refusal,
     memory,
-    packed as packed,
-    queue as queue,
-    tie as tie,
+    packed,
+    queue,
+    tie,
     to_numpy,
+    try_from_numpy,
 )
-from xarrayops_backends.jax._functions import (
+from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
+from xarrayops_backends.jax._linalg import (
+    einsum,
+    linalg_matrix_power,
+    linalg_pinv,
+    linalg_qr,
+    matmul,
+    tensordot,
+    vecdot,
+)
+from xarrayops_backends.jax._standard import (
     broadcast_arrays,
     clip,
     cumulative_prod,
@@ -75,16 +85,6 @@ from xarrayops_backends.jax._functions import (
     searchsorted,
     sign,
     sum,
-)
-from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.jax._products import (
-    einsum,
-    linalg_matrix_power,
-    linalg_pinv,
-    linalg_qr,
-    matmul,
-    tensordot,
-    vecdot,
 )
 from xarrayops_backends.jax._update import update
 

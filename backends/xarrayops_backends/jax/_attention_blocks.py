@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax._devices import is_lazy
-from xarrayops_backends.jax._products import _precision
+from xarrayops_backends.jax._linalg import _precision
 
 ROWS = 512
 """Queries of a block at most, those of all heads that share keys counted."""
@@ -42,7 +42,7 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     left = None if a.left is None else _reach(a.left - a.offset)
     right = None if a.right is None else _reach(a.right + a.offset)
     lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
-    plain = a._replace(left=left, right=right, offset=0, with_lse=False, bottom_right=False, **lengths)
+    plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
     return _attended(plain, _platform(a.q))
 
 

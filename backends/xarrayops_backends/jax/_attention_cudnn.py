@@ -54,7 +54,7 @@ def cudnn_refusal(call: Call, /) -> str | None:
     for name in ("mask", "bias", "softcap", "q_lengths", "kv_lengths"):
         if getattr(a, name) is not None:
             return f"it serves no {name}"
-    if a.with_lse:
+    if a.return_lse:
         return "JAX would round its logsumexp to the dtype of the keys"
     if a.scale <= 0:
         return "it may multiply the -inf of what it hides by the scale"

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.sharding import Sharding
 from jaxlib import version as jaxlib_version
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.jax._dtypes import _CONFIG
 
@@ -74,7 +74,7 @@ def as_device(device: Any, /) -> Any:
         platform = candidate.native.platform
         if device in (candidate.name, candidate.kind, platform, f"{platform}:{candidate.native.id}"):
             return candidate.native
-    raise ValueError(what_there_is(device, (d.name for d in known)))
+    raise ValueError(available_names(device, (d.name for d in known)))
 
 
 def device(x: Array, /) -> Any:

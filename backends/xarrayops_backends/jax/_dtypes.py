@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from xarrayops.errors import Unsupported, what_there_is
+from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array
 from xarrayops.plugin.dtypes import finfo as finfo, refuse_discarding
 
@@ -30,7 +30,7 @@ _DEFAULTED = (bool, int, float, complex)
 def as_dtype(name: str, /) -> Any:
     """The NumPy or ml_dtypes dtype that JAX arrays bear."""
     if name not in _NATIVE:
-        raise ValueError(what_there_is(name, _NATIVE))
+        raise ValueError(available_names(name, _NATIVE))
     return _NATIVE[name]
 
 

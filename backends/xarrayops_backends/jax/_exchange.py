@@ -164,7 +164,7 @@ def _host() -> Any:
     return _natives()[0]
 
 
-def borrow(a: Any, /) -> Array | None:
+def try_from_numpy(a: Any, /) -> Array | None:
     """Compact, aligned memory. The buffer tells its address in a sixth of the time of NumPy's attributes."""
     if not a.flags.carray or not (a.dtype in _NARROW or (a.dtype in _WIDE and _CONFIG.jax_enable_x64)):
         return None
@@ -190,7 +190,7 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     if isinstance(device, jax.Device) and (device.platform, device.id) == ("cpu", 0):
         copied = views.aligned(a.shape, a.dtype)
         permute.copy(a, copied)
-        taken = borrow(copied)
+        taken = try_from_numpy(copied)
         if taken is not None:
             return taken
     return jax.numpy.array(a, copy=True, device=device)

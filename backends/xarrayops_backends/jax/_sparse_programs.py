@@ -19,7 +19,7 @@ from jax.experimental.sparse import BCOO, BCSR, CSR, csr_matmat, csr_matvec
 from xarrayops.plugin import Array
 from xarrayops.plugin.sparse import Container, Parts, index_dtype, is_sound as is_sound_anywhere
 from xarrayops_backends.jax._dtypes import _available, iinfo
-from xarrayops_backends.jax._products import _precise, einsum
+from xarrayops_backends.jax._linalg import _precise, einsum
 
 COMPILED = frozenset(map(jnp.dtype, ("int32", "int64", "float32", "float64", "complex64", "complex128")))
 """The dtypes for which JAX has a product of compressed rows: on CPU it is Eigen's, ten times as quick as ours."""

@@ -1,6 +1,6 @@
-"""What NumPy before 2.3 does otherwise than the standard and later versions, mended; `MENDED` has it by name.
+"""What NumPy before 2.3 does otherwise than the standard and later versions; `PATCHES` has replacements by name.
 
-Empty with later versions, whose functions are offered as they are.
+It is empty with later versions.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def _compared(compare: np.ufunc, x1: Any, x2: Any, /) -> Array:
     return compare(x1, x2)
 
 
-MENDED: dict[str, Callable[..., Any]] = {}
+PATCHES: dict[str, Callable[..., Any]] = {}
 if _is_before("2.3.0"):
-    MENDED |= {"take_along_axis": _take_along_axis, "count_nonzero": _count_nonzero}
+    PATCHES |= {"take_along_axis": _take_along_axis, "count_nonzero": _count_nonzero}
 if _is_before("2.2.0"):
-    MENDED |= {name: partial(_compared, getattr(np, name)) for name in _COMPARISONS}
+    PATCHES |= {name: partial(_compared, getattr(np, name)) for name in _COMPARISONS}

@@ -325,7 +325,7 @@ def by_rows(a: Attention, serve: Serve) -> tuple[Array, Array | None]:
         sums.append(pad(lse, (0, lost), value=-math.inf) if lost and lse is not None else lse)
     if len(outs) == 1:
         return outs[0], sums[0]
-    return torch.cat(outs), torch.cat(sums) if a.with_lse else None
+    return torch.cat(outs), torch.cat(sums) if a.return_lse else None
 
 
 def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:

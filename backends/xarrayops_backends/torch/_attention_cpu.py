@@ -109,7 +109,7 @@ def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
         out, lse = (block if len(spans) == 1 else modes.recomputed(a, block))(span)
         outs.append(out)
         sums.append(lse)
-    return blocks.joined(outs), blocks.joined(sums) if a.with_lse else None
+    return blocks.joined(outs), blocks.joined(sums) if a.return_lse else None
 
 
 def _attended(a: Attention, span: Span) -> tuple[Array, Array]:
@@ -120,6 +120,6 @@ def _attended(a: Attention, span: Span) -> tuple[Array, Array]:
         return blocks.attention(Attention(q, k, v, a.scale))
     added = blocks.added_to_scores(a, span, keys, torch.float64 if a.q.dtype is torch.float64 else torch.float32)
     out, lse = _flash(q, k, v, 0.0, False, attn_mask=added, scale=a.scale)
-    if a.with_lse and added is not None:
+    if a.return_lse and added is not None:
         lse = torch.where((added == -math.inf).all(3), -math.inf, lse)  # the kernel gives 0 to a query without keys
     return out, lse

@@ -109,7 +109,7 @@ for _kernel in (cudnn, efficient):
 
 def _masked_refusal(a: Attention, switch: str) -> str | None:
     """What speaks against those that take a mask."""
-    if a.with_lse:
+    if a.return_lse:
         return "PyTorch gives no logsumexp of it"
     if a.bias is not None and torch.promote_types(a.bias.dtype, a.q.dtype) != a.q.dtype:
         return f"it would round the bias, of {a.bias.dtype}, to {a.q.dtype}"

@@ -37,7 +37,7 @@ def refusal(call: Call) -> str | None:
         return "it is made for bands alone"
     if any(size not in (16, 32, 64, 128, 256) for size in (a.q.shape[3], a.v.shape[3])):
         return "it serves heads whose sizes are powers of 2 from 16 to 256"
-    if a.with_lse or modes.requires_grad(a) or modes.is_traced():
+    if a.return_lse or modes.requires_grad(a) or modes.is_traced():
         return "it is compiled for results alone, without logsumexp and gradients, and outside of other programs"
     if a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * a.k.shape[2] < LEAST:
         return f"fewer than {LEAST} scores are not worth its compilation"

@@ -26,7 +26,7 @@ def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
         return stranger
     if not a.q.numel() or not a.k.numel() or not a.v.numel():
         return "it takes no empty arrays"
-    if a.with_lse and requires_grad(a):
+    if a.return_lse and requires_grad(a):
         return "its logsumexp has no gradient"
     if a.bias is not None and a.bias.requires_grad and torch.is_grad_enabled():
         return "it gives no gradient to the bias"

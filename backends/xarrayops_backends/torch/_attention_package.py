@@ -87,7 +87,7 @@ def refusal(call: Call) -> str | None:
         return found
     if a.softcap is not None and "softcap" not in found.arguments:
         return "this version has no softcap"
-    if a.with_lse and found.lse is None:
+    if a.return_lse and found.lse is None:
         return "this version gives no logsumexp"
     if (
         found.version == "4"
@@ -113,12 +113,12 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     }
     if a.softcap is not None:
         options["softcap"] = a.softcap
-    if a.with_lse and found.lse is not None:
+    if a.return_lse and found.lse is not None:
         options[found.lse] = True
     arrays = a.q, a.k.narrow(2, begin, end - begin), a.v.narrow(2, begin, end - begin)
     result = found.function(*(x.transpose(1, 2) for x in arrays), **options)
     out, *others = result if isinstance(result, tuple) else (result,)
-    return out.transpose(1, 2), flash.without_keys(others[0]) if a.with_lse else None
+    return out.transpose(1, 2), flash.without_keys(others[0]) if a.return_lse else None
 
 
 attention.copies = alignment.copies  # type: ignore[attr-defined]

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
+from xarrayops_backends.torch._xla import INSTALLED as XLA_INSTALLED, refining
 
 _REAL = (torch.float32, torch.float64)
 _COMPLEX = (torch.complex64, torch.complex128)
@@ -78,7 +79,7 @@ def as_device(device: Any, /) -> torch.device:
         exists = False
     if not exists:
         names = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-        raise ValueError(what_there_is(device, names))
+        raise ValueError(available_names(device, names))
     return native
 
 
@@ -90,6 +91,10 @@ def device(x: Array, /) -> torch.device:
 def to_device(x: Array, device: Any, /) -> Array:
     """x on another device; x itself if it is there."""
     return x.to(device)
+
+
+if XLA_INSTALLED:
+    to_device = refining("to_device", to_device)
 
 
 def is_lazy(x: Array, /) -> bool:
@@ -159,5 +164,5 @@ def _holds(device: Any, dtype: torch.dtype) -> bool:
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807
-    """The inspection API, told from the machine at hand."""
+    """The inspection API, for the devices of this machine."""
     return _Info()

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from xarrayops.errors import Unsupported, what_there_is
+from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
 from xarrayops.plugin.dtypes import INTEGER_LIMITS
 from xarrayops_backends.torch._wide import WIDE
@@ -48,7 +48,7 @@ def as_dtype(name: str, /) -> torch.dtype:
     try:
         return _DTYPE_OF[name]
     except (KeyError, TypeError):
-        raise ValueError(what_there_is(name, _NAMES)) from None
+        raise ValueError(available_names(name, _NAMES)) from None
 
 
 def dtype_name(dtype: Any, /) -> str | None:

@@ -168,7 +168,7 @@ def _nothing(owner: object) -> None:
     """Whoever calls this lets go of its argument."""
 
 
-def lend(x: Array, /) -> Any:
+def try_as_numpy(x: Array, /) -> Any:
     """PyTorch's own view, or its refusal; of a detached tensor, because x may be given other storage."""
     if x.requires_grad or _has_tangent(x):
         return None
@@ -178,7 +178,7 @@ def lend(x: Array, /) -> Any:
         return None
 
 
-def borrow(a: Any, /) -> Array | None:
+def try_from_numpy(a: Any, /) -> Array | None:
     """PyTorch's own, which refuses the strides, byte orders and dtypes that it lacks.
 
     Not complex items, which NumPy aligns as their halves are, PyTorch as wholes.

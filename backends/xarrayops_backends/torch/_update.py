@@ -68,10 +68,10 @@ def _combined_into(view: Array, op: str, value: Array) -> bool:
         return False
     extents = zip(reversed(value.shape), reversed(view.shape), strict=False)
     if value.ndim > view.ndim or any(extent not in (1, wanted) for extent, wanted in extents):
-        return False  # what does not fit is told by the usual way
+        return False  # the usual path reports what does not fit
     (first, end), (start, stop) = _bounds(view), _bounds(value)
     if first < stop and start < end:
-        return False  # not told from their storages, which differ where both see memory of another library
+        return False  # their storages do not show it: they differ where both see memory of another library
     _INTO[op](view, value, out=view)
     return True
 
@@ -184,7 +184,7 @@ def _places(x: Array, index: tuple[Any, ...]) -> Array:
 
 
 def _scattered(x: Array, index: tuple[Any, ...], op: str, value: Array, in_place: bool) -> Array:
-    """Through flat positions, where duplicates can be told and accumulated."""
+    """Through flat positions, where duplicates can be found and accumulated."""
     places = _places(x, index)
     flat = (_kept(x, value) if in_place else x).reshape(-1)
     places, values = places.reshape(-1), value.expand(places.shape).reshape(-1)

@@ -24,7 +24,7 @@ def _on_xla(value: Any) -> bool:
 
 
 def refining(verb: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """plain, which hands arrays and devices of XLA to the other backend; `plain_of` gives it back."""
+    """plain, which hands arrays and devices of XLA to the other backend."""
 
     @wraps(plain)
     def refined(*args: Any, **kwargs: Any) -> Any:
@@ -33,10 +33,4 @@ def refining(verb: str, plain: Callable[..., Any]) -> Callable[..., Any]:
                 return backend_by_name("torch_xla").functions[verb](*args, **kwargs)
         return plain(*args, **kwargs)
 
-    vars(refined)["plain"] = plain
     return refined
-
-
-def plain_of(function: Any) -> Any:
-    """What `refining` was given; anything else as it is."""
-    return getattr(function, "plain", function)

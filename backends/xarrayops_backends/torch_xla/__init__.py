@@ -2,37 +2,110 @@
 
 The classes are PyTorch's; the torch backend tells an XLA tensor by its device (`refine`). Upstream is in maintenance,
 so there are no kernels of its own here: every function is the torch backend's, but for those that PyTorch/XLA gets
-wrong (_elementwise, _reductions, _linalg, _creation). _guard keeps complex128 out, which loses its imaginary parts.
+wrong (_elementwise, _statistics, _linalg, _creation). _guard keeps complex128 out, which loses its imaginary parts.
 """
+# ruff: noqa: F401 - the names are the backend's functions
+
+from collections.abc import Callable
+from typing import Any
 
 import array_api_compat.torch
 
-from xarrayops._core.namespace import implementation as _implementation, verb_attribute as _verb_attribute
-from xarrayops._protocol.surface import SURFACE as _SURFACE
 from xarrayops_backends import torch as _torch
-from xarrayops_backends.torch._xla import plain_of as _plain_of
-from xarrayops_backends.torch_xla import _creation, _elementwise, _guard, _linalg, _reductions
+from xarrayops_backends.torch_xla import _guard
+from xarrayops_backends.torch_xla._creation import (
+    arange,
+    asarray,
+    empty,
+    eye,
+    fft_fftfreq,
+    fft_rfftfreq,
+    full,
+    linspace,
+    ones,
+    zeros,
+)
 from xarrayops_backends.torch_xla._devices import (
-    __array_namespace_info__ as __array_namespace_info__,
-    as_device as as_device,
-    as_dtype as as_dtype,
-    devices as devices,
-    refine as refine,
-    synchronize as synchronize,
-    versions as versions,
+    __array_namespace_info__,
+    as_device,
+    as_dtype,
+    devices,
+    refine,
+    synchronize,
+    to_device,
+    versions,
+)
+from xarrayops_backends.torch_xla._elementwise import (
+    abs,
+    add,
+    atan2,
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    ceil,
+    copysign,
+    divide,
+    equal,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    hypot,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log2,
+    log10,
+    logaddexp,
+    logical_and,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    nextafter,
+    not_equal,
+    pow,
+    remainder,
+    round,
+    square,
+    subtract,
+    trunc,
 )
 from xarrayops_backends.torch_xla._exchange import (
-    alias_refusal as alias_refusal,
-    export_refusal as export_refusal,
-    from_numpy as from_numpy,
-    import_refusal as import_refusal,
-    memory as memory,
+    alias_refusal,
+    export_refusal,
+    from_numpy,
+    import_refusal,
+    memory,
 )
 from xarrayops_backends.torch_xla._layout import (
-    NO_STRIDES as NO_STRIDES,
-    as_strided as as_strided,
-    contiguous as contiguous,
-    pin_memory as pin_memory,
+    NO_STRIDES,
+    as_strided,
+    contiguous,
+    pin_memory,
+)
+from xarrayops_backends.torch_xla._linalg import (
+    linalg_eigh,
+    linalg_inv,
+    linalg_matrix_norm,
+    linalg_matrix_rank,
+    linalg_outer,
+    linalg_pinv,
+    linalg_slogdet,
+    linalg_svd,
+    linalg_svdvals,
+    linalg_vector_norm,
+    vecdot,
+)
+from xarrayops_backends.torch_xla._statistics import (
+    count_nonzero,
+    max,
+    mean,
+    min,
 )
 
 NAMESPACE = array_api_compat.torch
@@ -44,16 +117,12 @@ ATTENTION_CANDIDATES = ()
 
 
 def __getattr__(name: str) -> object:
-    """The hooks that are not here are the torch backend's; but PyTorch has no sparse tensors on XLA devices."""
+    """What is not here is the torch backend's; but PyTorch has no sparse tensors on XLA devices."""
     if name == "SPARSE":
         raise AttributeError(name)
-    return _plain_of(getattr(_torch, name))
+    return getattr(_torch, name)
 
 
-for _verb in (*_SURFACE, "einsum", "to_device", "update"):
-    _name, _plain = _verb_attribute(_verb), _plain_of(_implementation(_torch, _verb))
-    _own = [vars(_theme)[_name] for _theme in (_creation, _elementwise, _reductions, _linalg) if _name in vars(_theme)]
-    _function = _own[0] if _own else _plain
-    if _verb in _guard.EMPTY:
-        _function = _guard.empty_on_cpu(_function, _plain)
-    globals()[_name] = _guard.guarded(_function)
+def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """No function takes or gives complex128, and arrays without elements go where XLA does not fail on them."""
+    return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

@@ -8,17 +8,15 @@ from typing import Any
 
 import torch
 import torch_xla
+from array_api_compat import torch as _compat
 
-from xarrayops._core.namespace import implementation, verb_attribute
 from xarrayops.plugin import Array
-from xarrayops_backends import torch as _torch
+from xarrayops_backends.torch import _creation
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF
-from xarrayops_backends.torch._xla import plain_of
 
 
-def _on_xla(verb: str) -> Callable[..., Array]:
+def _on_xla(function: Callable[..., Array]) -> Callable[..., Array]:
     """PyTorch's creation function with an XLA device as its default; asarray leaves a tensor where it is."""
-    function = plain_of(implementation(_torch, verb))
 
     @wraps(function)
     def created(*args: Any, device: Any = None, **kwargs: Any) -> Array:
@@ -28,9 +26,8 @@ def _on_xla(verb: str) -> Callable[..., Array]:
     return created
 
 
-def _through_cpu(verb: str) -> Callable[..., Array]:
+def _through_cpu(function: Callable[..., Array]) -> Callable[..., Array]:
     """PyTorch's creation function on the CPU: XLA counts and spaces float64 in single precision, elements too many."""
-    function = plain_of(implementation(_torch, verb))
 
     @wraps(function)
     def created(*args: Any, device: Any = None, **kwargs: Any) -> Array:
@@ -39,12 +36,16 @@ def _through_cpu(verb: str) -> Callable[..., Array]:
     return created
 
 
-for _verb in ("asarray", "empty", "eye", "ones", "zeros"):
-    globals()[_verb] = _on_xla(_verb)
-for _verb in ("arange", "fft.fftfreq", "fft.rfftfreq", "linspace"):
-    globals()[verb_attribute(_verb)] = _through_cpu(_verb)
-
-_full = _on_xla("full")
+asarray = _on_xla(_creation.asarray)
+empty = _on_xla(_compat.empty)
+eye = _on_xla(_compat.eye)
+ones = _on_xla(_compat.ones)
+zeros = _on_xla(_compat.zeros)
+arange = _through_cpu(_creation.arange)
+linspace = _through_cpu(_creation.linspace)
+fft_fftfreq = _through_cpu(torch.fft.fftfreq)
+fft_rfftfreq = _through_cpu(torch.fft.rfftfreq)
+_full = _on_xla(_compat.full)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:

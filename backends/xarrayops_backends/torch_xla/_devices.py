@@ -10,9 +10,8 @@ import torch_xla
 import torch_xla.core.xla_model as xm
 
 from xarrayops.plugin import Array, Device
-from xarrayops_backends import torch as _torch
-from xarrayops_backends.torch._devices import _Info
-from xarrayops_backends.torch_xla._guard import COMPLEX128
+from xarrayops_backends.torch import _devices, _dtypes
+from xarrayops_backends.torch_xla._guard import COMPLEX128, guarded
 
 
 def versions() -> dict[str, str]:
@@ -47,7 +46,13 @@ def as_dtype(name: str, /) -> torch.dtype:
     """The torch dtypes, without complex128."""
     if name == "complex128":
         raise ValueError(str(COMPLEX128))
-    return _torch.as_dtype(name)
+    return _dtypes.as_dtype(name)
+
+
+@guarded
+def to_device(x: Array, device: Any, /) -> Array:
+    """x on another device; x itself if it is there."""
+    return x.to(device)
 
 
 def synchronize(*arrays: Array) -> None:
@@ -56,7 +61,7 @@ def synchronize(*arrays: Array) -> None:
     xm.wait_device_ops()
 
 
-class _XlaInfo(_Info):
+class _XlaInfo(_devices._Info):
     """The inspection API of the XLA devices."""
 
     def default_device(self) -> torch.device:
@@ -74,5 +79,5 @@ class _XlaInfo(_Info):
 
 
 def __array_namespace_info__() -> _XlaInfo:  # noqa: N807
-    """The inspection API, told from the machine at hand."""
+    """The inspection API, for the devices of this machine."""
     return _XlaInfo()

@@ -27,12 +27,28 @@ def _typed(function: _Binary) -> _Binary:
     return typed
 
 
-for _verb in (
-    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor"),
-    *("copysign", "equal", "greater", "greater_equal", "hypot", "less", "less_equal", "logaddexp"),
-    *("logical_and", "logical_or", "logical_xor", "nextafter", "not_equal", "pow", "subtract"),
-):
-    globals()[_verb] = _typed(getattr(_elementwise, _verb))
+add = _typed(_elementwise.add)
+atan2 = _typed(_elementwise.atan2)
+bitwise_and = _typed(_elementwise.bitwise_and)
+bitwise_left_shift = _typed(_elementwise.bitwise_left_shift)
+bitwise_or = _typed(_elementwise.bitwise_or)
+bitwise_right_shift = _typed(_elementwise.bitwise_right_shift)
+bitwise_xor = _typed(_elementwise.bitwise_xor)
+copysign = _typed(_elementwise.copysign)
+equal = _typed(_elementwise.equal)
+greater = _typed(_elementwise.greater)
+greater_equal = _typed(_elementwise.greater_equal)
+hypot = _typed(_elementwise.hypot)
+less = _typed(_elementwise.less)
+less_equal = _typed(_elementwise.less_equal)
+logaddexp = _typed(_elementwise.logaddexp)
+logical_and = _typed(_elementwise.logical_and)
+logical_or = _typed(_elementwise.logical_or)
+logical_xor = _typed(_elementwise.logical_xor)
+nextafter = _typed(_elementwise.nextafter)
+not_equal = _typed(_elementwise.not_equal)
+pow = _typed(_elementwise.pow)
+subtract = _typed(_elementwise.subtract)
 
 _wide_product = _elementwise._wrapping(torch.multiply)
 
@@ -50,7 +66,7 @@ def divide(x1: Array, x2: Array, /) -> Array:
 
 
 def _floored(x1: Array, x2: Array) -> Array:
-    """The floored quotient of signed integers: XLA divides them in single precision, so it is mended until exact."""
+    """The floored quotient of signed integers: XLA divides them in single precision, so it is corrected until exact."""
     rest, out = torch.remainder(x1, x2), torch.zeros_like(x1)
     below = (rest != 0) & ((x1 < 0) != (x2 < 0))
     whole = x1 - torch.where(below, rest - x2, rest)  # towards zero, so that it cannot overflow

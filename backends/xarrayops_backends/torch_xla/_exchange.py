@@ -8,7 +8,7 @@ import torch
 import torch_xla
 
 from xarrayops.plugin import Array, Memory
-from xarrayops_backends import torch as _torch
+from xarrayops_backends.torch import _exchange
 from xarrayops_backends.torch_xla._guard import COMPLEX128
 
 
@@ -24,14 +24,14 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 def import_refusal(dtype: str, /) -> str | None:
     """complex128 would arrive without its imaginary parts."""
-    return str(COMPLEX128) if dtype == "complex128" else _torch.import_refusal(dtype)
+    return str(COMPLEX128) if dtype == "complex128" else _exchange.import_refusal(dtype)
 
 
 def export_refusal(x: Array, /) -> str | None:
     """complex128 would arrive without its imaginary parts."""
-    return str(COMPLEX128) if x.dtype is torch.complex128 else _torch.export_refusal(x)
+    return str(COMPLEX128) if x.dtype is torch.complex128 else _exchange.export_refusal(x)
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
     """A copy through the CPU."""
-    return _torch.from_numpy(a, torch.device("cpu")).to(device or torch_xla.device())
+    return _exchange.from_numpy(a, torch.device("cpu")).to(device or torch_xla.device())

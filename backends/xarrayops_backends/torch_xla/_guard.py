@@ -10,7 +10,8 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, Gap, gap_of
+from xarrayops.plugin import Array, Gap
+from xarrayops.plugin.backends import backend_by_name
 
 COMPLEX128 = Gap(
     "PyTorch/XLA (2.9) loses the imaginary parts of complex128 whenever values move to or from the device",
@@ -29,8 +30,6 @@ def _refuse_complex128(value: Any) -> None:
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     """function, which raises rather than take or give complex128."""
-    if gap_of(function) is not None:
-        return function
 
     @wraps(function)
     def guard(*args: Any, **kwargs: Any) -> Any:
@@ -51,14 +50,15 @@ EMPTY = frozenset(
 """Functions in which XLA fails on an array without elements; where it is to be rolled, XLA ends the process."""
 
 
-def empty_on_cpu(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+def empty_on_cpu(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """function, but PyTorch's own for an array without elements: nothing moves to the CPU, where it is served."""
 
     @wraps(function)
     def served(x: Array, /, *args: Any, **kwargs: Any) -> Any:
         if x.numel():
             return function(x, *args, **kwargs)
+        on_cpu = backend_by_name("torch").functions[verb]
         args, kwargs = tree_map_only(torch.Tensor, torch.Tensor.cpu, (args, kwargs))
-        return tree_map_only(torch.Tensor, lambda out: out.to(x.device), plain(x.cpu(), *args, **kwargs))
+        return tree_map_only(torch.Tensor, lambda out: out.to(x.device), on_cpu(x.cpu(), *args, **kwargs))
 
     return served

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from two_devices import ALIGNMENT, DEVICES, copied
 
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 from xarrayops.plugin import Attention, Device, Memory, Queue, has_band
 from xarrayops.plugin.dtypes import STANDARD_DTYPES, dtype_refusal
 
@@ -32,7 +32,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
 
     def as_device(device: Any, /) -> str:
         if device not in DEVICES:
-            raise ValueError(what_there_is(device, DEVICES))
+            raise ValueError(available_names(device, DEVICES))
         return device
 
     def memory(x: Any, /) -> Memory | None:
@@ -50,7 +50,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
 
     def as_dtype(name: str, /) -> Any:
         if name not in STANDARD_DTYPES:
-            raise ValueError(what_there_is(name, STANDARD_DTYPES))
+            raise ValueError(available_names(name, STANDARD_DTYPES))
         return np.dtype(name)
 
     def import_refusal(dtype: str, /) -> str | None:
@@ -117,7 +117,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
     def can(call: Any, /) -> str | None:
         a = call.args[0]
         plain = a.mask is a.bias is a.softcap is a.q_lengths is a.kv_lengths is None and not has_band(a)
-        return None if plain and not a.with_lse else "plain attention alone"
+        return None if plain and not a.return_lse else "plain attention alone"
 
     queues = {device: queue_of(device) for device in DEVICES}
     defined = dict(locals())

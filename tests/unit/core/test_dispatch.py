@@ -57,8 +57,8 @@ class TestTables:
         assert {list, str, object, float, type(None)}.isdisjoint(table("sinh"))
         assert list not in table("hypot").get(np.ndarray, {})
 
-    def test_the_answer_of_a_miss_is_a_name(self):
-        name = dispatch.miss("cosh", np.ndarray)
+    def test_resolve_returns_a_name(self):
+        name = dispatch.resolve("cosh", np.ndarray)
         assert name == "cosh:numpy"
         assert getattr(resolved, name) is np.cosh
 
@@ -258,3 +258,37 @@ for call in (lambda: xo.where(xps.ones(2) > 0, np.ones(2), 0.0), lambda: xo.clip
         print("mixed")
 """
         assert run(code).split() == ["mixed", "mixed"]
+
+
+class TestBackends:
+    """An operation of several steps finds its backend once, by its arrays."""
+
+    def test_of_an_array(self):
+        assert dispatch.served_by(N) is xo.backend("numpy")
+        assert dispatch.served_by([1]) is None
+        assert dispatch.served_by(np.asarray([None])) is None, "refused"
+
+    def test_of_one_library(self):
+        arrays = {"x": N, "n": 2.0, "mask": None}
+        assert dispatch.require_one_backend("add", arrays) is xo.backend("numpy")
+        assert dispatch.require_one_backend("add", {"x": S}) is xo.backend(xps)
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "message"),
+        [
+            ({"x": N, "y": S}, xo.MixedBackends, "arrays of several libraries: x: numpy.*; y: array_api_strict"),
+            ({"x": N, "y": [1]}, xo.BackendNotFound, "argument y is a list"),
+            ({"x": N, "y": np.asarray([None])}, xo.Unsupported, "argument y is a numpy.ndarray"),
+            ({"x": 1.0}, xo.BackendNotFound, "needs an array"),
+        ],
+    )
+    def test_of_none(self, arguments, error, message):
+        with pytest.raises(error, match=message):
+            dispatch.require_one_backend("add", arguments)
+
+    def test_the_array_refines_what_its_class_says(self, monkeypatch):
+        own = xo.backend("numpy")
+        monkeypatch.setattr(own, "refine", lambda x: "torch" if x.ndim == 7 else None)
+        pytest.importorskip("torch")
+        assert dispatch.served_by(np.zeros((1,) * 7)) is xo.backend("torch")
+        assert dispatch.served_by(N) is own

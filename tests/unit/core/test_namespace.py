@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import registry
+from xarrayops._core import namespace as namespace_module, registry
 from xarrayops._protocol.surface import SURFACE
-from xarrayops.plugin import Call, gap_of
+from xarrayops.plugin import HOOKS, WRAPPED_HOOKS, Call, gap_of, takes_arrays
 
 LIBRARIES = ("numpy", "torch", "jax", "dask", "cupy")
 
@@ -133,6 +133,61 @@ class TestCandidates:
         served = registry.Backend("made_up", module).functions["sum"](1, axis=2)
         assert served == {"axis": 2}
         assert seen == [Call((1,), {"axis": 2})]
+
+
+class TestWrap:
+    """The hook `wrap` is given every function once, and what it returns serves in the namespace and in dispatch."""
+
+    @pytest.fixture
+    def wrapped(self, backend, unsupported):
+        seen = []
+
+        def wrap(verb, function, /):
+            seen.append((verb, function))
+            return (lambda x, /: ("wrapped", function(x))) if verb in ("square", "exp", "fft.fft") else function
+
+        gap = unsupported("it has no FFT", instead="xo.convert(x, 'numpy')")
+        kernels = [("only", lambda x, /: "only", lambda call: None)]
+        return backend(wrap=wrap, EXP_CANDIDATES=kernels, square=lambda x, /: "own", fft_fft=gap), seen
+
+    def test_what_it_returns_serves(self, wrapped):
+        made_up, _ = wrapped
+        assert made_up.functions["square"](0) == made_up.namespace.square(0) == ("wrapped", "own")
+        assert made_up.functions["exp"](0) == ("wrapped", "only")
+        assert made_up.functions["log"] is xps.log
+
+    def test_it_is_given_each_function_once(self, wrapped):
+        _, seen = wrapped
+        verbs = [verb for verb, _ in seen]
+        assert sorted(verbs) == sorted({*SURFACE, *WRAPPED_HOOKS} - {"fft.fft"})
+        assert dict(seen)["log"] is xps.log
+
+    def test_a_gap_stays_one(self, wrapped):
+        made_up, _ = wrapped
+        assert gap_of(made_up.functions["fft.fft"]).why == "it has no FFT"
+
+    def test_the_origin_shows_it(self, wrapped):
+        made_up, _ = wrapped
+        assert made_up.origins["square"] == "the library's own function, completed by the backend"
+        assert made_up.origins["log"] == "the library's own function"
+        assert made_up.origins["contiguous"] == "xarrayops' generic function, written on the standard alone"
+
+    def test_candidates_are_found_once_for_each_verb(self, backend_module, monkeypatch):
+        asked = []
+        found = namespace_module.candidates
+        monkeypatch.setattr(
+            namespace_module, "candidates", lambda module, verb: asked.append(verb) or found(module, verb)
+        )
+        registry.Backend("made_up", backend_module())
+        assert len(asked) == len(set(asked)) == len(SURFACE) + len(HOOKS)
+
+
+def test_takes_arrays():
+    taking = {verb for verb in SURFACE if takes_arrays(verb)}
+    assert {"add", "astype", "concat", "linalg.det", "zeros_like"} <= taking
+    assert taking.isdisjoint({"zeros", "arange", "asarray", "finfo", "broadcast_shapes", "fft.fftfreq"})
+    assert takes_arrays("einsum")
+    assert takes_arrays("update")
 
 
 def test_a_gap_raises_with_the_verb_and_the_way_out(backend, unsupported):

@@ -136,14 +136,14 @@ KERNEL = ("mine", lambda x, /: x, lambda call: None)
 @pytest.mark.parametrize(
     ("kernels", "said"),
     [
-        ([KERNEL[:2]], r"SQUARE_CANDIDATES\[0\] must be a tuple \(name, function, can\), but it is \('mine',"),
+        ([KERNEL[:2]], r"SQUARE_CANDIDATES\[0\] must be a tuple \(name, function, refusal\), but it is \('mine',"),
         ([KERNEL, (3, *KERNEL[1:])], r"SQUARE_CANDIDATES\[1\] must be a tuple"),
         ([KERNEL[1]], r"must be a tuple"),
-        (KERNEL[1], r"SQUARE_CANDIDATES must be a list of \(name, function, can\)"),
+        (KERNEL[1], r"SQUARE_CANDIDATES must be a list of \(name, function, refusal\)"),
         ([("mine", 3, KERNEL[2])], r"SQUARE_CANDIDATES\[0\]\[1\] must accept square\(x, /\), but it is 3\."),
         ([("mine", lambda: 0, KERNEL[2])], r"\[1\] must accept square\(x, /\), but it is square\(\)\."),
-        ([("mine", KERNEL[1], None)], r"SQUARE_CANDIDATES\[0\]\[2\] must accept can\(call, /\), but it is None\."),
-        ([("mine", KERNEL[1], lambda: None)], r"\[2\] must accept can\(call, /\), but it is can\(\)\."),
+        ([("mine", KERNEL[1], None)], r"SQUARE_CANDIDATES\[0\]\[2\] must accept refusal\(call, /\), but it is None\."),
+        ([("mine", KERNEL[1], lambda: None)], r"\[2\] must accept refusal\(call, /\), but it is refusal\(\)\."),
     ],
 )
 def test_candidates(backend_module, kernels, said):

@@ -1,4 +1,4 @@
-"""What is wrong with the parts of a sparse matrix, if anything: the first place, told in a sentence.
+"""What is wrong with the parts of a sparse matrix, if anything: the first place, in a sentence.
 
 Nothing is believed before it was checked, so the order is: ranks, dtypes and lengths; then the pointers; then whether
 each index is within its extent; then the order of the entries. The arrays are read by chunks that stay in the cache,

@@ -93,9 +93,9 @@ def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Cont
         indptr, indices, data = compact.bsr(a, request.block, where, asked)
         p = Parts("bsr", a.shape, data, indices, indptr, block=request.block)
     else:
-        turned = format == BY_COLUMNS
-        mask = where.T if turned and isinstance(where, np.ndarray) else where
-        c = compact.csr(a.T if turned else a, mask, asked)
+        transposed = format == BY_COLUMNS
+        mask = where.T if transposed and isinstance(where, np.ndarray) else where
+        c = compact.csr(a.T if transposed else a, mask, asked)
         p = Parts(format, a.shape, c.data, c.indices, c.indptr)
     nnz = p.data.shape[0]
     if request.nnz_max is not None and nnz > request.nnz_max:

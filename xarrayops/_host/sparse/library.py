@@ -11,7 +11,7 @@ from xarrayops._protocol.sparse import INDICES, Container, Parts
 from xarrayops._protocol.types import Array
 
 
-class Home(Protocol):
+class DenseBackend(Protocol):
     """The backend of a library's dense arrays, as far as its sparse side needs it."""
 
     name: str
@@ -46,7 +46,7 @@ class SparseLibrary:
         Whether containers may hold entries that only fill them up.
     """
 
-    def __init__(self, backend: Home, module: ModuleType) -> None:
+    def __init__(self, backend: DenseBackend, module: ModuleType) -> None:
         self.backend = backend
         self.module = module
         self.formats: tuple[str, ...] = module.FORMATS
@@ -97,7 +97,7 @@ class SparseLibrary:
 
     def native(self, a: Any) -> Array:
         """An array of the library with the values of a NumPy array that nobody else holds: its memory, where it can."""
-        borrowed = self.backend.functions["borrow"](a)
+        borrowed = self.backend.functions["try_from_numpy"](a)
         if borrowed is not None:
             return borrowed
         return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # where the operands are

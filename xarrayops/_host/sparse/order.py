@@ -1,4 +1,4 @@
-"""The order of entries: into rows, sorted, without duplicates; turned; in blocks; and back into dense arrays.
+"""The order of entries: into rows, sorted, without duplicates; transposed; in blocks; and back into dense arrays.
 
 What only moves entries moves their bits, whatever they mean, so that dtypes that SciPy lacks (float16, bfloat16) go the
 same way. Only sums of duplicates calculate; those dtypes are summed in float32 and rounded once.
@@ -213,7 +213,7 @@ def row_ranges(c: Compressed, nbytes: int, work: int = 0) -> list[tuple[int, int
 
 
 def ranges(before: Callable[[int], int], rows: int, pieces: int) -> list[tuple[int, int]]:
-    """At most so many ranges of rows with about the same work, told by how much comes before a row."""
+    """At most so many ranges of rows with about the same work, found from how much comes before a row."""
     pieces, total = min(pieces, rows), before(rows)
     cuts = [bisect_left(range(rows), total * k // pieces, key=before) for k in range(1, pieces)]
     return [(begin, end) for begin, end in pairwise([0, *cuts, rows]) if begin < end]

@@ -114,14 +114,14 @@ def sddmm(pattern: Compressed, a: Array, b: Array) -> Array:
     """``(a @ b)[i, j]`` at the entries of the pattern, for a (rows, k) and b (k, columns)."""
     dtype = np.result_type(a, b)
     a = a.astype(arithmetic(dtype), copy=False)
-    turned = _c_order(b.T.astype(a.dtype, copy=False))
+    by_column = _c_order(b.T.astype(a.dtype, copy=False))
     rows, columns, out = rows_of(pattern), pattern.indices, np.empty(pattern.data.size, a.dtype)
     step = max(1, GATHERED // max(1, a.shape[1] * a.itemsize))
 
     def sample(starts: Iterable[int]) -> None:
         for start in starts:
             here = slice(start, start + step)
-            np.einsum("ij,ij->i", a.take(rows[here], 0), turned.take(columns[here], 0), out=out[here])
+            np.einsum("ij,ij->i", a.take(rows[here], 0), by_column.take(columns[here], 0), out=out[here])
 
     threads.run(sample, range(0, out.size, step))
     return rounded(out, dtype)

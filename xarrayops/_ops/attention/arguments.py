@@ -8,12 +8,12 @@ from numbers import Integral, Real
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core.dispatch import serving
+from xarrayops._core.dispatch import function_for
 from xarrayops._core.registry import describe_class
 from xarrayops._ops.creation import asarray
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.types import Array
-from xarrayops.errors import what_there_is
+from xarrayops.errors import available_names
 
 LAYOUTS = ("BHSD", "BSHD", "HSD", "SHD")
 """Axes of q, k and v: batch, heads, sequence, head size. The last two have no batch."""
@@ -38,7 +38,7 @@ def request(
     softcap: float | None,
     q_lengths: Array | Sequence[int] | None,
     kv_lengths: Array | Sequence[int] | None,
-    with_lse: bool,
+    return_lse: bool,
 ) -> Attention:
     """The call in its one form.
 
@@ -48,7 +48,7 @@ def request(
         It says what does not fit, and what to do instead.
     """
     if layout not in LAYOUTS:
-        raise Misfit(f"no layout {layout!r}: {what_there_is(str(layout).upper(), LAYOUTS)}")
+        raise Misfit(f"no layout {layout!r}: {available_names(str(layout).upper(), LAYOUTS)}")
     if not q.ndim == k.ndim == v.ndim == len(layout):
         raise Misfit(f"the layout {layout} has {len(layout)} axes; q has {q.ndim}, k {k.ndim} and v {v.ndim}")
     dtype = q.dtype
@@ -85,7 +85,7 @@ def request(
     if softcap is not None and softcap <= 0:
         raise Misfit(f"softcap= is a number above 0, or None for no cap; it was {softcap!r}")
     ends = isinstance(anchor, str)
-    return Attention(q, k, v, scale, mask, bias, left, right, offset, softcap, q_lengths, kv_lengths, with_lse, ends)
+    return Attention(q, k, v, scale, mask, bias, left, right, offset, softcap, q_lengths, kv_lengths, return_lse, ends)
 
 
 _SHAPES = (
@@ -112,7 +112,7 @@ def _of(x: Array) -> tuple[int, ...]:
 
 
 def _dtype_name(x: Array) -> str | None:
-    name: str | None = serving("dtype_name", type(x))(x.dtype)
+    name: str | None = function_for("dtype_name", type(x))(x.dtype)
     return name
 
 

@@ -7,10 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from xarrayops._core import registry
-from xarrayops._core.dispatch import constant_while_tracing, creator, hold
+from xarrayops._core.dispatch import constant_while_tracing, publish
 from xarrayops._core.entry_points import names
-from xarrayops._core.loading import by_module
-from xarrayops._core.registry import Backend
+from xarrayops._core.registry import Backend, by_module
 from xarrayops._ops.engines import active
 from xarrayops._ops.exchange.convert import convert
 from xarrayops._ops.exchange.plan import plan_convert
@@ -18,7 +17,7 @@ from xarrayops._ops.explanation import Candidate
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, first_able, refusal, remember
 from xarrayops._protocol.types import Array
-from xarrayops.errors import BackendNotFound, Unsupported, what_there_is
+from xarrayops.errors import BackendNotFound, Unsupported, available_names
 
 FIELDS = ("q", "k", "v", "mask", "bias", "offset", "q_lengths", "kv_lengths")
 """Where a call may hold arrays."""
@@ -119,11 +118,14 @@ def serve_by_engines(a: Attention) -> tuple[Array, Array | None]:
 
 
 @constant_while_tracing
-def hold_named(cls: type, name: str | None, implementation: str) -> str:
-    """The name in `resolved` of what serves arrays of a class by the implementation of that name, or raises."""
-    route = named(creator(cls, name), implementation)
+def publish_named(cls: type, name: str, implementation: str) -> str:
+    """The name in `resolved` of what serves arrays of a class and a backend by that implementation, or raises."""
+    own = registry.backend_of_class(cls)
+    if own is None or own.name != name:  # an XLA tensor, say, which bears PyTorch's class
+        own = registry.backend_by_name(name)
+    route = named(own, implementation)
     serve = partial(serve_by_first, [route]) if route.is_foreign else first_able("attention", [route.kernel])
-    return hold(f"attention:{implementation}:{route.own.name}", serve)
+    return publish(f"attention:{implementation}:{name}", serve)
 
 
 def named(own: Backend, implementation: str) -> Route:
@@ -135,7 +137,7 @@ def named(own: Backend, implementation: str) -> Route:
         raise Unsupported(f"implementation={implementation!r}: {error}") from None
     by_name = {route.name: route for route in found}
     if implementation not in by_name:
-        raise Unsupported(f"no implementation {implementation!r}: {what_there_is(implementation, by_name)}")
+        raise Unsupported(f"no implementation {implementation!r}: {available_names(implementation, by_name)}")
     return by_name[implementation]
 
 

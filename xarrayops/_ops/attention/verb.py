@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from xarrayops._core import registry
-from xarrayops._core.dispatch import PLAIN, Home, common_backend, described, given, home, is_akin, resolved, serving_at
+from xarrayops._core.arguments import described, require_array_argument
+from xarrayops._core.dispatch import require_one_backend, resolved
+from xarrayops._core.registry import Backend
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import Misfit, as_asked, request
-from xarrayops._ops.attention.routes import hold_named, serve_by_engines
+from xarrayops._ops.attention.routes import publish_named, serve_by_engines
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
@@ -143,15 +145,15 @@ def attention(
     >>> xo.attention(step, k, v, kv_lengths=[100], causal="bottom_right").shape
     (1, 8, 1, 64)
     """
-    where = require_one_library(q, k, v, mask, bias, q_lengths, kv_lengths)
+    backend = require_one_library(q, k, v, mask, bias, q_lengths, kv_lengths)
     a = checked(q, k, v, layout, mask, bias, causal, window, scale, softcap, q_lengths, kv_lengths, return_lse)
     try:
         if implementation is not None:
-            serve = getattr(resolved, hold_named(*where, implementation))
+            serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
         elif engines.active():
             serve = serve_by_engines
         else:
-            serve = serving_at("attention", where)
+            serve = backend.functions["attention"]
         out, lse = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{asked(q, k, v)}: {error}") from None
@@ -164,21 +166,15 @@ def attention(
     return out, lse if len(layout) == 4 else lse[0, ...]
 
 
-def require_one_library(q: Array, *others: Any) -> Home:
-    """Where q is served, after a look at what stands beside it; lengths may be sequences, and what is optional None."""
-    cls, where = type(q), home(q)
-    for place, x in enumerate(others):
-        fits = type(x) is cls or (place > 1 and type(x) in PLAIN) or (place > 3 and isinstance(x, (list, tuple)))
-        if not (fits or is_akin(cls, type(x))):
-            where = None
-    if where is not None:
-        return where
+def require_one_library(q: Array, *others: Any) -> Backend:
+    """The backend of all arrays; lengths may be sequences, and what is optional None."""
     arguments = dict(zip(("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"), (q, *others), strict=True))
     for name in ("q", "k", "v"):
-        given("attention", name, arguments[name], "array")
+        require_array_argument("attention", name, arguments[name], "array")
     lengths = ("q_lengths", "kv_lengths")
-    common_backend("attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")})
-    return home(q) or (cls, None)
+    return require_one_backend(
+        "attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")}
+    )
 
 
 def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:

@@ -8,7 +8,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core import registry
-from xarrayops._core.namespace import offer
 from xarrayops._ops.exchange.plan import Plan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._protocol.sparse import Parts
@@ -120,16 +119,16 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
 
 def _remember_shortcut(cls: type, to: str, plan: Plan) -> None:
     """How arrays of a class pass to a library without a plan, where both have the hooks that decide it at once."""
-    lend, borrow = offer(plan.source.module, "lend"), offer(plan.target.module, "borrow")
-    if plan.source is plan.target or lend is None or borrow is None:
+    try_as_numpy, try_from_numpy = plan.source.own_hook("try_as_numpy"), plan.target.own_hook("try_from_numpy")
+    if plan.source is plan.target or try_as_numpy is None or try_from_numpy is None:
         return
 
     def by_way_of_numpy(x: Array) -> Array | None:
-        seen = lend(x)
-        return None if seen is None else borrow(seen)
+        seen = try_as_numpy(x)
+        return None if seen is None else try_from_numpy(seen)
 
     # NumPy's own hooks hand on what they are given: a call that need not be made
-    alone = {plan.source.name: borrow, plan.target.name: lend}
+    alone = {plan.source.name: try_from_numpy, plan.target.name: try_as_numpy}
     _shortcuts[cls, to] = alone.get("numpy", by_way_of_numpy)
 
 

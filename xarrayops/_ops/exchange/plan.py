@@ -50,7 +50,7 @@ def target_of(to: str | ModuleType | Array) -> Backend:
         return registry.backend_by_name(to)
     if isinstance(to, ModuleType):
         return registry.backend_by_namespace(to)
-    if registry.admit(to) is None:
+    if registry.register_conforming(to) is None:
         kind = registry.describe_class(type(to))
         raise BackendNotFound(f"xo.convert: to must be a backend's name, a namespace or an array; it is a {kind}.")
     return registry.backend_of(to)

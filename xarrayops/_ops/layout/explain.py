@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core import registry
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Candidate, Explanation, bound_arguments, explain_call, explain_tried
 from xarrayops._ops.layout.layout import (
     as_strided,
@@ -16,12 +17,12 @@ from xarrayops._ops.layout.layout import (
     pin_memory,
     with_memory_format,
 )
-from xarrayops._ops.layout.relayout import Foreseen, foreseen, relayout, require_served
+from xarrayops._ops.layout.relayout import LayoutForecast, forecast, relayout
 from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.types import Array
 
-Foresee = Callable[..., Foreseen]
-"""What a call would do, from x, its memory and the other arguments."""
+Predict = Callable[..., LayoutForecast]
+"""What a call would do, from its backend, x, its memory and the other arguments."""
 
 
 def explain_contiguous(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -33,7 +34,7 @@ def explain_contiguous(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def explain_relayout(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     """Whether `relayout` would copy; it changes the shape, and so serves libraries without strides, too."""
     bound = bound_arguments(verb, relayout, args, kwargs)
-    return _explain_order(verb, foreseen, *bound.args, **bound.kwargs, needs_strides=False)
+    return _explain_order(verb, forecast, *bound.args, **bound.kwargs, needs_strides=False)
 
 
 def explain_with_memory_format(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -55,14 +56,13 @@ def explain_pin_memory(verb: str, /, x: Array) -> Explanation:
 
 
 def _explain_order(
-    verb: str, foresee: Foresee, x: Array, /, *args: Any, needs_strides: bool = True, **kwargs: Any
+    verb: str, predict: Predict, x: Array, /, *args: Any, needs_strides: bool = True, **kwargs: Any
 ) -> Explanation:
     """Whether a verb that brings the elements of x into an order would copy them."""
-    require_served(verb, x)
-    backend = registry.backend_of(x)
-    memory, gap = backend.functions["memory"](x), getattr(backend.module, "NO_STRIDES", None)
+    backend = require_one_backend(verb, {"x": x})
+    memory, gap = backend.functions["memory"](x), backend.no_strides
     name = f"{backend.name}:{verb}"
-    found = foresee(x, memory, *args, **kwargs)
+    found = predict(backend, x, memory, *args, **kwargs)
     if gap is not None and needs_strides and not found.idle:
         return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
     kept = memory is None and found.idle and (gap is not None or not x.shape)
@@ -71,7 +71,7 @@ def _explain_order(
     elif memory is None:
         action, nbytes, reason = "copy", None, "x shows no memory, so its library lays it out"
     elif found.stays and (gap is None or found.idle):
-        action, nbytes, reason = "zero-copy", 0, "the elements are already in this order"
+        action, nbytes, reason = "zero-copy", 0, "x is already in this layout"
     else:
         action, nbytes, reason = "copy", found.nbytes, "the elements are in another order"
     copies = (f"copies {nbytes} bytes",) if nbytes else ()
@@ -79,14 +79,14 @@ def _explain_order(
     return Explanation(verb, f"{action}: {reason}", (candidate,), name, action=action, nbytes=nbytes, reason=reason)
 
 
-def _in_order_of(axes: Callable[..., tuple[int, ...]]) -> Foresee:
+def _in_order_of(axes: Callable[..., tuple[int, ...]]) -> Predict:
     """What a verb would do that brings elements into C order of the axes that a function gives."""
 
-    def foresee(x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> Foreseen:
-        order = axes(x, *args, **kwargs)
+    def predict(backend: Backend, x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> LayoutForecast:
+        order = axes(backend, x, *args, **kwargs)
         idle = order == tuple(range(x.ndim))
         if memory is None:
-            return Foreseen(idle, False, None)
-        return Foreseen(idle, memory.permuted(order).is_compact, memory.nbytes)
+            return LayoutForecast(idle, False, None)
+        return LayoutForecast(idle, memory.permuted(order).is_compact, memory.nbytes)
 
-    return foresee
+    return predict

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from xarrayops import standard
-from xarrayops._core import registry
-from xarrayops._core.dispatch import constant_while_tracing, creator, described, home, serving
-from xarrayops._ops.layout.relayout import require_served
+from xarrayops._core.arguments import described
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
 from xarrayops._protocol.devices import Memory
-from xarrayops._protocol.types import Array, ArrayT, Gap, gap_of
+from xarrayops._protocol.types import Array, ArrayT, gap_of
 from xarrayops.errors import LayoutError, Unsupported
 
 MEMORY_FORMATS = ("contiguous", "channels_last")
@@ -96,19 +95,20 @@ def layout_of(x: Array, /) -> Layout:
     >>> l.strides, l.offset, l.order
     ((12, 4, 1), 4, 'strided')
     """
-    memory = _memory("layout_of", x)
-    size, offset = memory.itemsize, serving("memory_offset", type(x))(x)
+    backend = require_one_backend("layout_of", {"x": x})
+    memory = _memory("layout_of", backend, x)
+    size, offset = memory.itemsize, backend.functions["memory_offset"](x)
     if not size or any(count % size for count in (*memory.strides, offset)):
         raise LayoutError(
-            f"xo.layout_of({_shown(x)}): the strides are {memory.strides} bytes from {offset}, and the item is of "
-            f"{size} bytes, by which they cannot be counted. Instead: a copy, xo.asarray(x, copy=True)."
+            f"xo.layout_of({described(x, backend)}): the strides are {memory.strides} bytes from {offset}, which "
+            f"are no multiples of the {size}-byte item. Instead: a copy, xo.asarray(x, copy=True)."
         )
     strides = tuple(stride // size for stride in memory.strides)
-    return Layout(memory.shape, strides, offset // size, size, serving("device", type(x))(x))
+    return Layout(memory.shape, strides, offset // size, size, backend.functions["device"](x))
 
 
 def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
-    """x with its elements in C (or Fortran) order without gaps; x itself if it already is.
+    """x with its elements in C (or Fortran) order without gaps; x itself if already in this layout.
 
     Parameters
     ----------
@@ -141,14 +141,14 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
     >>> xo.contiguous(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    require_served("contiguous", x)
+    backend = require_one_backend("contiguous", {"x": x})
     if order == "C":
-        return serving("contiguous", type(x))(x)
-    return _dense("contiguous", x, axes_by_order(x, order))
+        return backend.functions["contiguous"](x)
+    return _dense("contiguous", backend, x, axes_by_order(backend, x, order))
 
 
 def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
-    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if it has them.
+    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if already so.
 
     Parameters
     ----------
@@ -173,32 +173,20 @@ def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
     >>> xo.layout_of(xo.with_memory_format(np.zeros((2, 3, 4, 5)), "channels_last")).strides
     (60, 1, 15, 3)
     """
-    require_served("with_memory_format", x)
-    return _dense("with_memory_format", x, axes_by_format(x, memory_format))
+    backend = require_one_backend("with_memory_format", {"x": x})
+    return _dense("with_memory_format", backend, x, axes_by_format(backend, x, memory_format))
 
 
-def _dense(verb: str, x: Array, axes: tuple[int, ...]) -> Array:
+def _dense(verb: str, backend: Backend, x: Array, axes: tuple[int, ...]) -> Array:
     """x with the same shape and its elements in C order of the axes as given, outermost first."""
-    fill = serving("contiguous", type(x))
+    fill, permute_dims = backend.functions["contiguous"], backend.functions["permute_dims"]
     if axes == tuple(range(x.ndim)):
         return fill(x)
-    _require_strides(verb, x)
-    turned = standard.permute_dims(x, axes)
-    dense = fill(turned)
-    return x if dense is turned else standard.permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
-
-
-def _require_strides(verb: str, x: Array) -> None:
-    gap = _lack_of_strides(*(home(x) or (type(x), None)))
-    if gap is not None:
-        raise Unsupported(f"xo.{verb}: {gap}.")
-
-
-@constant_while_tracing
-def _lack_of_strides(cls: type, name: str | None) -> str | None:
-    """What a library says that has no strides."""
-    gap: Gap | None = getattr(creator(cls, name).module, "NO_STRIDES", None)
-    return None if gap is None else str(gap)
+    if backend.no_strides is not None:
+        raise Unsupported(f"xo.{verb}: {backend.no_strides}.")
+    permuted = permute_dims(x, axes)
+    dense = fill(permuted)
+    return x if dense is permuted else permute_dims(dense, tuple(map(axes.index, range(x.ndim))))
 
 
 def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> ArrayT:
@@ -239,9 +227,9 @@ def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: 
         shape, strides, offset = _integers(shape), _integers(strides), operator.index(offset)
     except TypeError as error:
         raise LayoutError(f"xo.as_strided: shape, strides and offset are integers; {error}.") from None
-    require_served("as_strided", x)
-    serve = registry.backend_of(x).functions["as_strided"]
-    memory = None if gap_of(serve) else _memory("as_strided", x)
+    backend = require_one_backend("as_strided", {"x": x})
+    serve = backend.functions["as_strided"]
+    memory = None if gap_of(serve) else _memory("as_strided", backend, x)
     try:
         wrong = memory and _out_of_bounds(memory, shape, strides, offset)
         if wrong:
@@ -249,7 +237,9 @@ def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: 
             raise LayoutError(f"{wrong}. Instead: {way_out}")
         return serve(x, shape, strides, offset)
     except ValueError as error:  # also of the library, as for more axes than it can have
-        raise LayoutError(f"xo.as_strided({_shown(x)}, {shape=}, {strides=}, {offset=}): {error}.") from None
+        raise LayoutError(
+            f"xo.as_strided({described(x, backend)}, {shape=}, {strides=}, {offset=}): {error}."
+        ) from None
 
 
 def _integers(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -290,22 +280,23 @@ def pin_memory(x: ArrayT, /) -> ArrayT:
     Unsupported
         The library cannot page-lock, x does not lie in host memory, or there is no GPU to lock it for.
     """
-    return serving("pin_memory", type(x))(x)
+    return require_one_backend("pin_memory", {"x": x}).functions["pin_memory"](x)
 
 
-def axes_by_order(x: Array, /, order: str = "C") -> tuple[int, ...]:
+def axes_by_order(backend: Backend, x: Array, /, order: str = "C") -> tuple[int, ...]:
     """The axes of x from the outermost to the innermost, as an order has them."""
     if order not in ("C", "F"):
         raise LayoutError(f"xo.contiguous: the order is 'C' or 'F'; it was {order!r}.")
     return tuple(range(x.ndim))[:: 1 if order == "C" else -1]
 
 
-def axes_by_format(x: Array, memory_format: str, /) -> tuple[int, ...]:
+def axes_by_format(backend: Backend, x: Array, memory_format: str, /) -> tuple[int, ...]:
     """The axes of x from the outermost to the innermost, as a memory format has them."""
     if memory_format not in MEMORY_FORMATS or x.ndim not in (4, 5):
+        asked = f"xo.with_memory_format({described(x, backend)}, {memory_format!r})"
         raise LayoutError(
-            f"xo.with_memory_format({_shown(x)}, {memory_format!r}): the formats are {' and '.join(MEMORY_FORMATS)}, "
-            f"of arrays with 4 or 5 axes. Instead: xo.relayout, for any axes."
+            f"{asked}: the formats are {' and '.join(MEMORY_FORMATS)}, of arrays with 4 or 5 axes. "
+            f"Instead: xo.relayout, for any axes."
         )
     return _format_axes(memory_format, x.ndim)
 
@@ -314,17 +305,13 @@ def _format_axes(memory_format: str, ndim: int) -> tuple[int, ...]:
     return tuple(range(ndim)) if memory_format == "contiguous" else (0, *range(2, ndim), 1)
 
 
-def _memory(verb: str, x: Array) -> Memory:
-    require_served(verb, x)
-    memory: Memory | None = serving("memory", type(x))(x)
+def _memory(verb: str, backend: Backend, x: Array) -> Memory:
+    memory: Memory | None = backend.functions["memory"](x)
     if memory is not None:
         return memory
-    if serving("is_lazy", type(x))(x):
+    if backend.functions["is_lazy"](x):
         raise Unsupported(
             f"xo.{verb}: x has no memory yet, its values are not computed. Instead: xo.compute(x), outside of jax.jit."
         )
-    raise Unsupported(f"xo.{verb}: {_shown(x)} shows no memory of its own. Instead: a copy of x in this library.")
-
-
-def _shown(x: Array) -> str:
-    return described(x, registry.backend_of(x))
+    shown = described(x, backend)
+    raise Unsupported(f"xo.{verb}: {shown} exposes no memory address. Instead: a copy of x in this library.")

@@ -34,22 +34,22 @@ class Side(NamedTuple):
         return tuple(factor.name for factor in self.factors if not factor.block)
 
 
-class Plan(NamedTuple):
+class AxisPlan(NamedTuple):
     """What brings an array from one side of a pattern to the other.
 
-    Its axes are put in turn: in the order of the names on the right, each inner part right behind its outer one. Then
-    parts are joined and named axes are cut, for each name by the items of its block, 0 without; then placed.
+    Its axes are permuted into the order of the names on the right, each inner part behind its outer one. Then parts are
+    joined and named axes are cut, for each name by the items of its block, 0 without; then placed.
     """
 
     names: tuple[str, ...]
-    turned: tuple[int, ...]
+    permuted: tuple[int, ...]
     joined: tuple[int, ...]
     cut: tuple[int, ...]
     placed: tuple[int, ...]
 
 
 @constant_while_tracing
-def plan(text: str) -> Plan:
+def plan(text: str) -> AxisPlan:
     """The plan of a pattern such as ``"NCHW -> NCHW16c"`` or ``"b h s d -> b s h d"``.
 
     Raises
@@ -61,7 +61,7 @@ def plan(text: str) -> Plan:
 
 
 @lru_cache(maxsize=1024)  # torch.compile ignores such a cache, and would trace what is behind it
-def _planned(text: str) -> Plan:
+def _planned(text: str) -> AxisPlan:
     if not isinstance(text, str):
         raise LayoutError("a pattern is a string such as 'NCHW -> NHWC'")
     if _EINOPS.search(text):
@@ -80,16 +80,16 @@ def _planned(text: str) -> Plan:
         raise LayoutError(
             f"both sides of {text!r} must name the same axes; {_listed(different)} do not{_hint(source, target, sides)}"
         )
-    in_turn = [
+    in_order = [
         tuple(part for name in names for part in sorted(s.factors) if part.name == name) for s in (source, target)
     ]
     joined, cut = (tuple(side.blocks.get(name, 0) for name in names) for side in (source, target))
-    return Plan(
+    return AxisPlan(
         names,
-        tuple(map(source.factors.index, in_turn[0])),
+        tuple(map(source.factors.index, in_order[0])),
         joined,
         cut,
-        tuple(map(in_turn[1].index, target.factors)),
+        tuple(map(in_order[1].index, target.factors)),
     )
 
 

@@ -6,10 +6,10 @@ import operator
 from itertools import product
 from typing import NamedTuple
 
-from xarrayops import standard
-from xarrayops._core import registry
-from xarrayops._core.dispatch import common_backend, constant_while_tracing, creator, described, home, serving
-from xarrayops._ops.layout.pattern import Plan, plan
+from xarrayops._core.arguments import described
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
+from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import LayoutError, Unsupported
@@ -32,7 +32,7 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     Returns
     -------
     array
-        C-contiguous, of x's dtype and library; it shares x's memory if that already lies so.
+        C-contiguous, of x's dtype and library; it shares x's memory if x is already in this layout.
 
     Raises
     ------
@@ -54,26 +54,20 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     >>> blocked.shape, xo.relayout(blocked, "NCHW16c -> NCHW", channels=20).shape
     ((32, 2, 7, 7, 16), (32, 20, 7, 7))
     """
-    require_served("relayout", x)
+    backend = require_one_backend("relayout", {"x": x})
     try:
-        return _relaid(x, plan(pattern), channels)
+        return _relaid(backend, x, plan(pattern), channels)
     except Unsupported as error:
-        raise Unsupported(f"{_asked(x, pattern, channels)}: {error}") from None
+        raise Unsupported(f"{_asked(backend, x, pattern, channels)}: {error}") from None
     except ValueError as error:  # also of the library, as for more axes than it can have
-        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
+        raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
 
 
-def require_served(verb: str, x: Array) -> None:
-    """Raise unless x is an array that some library serves, and this very one: no array of Python objects, say."""
-    if home(x) is None:
-        common_backend(verb, {"x": x})
-
-
-class Foreseen(NamedTuple):
+class LayoutForecast(NamedTuple):
     """What a verb that brings elements into an order would do.
 
     Whether it would touch neither axes nor memory; whether its result would share memory where there are strides, and
-    the bytes of the result, where they can be told.
+    the bytes of the result, where they are known.
     """
 
     idle: bool
@@ -81,41 +75,44 @@ class Foreseen(NamedTuple):
     nbytes: int | None
 
 
-def _relaid(x: Array, steps: Plan, channels: int | None) -> Array:
+def _relaid(backend: Backend, x: Array, steps: AxisPlan, channels: int | None) -> Array:
+    f = backend.functions
     _require_fit(x.ndim, steps, channels)
-    x = standard.permute_dims(x, steps.turned)
+    reshapes = any(steps.joined) or any(steps.cut)
+    if not reshapes or steps.permuted != tuple(range(x.ndim)):
+        x = f["permute_dims"](x, steps.permuted)
     if any(steps.joined):
-        x = standard.reshape(serving("contiguous", type(x))(x), _joined(x.shape, steps))
+        x = f["reshape"](f["contiguous"](x), _joined(x.shape, steps))
         if channels is not None:
             axis, extent = _trimmed(x.shape, steps, channels)
             x = x[(*(slice(None),) * axis, slice(extent), ...)]
     if any(steps.cut):
         padded = any(n % block for n, block in zip(x.shape, steps.cut, strict=True) if block)
-        if padded and _is_written(x):
-            return _in_pieces(x, steps)
-        x = standard.permute_dims(standard.reshape(_filled_up(x, steps), _cut(x.shape, steps)), steps.placed)
-    return serving("contiguous", type(x))(x)
+        if padded and _is_written(backend, x):
+            return _in_pieces(backend, x, steps)
+        x = f["permute_dims"](f["reshape"](_filled_up(backend, x, steps), _cut(x.shape, steps)), steps.placed)
+    return f["contiguous"](x)
 
 
-def _is_written(x: Array) -> bool:
+def _is_written(backend: Backend, x: Array) -> bool:
     """Whether an array beside x can be written at once, where the others give a new array for each piece."""
-    return not (_is_immutable(type(x)) or serving("is_lazy", type(x))(x))
+    return not (backend.immutable or backend.functions["is_lazy"](x))
 
 
-@constant_while_tracing
-def _is_immutable(cls: type) -> bool:
-    return creator(cls, None).immutable
+def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
+    """Zeros of x's dtype, on the device of x."""
+    return backend.functions["zeros"](shape, dtype=x.dtype, device=backend.functions["device"](x))
 
 
-def _in_pieces(x: Array, steps: Plan) -> Array:
+def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
     """The result as zeros, and x written there: one copy, while x with zeros behind its axes would be another."""
-    cut, write = _cut(x.shape, steps), serving("update", type(x))
-    result = standard.zeros(tuple(cut[k] for k in steps.placed), dtype=x.dtype, like=x)
+    f, cut = backend.functions, _cut(x.shape, steps)
+    result = _zeros(backend, x, tuple(cut[k] for k in steps.placed))
     for pieces in product(*map(_pieces, x.shape, steps.cut)):
-        piece = standard.reshape(x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
+        piece = f["reshape"](x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
         place = tuple(part for p in pieces for part in p.place)
         where = tuple(place[k] for k in steps.placed)
-        result = write(result, where, "set", standard.permute_dims(piece, steps.placed), copy=None)
+        result = f["update"](result, where, "set", f["permute_dims"](piece, steps.placed), copy=None)
     return result
 
 
@@ -137,15 +134,15 @@ def _pieces(extent: int, block: int) -> list[Piece]:
     return [blocks] * (whole > 0) + [left] * (rest > 0)
 
 
-def _require_fit(ndim: int, steps: Plan, channels: int | None) -> None:
-    if ndim != len(steps.turned):
-        raise LayoutError(f"the left side names {len(steps.turned)} axes, x has {ndim}")
+def _require_fit(ndim: int, steps: AxisPlan, channels: int | None) -> None:
+    if ndim != len(steps.permuted):
+        raise LayoutError(f"the left side names {len(steps.permuted)} axes, x has {ndim}")
     if channels is not None and len([block for block in steps.joined if block]) != 1:
         raise LayoutError("channels= is the extent of the axis in blocks on the left side, and there must be one")
 
 
-def _joined(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
-    """The extents of the named axes, out of those of the parts that are in turn."""
+def _joined(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
+    """The extents of the named axes, out of those of the parts, permuted."""
     joined, parts = [], iter(shape)
     for name, block in zip(steps.names, steps.joined, strict=True):
         extent = next(parts)
@@ -155,7 +152,7 @@ def _joined(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
     return tuple(joined)
 
 
-def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, int]:
+def _trimmed(shape: tuple[int, ...], steps: AxisPlan, channels: int) -> tuple[int, int]:
     """The axis that is cut off at ``channels`` items, and how many those are."""
     (axis,) = (k for k, block in enumerate(steps.joined) if block)
     try:
@@ -169,17 +166,17 @@ def _trimmed(shape: tuple[int, ...], steps: Plan, channels: int) -> tuple[int, i
     return axis, extent
 
 
-def _filled_up(x: Array, steps: Plan) -> Array:
+def _filled_up(backend: Backend, x: Array, steps: AxisPlan) -> Array:
     """x with zeros behind those axes that are no whole number of blocks, where no array is written."""
     for axis, block in enumerate(steps.cut):
         missing = -x.shape[axis] % block if block else 0
         if missing:
             filling = (*x.shape[:axis], missing, *x.shape[axis + 1 :])
-            x = standard.concat([x, standard.zeros(filling, dtype=x.dtype, like=x)], axis=axis)
+            x = backend.functions["concat"]([x, _zeros(backend, x, filling)], axis=axis)
     return x
 
 
-def _cut(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
+def _cut(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
     """The extents of the parts, out of those of the named axes."""
     parts: list[int] = []
     for extent, block in zip(shape, steps.cut, strict=True):
@@ -187,24 +184,26 @@ def _cut(shape: tuple[int, ...], steps: Plan) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def foreseen(x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None) -> Foreseen:
+def forecast(
+    backend: Backend, x: Array, memory: Memory | None, pattern: str, /, *, channels: int | None = None
+) -> LayoutForecast:
     """What `relayout` would do, for `explain`."""
     try:
         steps = plan(pattern)
         _require_fit(x.ndim, steps, channels)
-        idle = steps.turned == tuple(range(x.ndim)) and not any((*steps.joined, *steps.cut))
+        idle = steps.permuted == tuple(range(x.ndim)) and not any((*steps.joined, *steps.cut))
         seen = memory or Memory(
             "", tuple(x.shape), (0,) * x.ndim, itemsize=0, pointer=0, device=""
         )  # to see that it fits
-        stays, nbytes = _foreseen(seen, steps, channels)
-        return Foreseen(idle, stays, nbytes) if memory else Foreseen(idle, False, None)
+        stays, nbytes = _forecast(seen, steps, channels)
+        return LayoutForecast(idle, stays, nbytes) if memory else LayoutForecast(idle, False, None)
     except LayoutError as error:
-        raise LayoutError(f"{_asked(x, pattern, channels)}: {error}.") from None
+        raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
 
 
-def _foreseen(memory: Memory, steps: Plan, channels: int | None) -> tuple[bool, int]:
+def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bool, int]:
     """Whether every step gives a view where there are strides, and the bytes of the result."""
-    memory, stays = memory.permuted(steps.turned), True
+    memory, stays = memory.permuted(steps.permuted), True
     if any(steps.joined):
         stays, memory = memory.is_compact, _compact(memory, _joined(memory.shape, steps))
         if channels is not None:
@@ -223,5 +222,5 @@ def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
     return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
-def _asked(x: Array, pattern: str, channels: int | None) -> str:
-    return f"xo.relayout({described(x, registry.backend_of(x))}, {pattern!r}, {channels=})"
+def _asked(backend: Backend, x: Array, pattern: str, channels: int | None) -> str:
+    return f"xo.relayout({described(x, backend)}, {pattern!r}, {channels=})"

@@ -50,7 +50,7 @@ def explain_matmul(verb: str, /, *args: Any) -> Explanation:
 
 def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
     """The kernels that a library has for a verb, and what each answers to a call."""
-    reasons = [(kernel, can(Call(arguments, {}))) for kernel, _, can in sparse.kernels[name]]
+    reasons = [(kernel, refusal(Call(arguments, {}))) for kernel, _, refusal in sparse.kernels[name]]
     home = sparse.backend.name
     listed = tuple(Candidate(f"{home}:{kernel}", reason is None, reason or "") for kernel, reason in reasons)
     chosen = next((candidate.name for candidate in listed if candidate.ok), None)

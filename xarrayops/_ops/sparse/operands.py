@@ -8,7 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from xarrayops._core import registry
-from xarrayops._core.dispatch import common_backend, given
+from xarrayops._core.arguments import common_backend, require_array_argument
 from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
 
@@ -36,13 +36,13 @@ def served(prepare: Callable[P, Any]) -> Callable[P, Any]:
 def serving_sparse(verb: str, arguments: dict[str, Any], *, numbers: bool = False) -> SparseBackend:
     """The sparse side of the one library to which all arguments belong; numbers, where they will do, belong to any."""
     for name, x in arguments.items():
-        given(f"sparse.{verb}", name, x, "operand" if numbers else "array")
+        require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
     return common_backend(f"sparse.{verb}", arguments, containers=True).sparse
 
 
 def require_container(verb: str, name: str, x: Any) -> SparseBackend:
     """The sparse side of the library of x, which must be a container."""
-    if registry.backend_of_container(type(x)) is None and registry.admit(x) is None:
+    if registry.backend_of_container(type(x)) is None and registry.register_conforming(x) is None:
         kind = registry.describe_class(type(x))
         raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, no sparse container of a library that we know")
     sparse = serving_sparse(verb, {name: x})

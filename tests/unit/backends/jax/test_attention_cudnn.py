@@ -225,7 +225,7 @@ def test_cudnn_stays_away_from_other_devices() -> None:
         ({"mask": jnp.ones((1, 1, 8, 8), bool)}, "mask"),
         ({"bias": jnp.ones((1, 1, 8, 8))}, "bias"),
         ({"kv_lengths": jnp.ones(1, "int32")}, "kv_lengths"),
-        ({"with_lse": True}, "logsumexp"),
+        ({"return_lse": True}, "logsumexp"),
     ],
 )
 def test_cudnn_serves_only_what_it_gives_rightly(

@@ -16,7 +16,7 @@ STRIDED = np.arange(14 * 72, dtype=np.uint8).reshape(14, 72)[::2, ::3]
 
 @pytest.mark.skipif(not NEW_ENOUGH, reason="this NumPy needs mending")
 def test_newer_numpy_is_offered_as_it_is():
-    assert old.MENDED == {}
+    assert old.PATCHES == {}
 
 
 @pytest.mark.parametrize("name", old._COMPARISONS)

@@ -118,7 +118,7 @@ def test_one_query(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_logsumexp_without_keys_is_writable() -> None:
     """Every row has its own."""
-    _, lse = KERNELS["blocked"][0](Attention(*qkv(5, 0), 0.3, with_lse=True))
+    _, lse = KERNELS["blocked"][0](Attention(*qkv(5, 0), 0.3, return_lse=True))
     assert (lse.add_(1) == -math.inf).all()
 
 
@@ -167,7 +167,7 @@ def chosen(call: Call) -> str:
 
 def test_choice_on_the_cpu() -> None:
     """Flash attention wherever it can."""
-    grad = {"with_lse": True}
+    grad = {"return_lse": True}
     assert chosen(call()) == chosen(call(right=0, left=3, mask=flags(5, 7)[None, None])) == "sdpa-flash"
     assert chosen(call(kv_lengths=torch.tensor([3, 4]))) == chosen(call(**grad)) == "sdpa-flash"
     assert chosen(call(softcap=2.0)) == chosen(call(like=(5, 0))) == chosen(call(sizes=(64, 0))) == "blocked"

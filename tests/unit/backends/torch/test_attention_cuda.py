@@ -82,11 +82,11 @@ def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
             gpu["major"] = major
             assert chosen(call()) == chosen(call(right=0)) == chosen(call(right=0, left=5)) == best
             assert chosen(call(mask=mask)) == ("sdpa-efficient" if best == "sdpa-flash" else best)
-            assert chosen(call(with_lse=True, left=7, right=0)) == "sdpa-flash"
+            assert chosen(call(return_lse=True, left=7, right=0)) == "sdpa-flash"
             assert chosen(call(kv_lengths=lengths)) == chosen(call(**from_below)) == "sdpa-flash"
             assert chosen(call(**from_below, left=9)) == chosen(call(1, **from_below)) == "sdpa-flash"
             assert chosen(call(dtype=torch.float32)) == chosen(call(dtype=torch.float32, right=0)) == "sdpa-efficient"
-            assert chosen(call(mask=mask, with_lse=True)) == chosen(call(size=12, value_size=12)) == "blocked"
+            assert chosen(call(mask=mask, return_lse=True)) == chosen(call(size=12, value_size=12)) == "blocked"
             assert chosen(call(dtype=torch.float64)) == chosen(call(softcap=1.0)) == "blocked"
         gpu["major"] = 9
         assert chosen(call(1, right=0, offset=63)) == chosen(call(15)) == "sdpa-flash", "decoding"
@@ -140,7 +140,7 @@ def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
     """The logsumexp's gradient, scales that are not positive, and a bias that is more exact than the queries."""
     with FakeTensorMode():
         gpu["major"] = 8
-        followed = call(with_lse=True)
+        followed = call(return_lse=True)
         followed.args[0].q.requires_grad_()
         assert "no gradient" in refusal("flash", followed)
         ragged = call(kv_lengths=of_gpu(2, dtype=torch.int32))

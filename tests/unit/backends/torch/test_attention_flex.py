@@ -108,7 +108,7 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen(softcap=None) != "flex"
     small = q[:, :, :256], k[:, :, :256]
     assert chosen(q=small[0], k=small[1], v=small[1]) == "blocked"
-    assert chosen(with_lse=True) == chosen(mask=torch.ones(1, 1, 1, 1024, dtype=torch.bool)) == "blocked"
+    assert chosen(return_lse=True) == chosen(mask=torch.ones(1, 1, 1, 1024, dtype=torch.bool)) == "blocked"
     assert chosen(right=0, offset=-3) == chosen(q=q.double(), k=k.double(), v=k.double()) == "blocked"
     assert chosen(q=q.clone().requires_grad_()) == "blocked"
     monkeypatch.setattr(modes, "generation", lambda device: 7)

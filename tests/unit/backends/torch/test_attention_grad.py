@@ -32,13 +32,13 @@ def arrays(sizes: tuple[int, int] = (8, 8)) -> list[Any]:
     return [torch.randn(shape, generator=draw, dtype=torch.float64) for shape in shapes]
 
 
-def gradients(kernel: str, given: list[Any], bias: Any = None, *, with_lse: bool, **options: Any) -> list[Any]:
+def gradients(kernel: str, given: list[Any], bias: Any = None, *, return_lse: bool, **options: Any) -> list[Any]:
     leaves = [x.detach().clone().requires_grad_() for x in (*given, *([] if bias is None else [bias]))]
     scale = options.pop("scale", 0.3)
-    call = Attention(*leaves[:3], scale, bias=None if bias is None else leaves[3], with_lse=with_lse, **options)
+    call = Attention(*leaves[:3], scale, bias=None if bias is None else leaves[3], return_lse=return_lse, **options)
     out, lse = KERNELS[kernel](call)
     loss = (out * torch.linspace(-1, 1, out.shape[3], dtype=out.dtype)).sum()
-    if with_lse:
+    if return_lse:
         loss = loss + torch.where(lse.isfinite(), lse, 0.0).square().sum()
     return list(torch.autograd.grad(loss, leaves))
 
@@ -61,8 +61,8 @@ def test_gradients_of_many_blocks(name: str, kernel: str) -> None:
         return
     options = OPTIONS.get(name) or CAPPED.get(name) or {}
     for sizes in ((8, 8), (3, 5)):
-        want = gradients("generic", arrays(sizes), with_lse=False, **options)
-        got = gradients(kernel, arrays(sizes), with_lse=False, **options)
+        want = gradients("generic", arrays(sizes), return_lse=False, **options)
+        got = gradients(kernel, arrays(sizes), return_lse=False, **options)
         torch.testing.assert_close(got, want)
 
 
@@ -73,8 +73,8 @@ def test_gradients_of_bias_and_logsumexp(name: str, shape: tuple[int, ...]) -> N
     """The blocks give those that flash attention lacks."""
     options = OPTIONS.get(name) or CAPPED.get(name) or {}
     bias = torch.randn(shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    want = gradients("generic", arrays(), bias, with_lse=True, **options)
-    torch.testing.assert_close(gradients("blocked", arrays(), bias, with_lse=True, **options), want)
+    want = gradients("generic", arrays(), bias, return_lse=True, **options)
+    torch.testing.assert_close(gradients("blocked", arrays(), bias, return_lse=True, **options), want)
 
 
 def test_gradients_do_not_see_padding() -> None:
@@ -83,7 +83,7 @@ def test_gradients_do_not_see_padding() -> None:
     q[1, :, 40:], k[1, :, 100:], v[1, :, 100:] = (torch.nan,) * 3
     options = {"q_lengths": torch.tensor([150, 40]), "kv_lengths": torch.tensor([180, 100]), "right": 0}
     for kernel in ("sdpa-flash", "blocked"):
-        for gradient in gradients(kernel, [q, k, v], with_lse=False, **options):
+        for gradient in gradients(kernel, [q, k, v], return_lse=False, **options):
             assert gradient.isfinite().all()
 
 
@@ -127,7 +127,7 @@ def test_gradients_of_gradients() -> None:
 
     def second(kernel: str) -> Any:
         bias = (q * 2).sum(3, keepdim=True)  # depends on another argument
-        out, lse = KERNELS[kernel](Attention(q, k, v, 0.3, softcap=2.0, right=3, bias=bias, with_lse=True))
+        out, lse = KERNELS[kernel](Attention(q, k, v, 0.3, softcap=2.0, right=3, bias=bias, return_lse=True))
         (gradient,) = torch.autograd.grad(out.sin().sum() + lse.square().sum(), q, create_graph=True)
         return torch.autograd.grad(gradient.square().sum() + out.sum(), (q, k, v))
 
@@ -200,8 +200,8 @@ def test_gradient_of_a_narrow_bias() -> None:
     """Summed over many blocks in float32, and rounded once."""
     q, k, v = (x.bfloat16() for x in arrays())
     bias = torch.zeros(1, 1, 1, 180, dtype=torch.bfloat16)
-    wide = gradients("blocked", [x.float() for x in (q, k, v)], bias.float(), with_lse=True)[3]
-    narrow = gradients("blocked", [x.float() for x in (q, k, v)], bias, with_lse=True)[3]
+    wide = gradients("blocked", [x.float() for x in (q, k, v)], bias.float(), return_lse=True)[3]
+    narrow = gradients("blocked", [x.float() for x in (q, k, v)], bias, return_lse=True)[3]
     torch.testing.assert_close(narrow, wide.bfloat16(), rtol=0, atol=0)
 
 

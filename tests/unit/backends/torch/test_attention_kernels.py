@@ -275,7 +275,7 @@ def test_a_kernel_without_a_plan_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     assert tried[4:] == ["cudnn", "blocked"], "another form may have a plan"
     first, second = xo.explain("attention", q, k, v, scale=0.5).candidates
     assert not xo.explain("attention", q, k, v, scale=0.75).candidates[0].reason
-    serve(form(q, k, v, scale=0.5)._replace(with_lse=False))
+    serve(form(q, k, v, scale=0.5)._replace(return_lse=False))
     first = xo.explain("attention", q, k, v, scale=0.5).candidates[0]
     assert (first.ok, second.ok) == (False, True)
     assert "failed when it ran: cuDNN Frontend error" in first.reason

@@ -114,18 +114,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("with_lse", [False, True])
+@pytest.mark.parametrize("return_lse", [False, True])
 @pytest.mark.parametrize("name", OPTIONS)
-def test_values(version: str, name: str, with_lse: bool) -> None:
+def test_values(version: str, name: str, return_lse: bool) -> None:
     """Every option in the arguments of the version."""
     q, k, v = arrays()
     options = OPTIONS[name]
     names = ("mask", "bias", "causal", "window", "scale", "softcap", "q_lengths", "kv_lengths")
-    a = request(q, k, v, "BHSD", *({"causal": False, **options}.get(n) for n in names), with_lse)
+    a = request(q, k, v, "BHSD", *({"causal": False, **options}.get(n) for n in names), return_lse)
     out, lse = package.attention(a)
     want, want_lse = attention_oracle(*(x.double().numpy() for x in (q, k, v)), **options)
     np.testing.assert_allclose(out.double().numpy(), want, atol=2e-3)
-    if with_lse:
+    if return_lse:
         np.testing.assert_allclose(lse, want_lse, atol=1e-5)
     else:
         assert lse is None
@@ -157,7 +157,7 @@ def test_choice(version: str) -> None:
 
     with FakeTensorMode():
         assert chosen(call(softcap=3.0, left=5, right=0)) == chosen(call(softcap=3.0)) == "flash-attn"
-        assert chosen(call(left=5, right=0, with_lse=True)) == "flash-attn"
+        assert chosen(call(left=5, right=0, return_lse=True)) == "flash-attn"
         assert chosen(call(queries=1)) == "sdpa-flash"
         lengths = torch.empty(2, dtype=torch.int32, device="cuda")
         assert chosen(call(kv_lengths=lengths)) == "sdpa-flash"

@@ -186,7 +186,7 @@ def test_spellings():
         assert np.array_equal(xo.relayout(x, pattern), x.transpose(2, 0, 1))
     assert np.array_equal(xo.relayout(np.asarray(3.0), "->"), 3.0)
     assert np.array_equal(xo.relayout(np.arange(6), "chan -> chan 2chan"), np.arange(6).reshape(3, 2))
-    assert plan("Aa -> aA").turned == (1, 0), "case tells axes apart"
+    assert plan("Aa -> aA").permuted == (1, 0), "case distinguishes axes"
     assert np.array_equal(xo.relayout(np.arange(8).reshape(2, 4), "Aa -> Aa2a"), np.arange(8).reshape(2, 2, 2))
     assert np.array_equal(xo.relayout(np.arange(8).reshape(2, 4), "Aa -> Aa2A"), [[[0, 4], [1, 5], [2, 6], [3, 7]]])
 

@@ -15,7 +15,7 @@ _FUNCTIONS = (
 """Those that PyTorch hands to VML, as ATen/cpu/vml.h lists them."""
 
 
-def make_first_calls() -> None:
+def warm_up_mkl() -> None:
     """Call each of them on one element of each of its dtypes: about a millisecond in all."""
     if torch.backends.mkl.is_available():  # type: ignore[no-untyped-call]
         for dtype in (torch.float32, torch.float64):

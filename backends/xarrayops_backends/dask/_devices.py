@@ -1,4 +1,4 @@
-"""What xarrayops asks of a backend beyond the standard."""
+"""Versions, and when values are computed. Devices are those of NumPy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from importlib import metadata
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 
 
@@ -29,12 +28,3 @@ def compute(*arrays: Array) -> tuple[Array, ...]:
 
 def synchronize(*arrays: Array) -> None:
     """Nothing runs behind the caller's back."""
-
-
-def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """Dask's einsum, which fails on the diagonal of unlike chunks, and sums products of small integers as int64."""
-    terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
-    wide = map(_blocks.widened, operands)
-    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
-    with _blocks.unwarned():
-        return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))

@@ -1,0 +1,74 @@
+"""Elements regrouped, joined and moved about."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import compat, da
+
+
+def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
+    """Dask's own cannot reshape an empty array, nor regroup axes unless it passes through one dimension."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if copy is False and shape != x.shape:
+        raise ValueError("a Dask array cannot be reshaped without a copy, because its chunks move. Instead: copy=None")
+    if x.size == 0:
+        known = math.prod(s for s in shape if s != -1)
+        shape = tuple(0 if s == -1 and known else s for s in shape)
+        if -1 in shape or math.prod(shape):
+            raise ValueError(f"cannot reshape an array of shape {x.shape} into {shape}")
+        return da.empty(shape, dtype=x.dtype, meta=_blocks.meta(x, x.dtype, len(shape)))
+    x = _blocks.solid(x)
+    try:
+        result = da.reshape(x, shape)
+    except NotImplementedError:
+        result = da.reshape(da.reshape(x, (-1,)), shape)
+    return result.copy() if copy else result
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+    """Dask's own flattens as its reshape does."""
+    if axis is None:
+        arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
+    return compat.concat(arrays, axis=axis)
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Dask's own repeats all elements alike. Given an array, the result's size is NaN until it is computed."""
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    axis = _blocks.axis_from_front(x, axis)
+    if x.shape[axis] == 0:
+        return x.copy()
+    if isinstance(repeats, (int, np.integer)):
+        return da.repeat(x, int(repeats), axis)
+    index = tuple(range(x.ndim))
+    repeats = da.broadcast_to(repeats, (x.shape[axis],))
+    return _blocks.gather(
+        np.repeat, index, x, index, repeats, (axis,), dtype=x.dtype, axis=axis, adjust_chunks={axis: lambda _: math.nan}
+    )
+
+
+def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Dask's own wants a shift for every axis, and cannot flatten an empty array."""
+    if x.size == 0:
+        return x.copy()
+    if isinstance(axis, tuple) and isinstance(shift, int):
+        shift = (shift,) * len(axis)
+    if axis is None:
+        return reshape(da.roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    return da.roll(x, shift, axis=axis)
+
+
+def diff(
+    x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None
+) -> Array:
+    """Dask's own computes what it should prepend and append."""
+    if n and (prepend is not None or append is not None):
+        x = da.concatenate([part for part in (prepend, x, append) if part is not None], axis=axis)
+    return da.diff(x, n=n, axis=axis)

@@ -1,0 +1,30 @@
+"""Creation functions: dtypes that NumPy does not take, or takes for anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.dtypes import refuse_discarding
+from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
+    """NumPy's asarray, which would make an array of objects, or of text or dates, of what is no number."""
+    if dtype is not None and isinstance(obj, ARRAY_TYPES):
+        refuse_discarding(obj.dtype, dtype)
+    result = np.asarray(obj, dtype=dtype, device=device, copy=copy)
+    require_numbers("asarray", result.dtype)
+    return result
+
+
+def fft_fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """NumPy knows no dtype here."""
+    return np.fft.fftfreq(n, d=d).astype(dtype or np.float64, copy=False)
+
+
+def fft_rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """NumPy knows no dtype here."""
+    return np.fft.rfftfreq(n, d=d).astype(dtype or np.float64, copy=False)

@@ -1,0 +1,19 @@
+"""Dtypes: a cast that discards nothing. The other functions of dtypes are those of `xarrayops.plugin.dtypes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.dtypes import NUMBERS, refuse_discarding
+from xarrayops_backends.numpy._guard import require_numbers
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """NumPy drops imaginary parts with no more than a warning."""
+    refuse_discarding(x.dtype, dtype)
+    if np.dtype(dtype).kind not in NUMBERS:
+        require_numbers("astype", np.dtype(dtype))
+    return np.astype(x, dtype, copy=copy, device=device)

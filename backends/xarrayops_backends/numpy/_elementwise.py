@@ -1,0 +1,39 @@
+"""Elementwise functions whose values NumPy gives otherwise than the standard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops_backends.numpy._dtypes import astype
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """NumPy answers as Python does: ``1.0 // -inf`` is -1, ``inf // 1`` is NaN. To look for infinities costs 1 %."""
+    kind = (x1 if hasattr(x1, "dtype") else x2).dtype.kind
+    if kind != "f" or (np.isfinite(x1).all() and np.isfinite(x2).all()):
+        return np.floor_divide(x1, x2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.isinf(x1) | np.isinf(x2), np.divide(x1, x2), np.floor_divide(x1, x2))[()]
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """The result keeps the dtype of x, in which the bounds are taken: fractions are dropped, limits are not passed."""
+    return x.copy() if min is None and max is None else np.clip(x, _bound(x, min), _bound(x, max))
+
+
+def _bound(x: Array, value: Any) -> Any:
+    """A bound in the dtype of x; the nearest limit where an integer dtype does not reach that far."""
+    has_dtype = hasattr(value, "dtype")
+    if value is None or (has_dtype and value.dtype == x.dtype):
+        return value
+    if x.dtype.kind not in "iu":
+        return astype(value, x.dtype, copy=False) if has_dtype else value
+    limits = np.iinfo(x.dtype)
+    if not has_dtype:
+        return limits.min if value <= limits.min else limits.max if value >= limits.max else int(value)
+    low, high = (x.dtype.type(limit) for limit in (limits.min, limits.max))
+    with np.errstate(invalid="ignore"):  # the cast of what lies outside
+        return np.where(value <= limits.min, low, np.where(value >= limits.max, high, value.astype(x.dtype)))

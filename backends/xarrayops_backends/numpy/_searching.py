@@ -1,0 +1,21 @@
+"""Sorting downward, which NumPy lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xarrayops.plugin import Array
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """NumPy sorts upward only."""
+    result = np.sort(x, axis=axis, stable=stable)
+    return np.flip(result, axis=axis) if descending else result
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """NumPy sorts upward only; to reverse a stable order, equal elements must be met from behind."""
+    if not descending:
+        return np.argsort(x, axis=axis, stable=stable)
+    backward = np.argsort(np.flip(x, axis=axis), axis=axis, stable=stable)
+    return x.shape[axis] - 1 - np.flip(backward, axis=axis)
