@@ -131,7 +131,7 @@ def build_namespace(module: ModuleType, functions: Mapping[str, Callable[..., An
 
 
 def _information(base: ModuleType) -> Callable[[], Any]:
-    """The inspection API, which came with the standard of 2023.12: who lacks it is older than what we can build on."""
+    """The inspection API, which the standard has since 2023.12; older namespaces are not supported."""
     found: Callable[[], Any] | None = getattr(base, "__array_namespace_info__", None)
     if found is None:
         version = getattr(base, "__array_api_version__", None)

@@ -189,7 +189,7 @@ def backend_by_namespace(namespace: ModuleType) -> Backend:
 
 
 def backend_of(x: Any) -> Backend:
-    """The backend of an array, by its class and, where the class does not tell, by the array itself.
+    """The backend of an array, by its class and, where that does not determine it, by the array itself.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def backend_of(x: Any) -> Backend:
 
 
 def refined(backend: Backend, x: Array) -> Backend:
-    """The backend of this very array, where its class does not tell: an XLA tensor's."""
+    """The backend of this very array, where its class does not determine it: an XLA tensor's."""
     name = backend.functions["refine"](x)
     return backend if name is None else backend_by_name(name)
 

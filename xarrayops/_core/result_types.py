@@ -1,7 +1,7 @@
 """The results of several arrays, as type checkers see them.
 
-Annotations only. Each call returns its library's own tuple, which has these fields in this order and is of another
-class. Not NamedTuples: they are never instantiated, and seven of them take a part of the time of `import xarrayops`.
+Annotations only: each call returns its library's own tuple, which has these fields in this order, and is of another
+class. Not NamedTuples: they are never instantiated, and seven would take a part of the time of `import xarrayops`.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class SparseBackend(SparseLibrary):
         return host.fault(self.structure_on_host(p), canonical=canonical)
 
     def is_sound(self, p: Parts, *, canonical: bool) -> Array:
-        """Whether the indices of parts, whose form is right, are legal; an array (), which nobody has waited for."""
+        """Whether the indices of parts, whose form is right, are legal; an array () that has not been waited for."""
         own = getattr(self.module, "is_sound", None)
         return own(p, canonical=canonical) if own else is_sound(self.backend.namespace, p, canonical=canonical)
 

@@ -66,7 +66,7 @@ def cut(extent: int, step: int) -> Iterator[Span]:
 
 
 def sees(a: Attention, queries: Span, keys: Span) -> bool:
-    """Whether the band lets any query of a block see any key of another; True where only values could tell."""
+    """Whether the band lets any query of a block see any key of another; True where that depends on values."""
     if not has_one_offset(a):
         return True
     behind = keys[0] - (queries[1] - 1) - a.offset  # the least that any key is behind the place of any query

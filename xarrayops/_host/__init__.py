@@ -1,1 +1,1 @@
-"""Host kernels: plain functions over NumPy views of memory, whoever owns it. Backends call them; the core does not."""
+"""Host kernels: plain functions over NumPy views of memory, whichever library owns it."""

@@ -142,7 +142,7 @@ def _copy_buffered(source: Array, target: Array, block: list[int], order: list[i
 
 
 def _folded(shape: Extents, reading: Extents, writing: Extents, itemsize: int) -> tuple[list[Axis], int]:
-    """As few axes as tell the copy, in the order of the target, and the size of the items that move."""
+    """As few axes as describe the copy, in the order of the target, and the size of the items that move."""
     axes = [Axis(*axis) for axis in zip(shape, reading, writing, strict=True) if axis[0] > 1]
     axes.sort(key=lambda axis: axis.target, reverse=True)
     folded: list[Axis] = []

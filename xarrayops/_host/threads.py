@@ -34,7 +34,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
 
     The caller waits; a thread of the pool that calls this does all by itself, so that none waits for another. The first
     error is raised, after every thread has come to rest (but for a caller that is interrupted a second time); the tasks
-    that nobody has begun by then are dropped.
+    that were not begun by then are dropped.
     """
     waiting = deque(tasks)
     if len(waiting) < 2:  # at once: what is below takes as long as many a task
@@ -91,7 +91,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
 
 
 def hold(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
-    """Whether a test holds of all; after the first of which it does not, nobody goes on."""
+    """Whether a test holds of all; after the first of which it does not, every thread stops."""
     failed = threading.Event()
 
     def work(some: Iterable[Task]) -> None:
@@ -105,7 +105,7 @@ def hold(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
 
 
 def _cpus() -> frozenset[int]:
-    """The CPUs that this thread may run on; empty where the system does not tell."""
+    """The CPUs that this thread may run on; empty where the system does not say."""
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 
 

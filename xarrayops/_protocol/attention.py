@@ -33,7 +33,7 @@ class Attention(NamedTuple):
     q_lengths: Array | None = None
     """Integers of shape (B,): queries from there on give 0, and a logsumexp of -inf; they may hold anything."""
     kv_lengths: Array | None = None
-    """Integers of shape (B,): nobody sees keys from there on; they and their values may hold anything."""
+    """Integers of shape (B,): no query sees keys from there on; they and their values may hold anything."""
     return_lse: bool = False
     """Whether the logsumexp is asked for; a kernel may give None in its place where it is not."""
     bottom_right: bool = False

@@ -43,7 +43,7 @@ _failures: dict[Callable[..., Any], dict[Hashable, str]] = {}
 class KnownBad(NamedTuple):
     """A fault of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any".
 
-    ``kernel`` names the candidate that it strikes: where such a version is installed, that candidate refuses the calls
+    ``kernel`` names the candidate that it affects: where such a version is installed, that candidate refuses the calls
     for which ``when`` is true.
     """
 

@@ -44,7 +44,7 @@ class Memory(NamedTuple):
 
     ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is a `Device` kind with ``index``.
     ``pointer`` is None while only waiting for the values would show it; such memory is aligned for every library.
-    ``immutable`` tells memory that its library never writes (JAX) from memory that is flagged ``readonly`` (NumPy).
+    ``immutable`` is memory that its library never writes (JAX); ``readonly`` is memory that is flagged so (NumPy).
     ``exported`` is False where its library does not hand out values of the dtype by DLPack.
     """
 

@@ -68,7 +68,7 @@ class Hooks:
 
     @staticmethod
     def refine(x: Array, /) -> str | None:
-        """The name of the backend that this very array belongs to, where its class does not tell (XLA tensors)."""
+        """The name of the backend of this very array, where its class does not determine it (XLA tensors)."""
         raise NotImplementedError
 
     @staticmethod

@@ -1,4 +1,8 @@
-"""Other backends: for one that hands a call on to the library of what its arrays consist of."""
+"""Other backends: for one that hands a call on to another library.
+
+- `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if need be.
+- ``backend.functions[verb]`` is what serves a function of the standard or a hook there.
+"""
 
 from __future__ import annotations
 

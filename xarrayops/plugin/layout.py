@@ -1,4 +1,8 @@
-"""Host memory: views of it, and copies in another order of axes."""
+"""Host memory: views of it, and copies in another order of axes.
+
+- `views`: NumPy arrays over an address or another array, with any shape and strides.
+- `permute`: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at the speed of memory.
+"""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ What it may define:
 ``values(s, /) -> array``
     The data of the parts, where those would copy or wait for the other arrays.
 ``is_sound(p, /, *, canonical) -> array``
-    Whether the indices of parts on a device are legal, as a boolean array () of the library that nobody has waited for;
-    False also where only the host can decide. Default: `is_sound` of this module.
+    Whether the indices of parts on a device are legal, as a boolean array () of the library that has not been waited
+    for; False also where only the host can decide. Default: `is_sound` of this module.
 ``unpadded(p, /) -> Parts``
     Parts in host memory without the entries that only fill a container up, where the library has such.
 ``untraced(function, /) -> function``

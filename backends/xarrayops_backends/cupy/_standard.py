@@ -39,7 +39,7 @@ def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _placed_like(create: Callable[..., Array]) -> Callable[..., Array]:
-    """The same, where the array that is to be matched tells the device."""
+    """The same, where the array that is to be matched determines the device."""
 
     @wraps(create)
     def on_device(x: Array, /, *args: Any, device: Any = None, **kwargs: Any) -> Array:

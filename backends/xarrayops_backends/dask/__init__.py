@@ -15,7 +15,7 @@ import dask.array
 from xarrayops.plugin import Gap, takes_arrays
 from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
-from xarrayops_backends.dask._attention import attention as _attention, can_chunk as _can_chunk
+from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
 from xarrayops_backends.dask._creation import (
     asarray,
     astype,
@@ -91,7 +91,7 @@ from xarrayops_backends.numpy._exchange import import_refusal
 NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
-ATTENTION_CANDIDATES = [("chunks", _attention, _can_chunk)]
+ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
 UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}
 
 

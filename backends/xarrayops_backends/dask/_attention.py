@@ -20,7 +20,7 @@ SCORES = ("b", "h", "i", "j")
 """The axes of scores, a mask and a bias."""
 
 
-def can_chunk(call: Call, /) -> str | None:
+def chunks_refusal(call: Call, /) -> str | None:
     """Chunks without elements lose their place, as `solid` says."""
     (a,) = call.args
     require_sizes("attention", a.q, a.k, a.v)

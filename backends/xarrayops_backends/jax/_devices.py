@@ -20,7 +20,7 @@ _INFO: Any = jnp.__array_namespace_info__()
 
 @cache
 def _kind(device: Any) -> str:
-    """JAX calls both CUDA and ROCm "gpu"; the client tells."""
+    """JAX calls both CUDA and ROCm "gpu"; the client distinguishes them."""
     if device.platform != "gpu":
         return str(device.platform)
     return "rocm" if "rocm" in device.client.platform_version.lower() else "cuda"

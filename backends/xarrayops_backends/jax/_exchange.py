@@ -165,7 +165,7 @@ def _host() -> Any:
 
 
 def try_from_numpy(a: Any, /) -> Array | None:
-    """Compact, aligned memory. The buffer tells its address in a sixth of the time of NumPy's attributes."""
+    """Compact, aligned memory. The buffer gives its address in a sixth of the time of NumPy's attributes."""
     if not a.flags.carray or not (a.dtype in _NARROW or (a.dtype in _WIDE and _CONFIG.jax_enable_x64)):
         return None
     try:

@@ -77,7 +77,7 @@ def unpadded(p: Parts, /) -> Parts:
     if p.format == "coo":
         extents = np.asarray(p.shape)
         if p.coords.shape != (*extents.shape, *p.data.shape) or extents.ndim != 1 or extents.dtype.kind != "i":
-            return p  # malformed, as whoever checks it will tell
+            return p  # malformed, as its check reports
         padding = (p.coords >= extents[:, None]).all(axis=0)
         return p._replace(coords=p.coords[:, ~padding], data=p.data[~padding]) if padding.any() else p
     if p.indptr.size == 0 or p.indices.shape != p.data.shape or not 0 <= p.indptr.flat[-1] < p.indices.size:

@@ -34,7 +34,7 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
 
 
 def _select(x: Array, mask: Array, op: str, value: Array) -> Array:
-    """``x[mask] = value`` without the count of True, which no tracer tells, if each True gets the same value."""
+    """``x[mask] = value`` without the count of True, which a tracer does not have, if each True gets the same value."""
     inner = x.ndim - mask.ndim
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"a mask of shape {mask.shape} does not index an array of shape {x.shape}")

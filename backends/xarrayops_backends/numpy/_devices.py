@@ -18,7 +18,7 @@ class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[mis
         return ("cpu",)
 
     def capabilities(self) -> dict[str, Any]:  # type: ignore[override]
-        """Before 2.2 NumPy did not tell its limit."""
+        """NumPy before 2.2 does not give its limit."""
         return {"max dimensions": 64, **super().capabilities()}
 
 

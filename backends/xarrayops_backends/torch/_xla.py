@@ -1,4 +1,4 @@
-"""XLA tensors bear PyTorch's class, so only the array at hand tells that PyTorch/XLA's functions must serve it."""
+"""XLA tensors bear PyTorch's class, so only the array itself shows that PyTorch/XLA's functions must serve it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """PyTorch/XLA (TPU): PyTorch's backend on XLA devices, and what waiting and moving mean there.
 
-The classes are PyTorch's; the torch backend tells an XLA tensor by its device (`refine`). Upstream is in maintenance,
-so there are no kernels of its own here: every function is the torch backend's, but for those that PyTorch/XLA gets
-wrong (_elementwise, _statistics, _linalg, _creation). _guard keeps complex128 out, which loses its imaginary parts.
+The classes are PyTorch's; the torch backend recognises an XLA tensor by its device (`refine`). Upstream is in
+maintenance, so there are no kernels of its own here: every function is the torch backend's, but for those that
+PyTorch/XLA gets wrong (_elementwise, _statistics, _linalg, _creation). _guard keeps complex128 out, which loses its
+imaginary parts.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 

@@ -35,7 +35,7 @@ def linalg_eigh(x: Array, /) -> Any:
 
 
 def linalg_svdvals(x: Array, /) -> Array:
-    """XLA tells the shape of a stack wrong, and takes real matrices only; a complex one has one of twice the size."""
+    """XLA gives a stack the wrong shape, and takes real matrices only; a complex one has one of twice the size."""
     if x.is_complex():
         rows = torch.cat((x.real, -x.imag), -1), torch.cat((x.imag, x.real), -1)
         return linalg_svdvals(torch.cat(rows, -2))[..., ::2]

@@ -29,7 +29,7 @@ def multiply(a: Compressed, b: Compressed) -> Compressed:
 
 
 def _common(x: Compressed, y: Compressed) -> Any:
-    """SciPy tells where both have entries, by numbers that are not zero; by values, an infinity times none is NaN."""
+    """SciPy finds where both have entries, by numbers that are not zero; by values, an infinity times none is NaN."""
     first, second = (np.arange(1, c.data.size + 1) for c in (x, y))
     ones = np.ones_like(first), np.ones_like(second)
     product = as_scipy(x, first).multiply(as_scipy(y, ones[1]))

@@ -10,7 +10,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 FACTOR = np.uint64(0x03F79D71B4CB0A89)
-"""A de Bruijn sequence: shifted left by k bits, its upper six bits tell k."""
+"""A de Bruijn sequence: shifted left by k bits, its upper six bits determine k."""
 SHIFT = np.uint64(58)
 ONE = np.uint64(1)
 NUMBERS = np.zeros(64, np.intp)

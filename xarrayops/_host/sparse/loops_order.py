@@ -56,7 +56,7 @@ def place(
     to_column: Array,
     to_bits: Array,
 ) -> int:
-    """Compress the entries of the rows from ``first`` on, and tell how many have the column of the one before.
+    """Compress the entries of the rows from ``first`` on, and count how many have the column of the one before.
 
     They are first sorted by column, digit by digit, into ``spare`` and back, as far as ``columns`` has digits; with
     1 they stay as they come. ``indptr`` is the part of these rows, ``start`` the first place of these entries.

@@ -26,7 +26,7 @@ COMPILED = 1 << 20
 SPREAD = 1 << 17
 """Entries, or items of a result, from which it pays to wake other threads."""
 PARTS = 9
-"""Bits that tell which part an entry goes to first: all are written to at once, and each is to fit the cache."""
+"""Bits that determine which part an entry goes to first: all are written to at once, and each is to fit the cache."""
 LOOKED = 1 << 16
 """Entries whose order is looked at in one go."""
 STREAM = 1 << 22

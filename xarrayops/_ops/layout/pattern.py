@@ -94,7 +94,7 @@ def _planned(text: str) -> AxisPlan:
 
 
 def _hint(source: Side, target: Side, sides: list[str]) -> str:
-    """What is meant where the sides differ by case alone, as in oneDNN's nChw16c: there it tells which axes are cut."""
+    """What is meant where the sides differ by case alone, as in oneDNN's nChw16c: there it shows which axes are cut."""
     cased = {name.lower(): name for name in source.names}
     if len(cased) < len(source.names) or sorted(cased) != sorted(name.lower() for name in target.names):
         return ""
