@@ -248,7 +248,7 @@ def test_a_device_has_one_chart_whatever_its_libraries_call_it(reader):
         *("cpu float32", "cuda:0 (A100) float32", "cpu float64", "cuda:0 (A100) float64", "cpu int8"),
     ]
     told = texts(reader, "#roof-plots .roofs")
-    assert [text.split()[0] for text in told] == ["Roofs:", "Roofs:", "Roofs:", "No", "No"]
+    assert [text.split()[0] for text in told] == ["Roofline:", "Roofline:", "Roofline:", "No", "No"]
     assert "budget ended" in told[3]
     assert "floating point alone" in told[4]
     marks = all_of(reader, "#roof-plots figure:first-child .mark")

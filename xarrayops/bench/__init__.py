@@ -1,13 +1,13 @@
 """The benchmark: ``python -m xarrayops.bench --all``.
 
-One row, one claim, and no time without a checked answer. Each backend runs in worker processes of its own (`worker`),
-which the parent asks for one cell at a time, in rounds over all cells of all backends: `runner` says in what order, and
-a `side` asks and keeps what it heard, one for each environment that is measured. What a worker measures, and how, is in
-`cell`, `place`, `timing`, `proof`, `oracle`, `memory` and `roofs`. `tables` says what the results mean and `terminal`,
-`markdown` and `page` draw it. `compare` tells two sets of results apart: of two runs (`apart`), or of the two sides of
-one (`turns`).
+No time is shown for an answer that was not checked. Each backend runs in its own worker processes (`measure.worker`).
+The parent process requests one cell at a time, in rounds over all cells of all backends. `run.runner` chooses the
+order; `run.environment_run` sends the requests and records the answers, one instance for each measured environment.
+`measure` holds what a worker measures; `place` is a device of a backend. `report` turns results into tables, terminal
+output, Markdown and an HTML page. `compare` compares two sets of results: of two sequential runs
+(`compare.sequential`), or of the two environments of one interleaved run (`compare.interleaved`).
 
-`Workload` is all that a file for ``--workload-file`` needs.
+A file for ``--workload-file`` needs nothing but `Workload`.
 """
 
 from xarrayops.bench.workload import Case, MissingData, Workload

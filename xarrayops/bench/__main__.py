@@ -25,77 +25,99 @@ from xarrayops.bench.report import comparison, markdown, page, tables, terminal
 from xarrayops.bench.results import Results
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import AUTO, BUDGET_S, DEFAULT, LARGE, TIMEOUT_S, Plan
+from xarrayops.bench.run.plan import AUTO, BUDGET_S, DEFAULT, LARGE, TIMEOUT_S, BenchPlan
 from xarrayops.bench.run.progress import Watcher
-from xarrayops.bench.run.runner import in_turns
+from xarrayops.bench.run.runner import run_interleaved
 from xarrayops.bench.workload import DTYPES, SIZES
 from xarrayops.bench.workloads import WORKLOADS, Workload
 
 AGAINST = "against"
-"""The folder, in that of the results, with those of the other environment."""
+"""The subfolder with the results of the other environment."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m xarrayops.bench",
-        usage="%(prog)s [--all] [options], of which --help tells",
-        description="The same work on every library that is here: time, throughput, memory, error, part of the roof. "
-        "No time without a checked answer; no empty cell without a reason.",
-        epilog="Ends with 1 if nothing was measured, with 2 if the arguments make no sense, with 130 if it was "
-        "interrupted: then, too, it reports what was measured. --compare and --against end with 1 if something became "
-        "slower or broke, with 3 if nothing could be decided.",
+        usage="%(prog)s [--all] [options]; see --help",
+        description="Run the same workloads on every installed library: time, throughput, memory, error and fraction "
+        "of the roofline. No time is shown for an unchecked answer, and every empty cell has a reason.",
+        epilog="Exit status: 1 if nothing was measured, 2 for invalid arguments, 130 after an interrupt (results up to "
+        "the interrupt are reported). With --compare or --against: 1 if a cell is slower or broken, 3 if no cell could "
+        "be decided.",
     )
-    parser.add_argument("--all", action="store_true", help="every workload on every backend")
-    parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="only these backends")
-    parser.add_argument("--workloads", type=names, default=(), metavar="X,Y", help="only these workloads, or groups")
-    parser.add_argument("--workload-file", action="append", default=[], metavar="FILE.py", help="more workloads")
+    parser.add_argument("--all", action="store_true", help="run every workload on every backend")
+    parser.add_argument("--backends", type=names, default=(), metavar="A,B", help="run only these backends")
     parser.add_argument(
-        "--dtype", type=names, default=(), metavar="D,E", help=f"instead of each workload's own: {', '.join(DTYPES)}"
+        "--workloads", type=names, default=(), metavar="X,Y", help="run only these workloads or groups of workloads"
     )
     parser.add_argument(
-        "--devices", type=names, default=(), metavar="K,L", help="only devices of these kinds, such as cpu or cuda"
+        "--workload-file", action="append", default=[], metavar="FILE.py", help="add the workloads of this file"
+    )
+    parser.add_argument(
+        "--dtype",
+        type=names,
+        default=(),
+        metavar="D,E",
+        help=f"measure in these dtypes instead of each workload's own: {', '.join(DTYPES)}",
+    )
+    parser.add_argument(
+        "--devices", type=names, default=(), metavar="K,L", help="use only devices of these kinds, such as cpu or cuda"
     )
     parser.add_argument(
         "--size",
         choices=SIZES,
         default=AUTO,
-        help=f"how large the inputs are; otherwise {LARGE} where there is an accelerator, and {DEFAULT} elsewhere",
+        help=f"size of the inputs (default: {LARGE} if there is an accelerator, otherwise {DEFAULT})",
     )
     parser.add_argument(
         "--budget",
         type=seconds,
         default=BUDGET_S,
         metavar="TIME",
-        help="for all cells: 90 or 90s, 5m, 1h (%(default)g s)",
+        help="time limit for the whole run: 90 or 90s, 5m, 1h (default: %(default)g s)",
     )
     parser.add_argument(
-        "--timeout", type=seconds, default=TIMEOUT_S, metavar="TIME", help="for one cell (%(default)g s)"
+        "--timeout",
+        type=seconds,
+        default=TIMEOUT_S,
+        metavar="TIME",
+        help="time limit for one cell (default: %(default)g s)",
     )
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--resume", action="store_true", help="go on in DIR: only what is missing or has changed")
     choice.add_argument(
-        "--against", metavar="PYTHON", help="measure by turns with that environment's libraries, and compare"
+        "--resume", action="store_true", help="continue the run in DIR: measure only missing or outdated cells"
     )
-    choice.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two folders of results")
-    parser.add_argument("--out", type=Path, default=Path("bench-results"), metavar="DIR", help="%(default)s")
-    parser.add_argument("--list", action="store_true", help="list workloads and backends, and end")
+    choice.add_argument(
+        "--against", metavar="PYTHON", help="interleave with the environment of PYTHON and compare the two"
+    )
+    choice.add_argument(
+        "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="compare the results in two folders"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("bench-results"),
+        metavar="DIR",
+        help="folder for results and reports (default: %(default)s)",
+    )
+    parser.add_argument("--list", action="store_true", help="list workloads and backends, then exit")
     return parser
 
 
 def _check_writable(folder: Path) -> None:
-    """Find out before the measuring whether its results can be kept."""
+    """Check before the run that its results can be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except FileExistsError:
-        raise ValueError(f"argument --out: {folder} is a file, and the results are several in a folder") from None
+        raise ValueError(f"argument --out: {folder} is a file; the results need a folder") from None
     except OSError as error:
-        raise ValueError(f"argument --out: cannot write in {folder}: {error.strerror}") from None
+        raise ValueError(f"argument --out: cannot write to {folder}: {error.strerror}") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status tells whether anything was measured."""
+    """Run the command line and return its exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -107,18 +129,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _compare(options.compare, options.out)
         plan = _plan(options, workloads)
         if plan is None:
-            parser.error("say --all, or choose by --backends, --workloads or --workload-file; --list shows them")
+            parser.error("nothing selected: use --all, --backends, --workloads or --workload-file; --list shows them")
         _check_writable(options.out)
-        against = _other(options, plan.sources)
+        against = _other_environment(options, plan.sources)
     except ValueError as error:
         parser.error(str(error))
-    given = sys.argv[1:] if arguments is None else arguments
-    plan = replace(plan, command=f"python -m xarrayops.bench {shlex.join(given)}")
+    words = sys.argv[1:] if arguments is None else arguments
+    plan = replace(plan, command=f"python -m xarrayops.bench {shlex.join(words)}")
     return measure(plan, options.out, resume=options.resume, against=against)
 
 
-def _other(options: argparse.Namespace, sources: Sequence[str]) -> Identity | None:
-    """The other environment, if one is asked for."""
+def _other_environment(options: argparse.Namespace, sources: Sequence[str]) -> Identity | None:
+    """The environment of --against; None without that option."""
     if options.against is None:
         return None
     try:
@@ -127,8 +149,11 @@ def _other(options: argparse.Namespace, sources: Sequence[str]) -> Identity | No
         raise ValueError(f"argument --against: {error}") from None
 
 
-def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan | None:
-    """What the options ask for; None if nothing. A file of workloads, without more words, asks for its own alone."""
+def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> BenchPlan | None:
+    """The plan that the options select; None if they select nothing.
+
+    --workload-file alone selects the workloads of the file.
+    """
     wanted = options.workloads
     if not (options.all or wanted):
         wanted = [workload.name for workload in workloads if workload not in WORKLOADS]
@@ -137,7 +162,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
     groups = list(dict.fromkeys(workload.group for workload in workloads))
     known = [*groups, *(workload.name for workload in workloads if workload.name not in groups)]
     chosen = select(known, wanted, "workload or group of workloads", groups)
-    plan = Plan(
+    plan = BenchPlan(
         backends=tuple(select(registry.names(), options.backends, "backend")),
         workloads=tuple(workload for workload in workloads if {workload.name, workload.group} & set(chosen)),
         dtypes=tuple(select(DTYPES, options.dtype, "dtype")) if options.dtype else (),
@@ -147,15 +172,14 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Plan 
         timeout_s=options.timeout,
         sources=(workload_sources.BUILT_IN, *options.workload_file),
     )
-    return plan.by_turns() if options.against is not None else plan
+    return plan.interleaved() if options.against is not None else plan
 
 
-def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | None = None) -> int:
-    """Run a plan, print the tables, write results and reports; 1 if nothing was measured.
+def measure(plan: BenchPlan, out: Path, *, resume: bool = False, against: Identity | None = None) -> int:
+    """Run a plan, print the tables, and write results and reports. Returns 1 if nothing was measured.
 
-    With another environment, its results are in a folder of their own, and what is printed, written and told by the
-    exit status is what changed from there to here. An interrupt ends the measuring, and what was measured until then is
-    reported all the same.
+    With another environment, its results go to the subfolder `AGAINST`. The output and the exit status then describe
+    the changes from the other environment to this one. After an interrupt, the results so far are reported.
     """
     identities = [Identity.here(plan.workloads), *([against] if against else ())]
     folders = [out, out / AGAINST][: len(identities)]
@@ -163,11 +187,11 @@ def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | 
     interrupted = False
     with Watcher(folders, Console(stderr=True)) as watcher:
         try:
-            found = in_turns(plan, watcher, list(zip(identities, journals, strict=True)))
+            found = run_interleaved(plan, watcher, list(zip(identities, journals, strict=True)))
         except KeyboardInterrupt:
             found, interrupted = watcher.latest, True
     if not found:
-        print(f"Interrupted before anything was measured; {out} is as it was.", file=sys.stderr)
+        print(f"Interrupted before anything was measured; {out} is unchanged.", file=sys.stderr)
         return INTERRUPTED
     for results, folder in zip(found, folders, strict=True):
         results.write(folder)
@@ -180,25 +204,25 @@ def measure(plan: Plan, out: Path, *, resume: bool = False, against: Identity | 
             shown.print(Text(warning))
     else:
         terminal.show(new, shown)
-    told = "; ".join(filter(None, (tables.counted(new), tables.size_text(new)))) if others else tables.summary(new)
-    shown.print(Text(f"{told}. See {out}/report.html or {out}/report.md"))
+    text = "; ".join(filter(None, (tables.counted(new), tables.size_text(new)))) if others else tables.summary(new)
+    shown.print(Text(f"{text}. See {out}/report.html or {out}/report.md"))
     changed = [_changes(old, new, out) for old in others]
     if interrupted:
-        going_on = "" if others else "; --resume goes on"
-        print(f"{tables.INTERRUPTED} {out} holds what was measured until then{going_on}.", file=sys.stderr)
+        hint = "" if others else "; --resume continues the run"
+        print(f"{tables.INTERRUPTED} The results so far are in {out}{hint}.", file=sys.stderr)
         return INTERRUPTED
     return changed[0] if changed else 0 if any(row.measured for row in new.rows) else 1
 
 
 def _compare(folders: Sequence[Path], out: Path) -> int:
-    """What changed between two folders of results."""
+    """Compare two folders of results and return the exit status."""
     old, new = map(Results.read, folders)
     _check_writable(out)
     return _changes(old, new, out)
 
 
 def _changes(old: Results, new: Results, out: Path) -> int:
-    """Print what changed, write it down, and give the exit status."""
+    """Print and write the changes, and return the exit status."""
     verdicts = compare.compare(old, new)
     comparison.show(verdicts, old, new, console())
     (out / "compare.md").write_text(comparison.markdown(verdicts, old, new), encoding="utf-8")
@@ -208,7 +232,7 @@ def _changes(old: Results, new: Results, out: Path) -> int:
 
 
 def _list(workloads: tuple[Workload, ...], console: Console) -> None:
-    listed = Table(title="Workloads, by groups that --workloads takes too", title_justify="left", box=SIMPLE_HEAD)
+    listed = Table(title="Workloads (--workloads accepts names and groups)", title_justify="left", box=SIMPLE_HEAD)
     for column in ("group", "workload", "dtypes", "sizes", "what is timed"):
         listed.add_column(column, overflow="fold")
     for group, members in groupby(workloads, key=lambda workload: workload.group):
@@ -218,11 +242,11 @@ def _list(workloads: tuple[Workload, ...], console: Console) -> None:
             listed.add_row(*map(Text, cells))
         listed.add_section()
     backends = Table(title="Backends", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("backend", "here", "why not, and what helps"):
+    for column in ("backend", "available", "reason and fix"):
         backends.add_column(column, overflow="fold")
     for found in doctor.examine_all(registry.names()):
-        told = "" if found["available"] else f"{found['reason']}. {found['hint']}"
-        backends.add_row(found["name"], "yes" if found["available"] else "no", Text(told))
+        reason = "" if found["available"] else f"{found['reason']}. {found['hint']}"
+        backends.add_row(found["name"], "yes" if found["available"] else "no", Text(reason))
     console.print(listed, backends)
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: a row per cell in `results.jsonl`, and what they have in common in `environment.json`."""
+"""The results of a run: a row per cell in `results.jsonl`, and what the rows have in common in `environment.json`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypedDict, get_args
 
 Status = Literal[
     "ok",
@@ -21,61 +21,61 @@ Status = Literal[
     "over-budget",
     "interrupted",
 ]
-"""Whether a cell was measured, or the kind of reason why not."""
+"""The status of a cell: "ok", or the code of the reason why it was not measured."""
 STATUSES: tuple[Status, ...] = get_args(Status)
 ROWS, ENVIRONMENT = "results.jsonl", "environment.json"
 
 
 @dataclass
 class Row:
-    """One cell. Times in seconds, sizes in bytes, rates per second; None where it was not measured.
+    """One cell. Times are in seconds, sizes in bytes, rates per second; None where not measured.
 
     Attributes
     ----------
     workload, group : str
-        The workload's name, and what it shares with its kin.
+        The names of the workload and of its group.
     size : int
-        What the workload calls n.
+        The n of the workload.
     shape : list of lists of int
         The shapes of the inputs; empty where none were made.
     device, device_kind, device_label : str
-        The name that selects it ("cuda:0"), its kind ("cuda"), and what people call it.
+        The name that selects the device ("cuda:0"), its kind ("cuda"), and its product name.
     status, reason, fix : str
-        "ok", or a reason code, the reason in words, and what would fill the cell.
+        "ok" or a reason code; the reason; what would fill the cell.
     median_s, low_s, high_s, confidence : float
-        Steady time of a call with its inputs as warm as the call before left them: the median over the rounds, an
-        interval, and how likely it contains the true median.
+        Steady time of a call with warm inputs: the median over the rounds, an interval, and the probability that the
+        interval contains the true median.
     cold_s : float
-        The same after the caches were filled with other data, the median over the first rounds of each process.
+        The time of a call with cold caches: the median over the first rounds of each process.
     first_call_s, transfer_s, import_s : float
-        The first call, compilation included; the conversion of the inputs from NumPy, the median of several; the
-        import of the library with its start-up, a tiny call on each device.
+        The first call, compilation included; the conversion of the inputs from NumPy, a median; the import of the
+        library with its start-up, which is a tiny call on each device.
     throughput, throughput_unit : float, str
-        The workload's operations or bytes by the median time.
+        The operations or bytes of the workload, divided by the median time.
     peak_bytes : int
-        Memory that one call adds at its peak: of the host, or of the accelerator that it runs on.
+        The memory that one call adds at its peak, on the host or on the accelerator.
     error, tolerance : float
-        The largest error seen, and the largest that passes, as parts of the largest value in the float64 oracle.
+        The largest error found and the largest error allowed, relative to the largest value of the float64 oracle.
     operations, nbytes : float
-        What the task needs at least.
+        The operations and bytes that the task needs at least.
     roof, roof_throughput, roof_fraction : str, float, float
-        What binds, "memory", "compute" or "launch" (the time of the library's smallest call); the throughput that it
-        allows; the part of it reached, which is more than 1 where the probes of the roof found too little.
+        The limit that binds: "memory", "compute" or "launch" (the time of the library's smallest call); the throughput
+        at that limit; the fraction of it that was reached, more than 1 where the roofline was measured too low.
     roof_doubt : str
-        Why the roof is not trusted; empty if nothing speaks against it. The time is valid all the same.
+        Why the roofline is not trusted; empty if it is. The time is valid in either case.
     medians_s : list of lists of float
-        The median of each round, by process: every backend is measured in processes started one after the other. Empty
-        where a process did not measure it.
+        The median of each round, by process. The processes of a backend run one after the other. Empty for a process
+        that did not measure the cell.
     calls : int
-        How many timed calls stand behind the median.
+        The number of timed calls.
     versions : dict
-        The library's version, and those of what it runs on.
+        The versions of the library and of what it runs on.
     machine : str
-        CPU, cores, memory and system.
+        CPU, cores, memory and operating system.
     load : float
-        How many programs wanted a CPU in the minute before the run.
+        The load average of the minute before the run.
     key : str
-        Tells whether a cell of an earlier run is this one: code, versions, machine and settings go into it.
+        Identifies the cell across runs: a digest of code, versions, machine and settings.
     """
 
     workload: str
@@ -118,7 +118,7 @@ class Row:
 
     @property
     def measured(self) -> bool:
-        """Whether the row holds a time, which it does only for checked answers."""
+        """Whether the row holds a time. It does only if the answer was checked."""
         return self.status == "ok"
 
     @property
@@ -128,11 +128,11 @@ class Row:
 
     @property
     def best_s(self) -> float:
-        """The best round: what disturbs a round makes it longer, never shorter."""
+        """The shortest round: a disturbance makes a round longer, never shorter."""
         return min(self.rounds_s)
 
     def paired(self, other: Row) -> list[tuple[float, float]]:
-        """The medians of the rounds that both have: the first of the first process of either, and so on."""
+        """The medians of the rounds that both have, paired by process and number."""
         processes = zip(self.medians_s, other.medians_s, strict=False)
         return [pair for process in processes for pair in zip(*process, strict=False)]
 
@@ -142,48 +142,108 @@ class Row:
         return f"{self.backend} {self.device}".strip()
 
 
-@dataclass
-class Results:
-    """The rows of a run and what they have in common.
+class InterleavedRun(TypedDict):
+    """Which environment of an interleaved run the results belong to.
 
-    ``environment`` is plain data: "command", "date" (UTC), "seconds" (how long the run, or its last part if it was
-    resumed, took), "machine" (facts by name), "gpus" (facts of each NVIDIA GPU, by nvidia-smi) and "gpu_states"
-    (clocks, power and temperature of each, and "when"), "size" and "size_asked" (how large the inputs are, and what was
-    asked for: nothing if it is ""), "load" (before the run), "others" (the part of the CPUs that other programs had;
-    None where nobody tells), "settings" (environment variables), "switches" (by backend, the global settings that
-    decide on the precision of products), "pools" (thread pools and BLAS kernels by backend, as threadpoolctl tells
-    them), "versions" and "devices" (by backend), "roofs" (by device and dtype: rates and who reached them), "launch_s"
-    (the smallest call by place), "resolution" (the spread of the same work measured twice, as a part: differences below
-    it are ties; None where it is not known), "workloads" (by name: "timed", "code" and its "digest"), "python" and
-    "xarrayops" (their versions), "turns" (the "side" that this environment was in a run by turns, and of each side what
-    starts its Python, "pythons", and where its xarrayops is, "packages"; None in other runs) and, if the run was cut
-    short, "interrupted".
+    ``index`` is its position in the two lists: the Python executables, and the folders of their xarrayops.
     """
 
+    index: int
+    pythons: list[str]
+    packages: list[str]
+
+
+class WorkloadFacts(TypedDict):
+    """What is timed in a workload: a description, the source code, and a digest that changes with the code."""
+
+    timed: str
+    code: str
+    digest: str
+
+
+class RunEnvironment(TypedDict, total=False):
+    """What the rows of a run have in common, as `environment.json` holds it.
+
+    Attributes
+    ----------
+    command, date, seconds
+        The command line, the start (UTC), and the duration of the run or of its resumed part.
+    interrupted
+        True if the run was interrupted.
+    interleaved
+        For interleaved runs only.
+    python, xarrayops
+        Their versions.
+    machine, gpus, gpu_states
+        Facts of the machine; facts of each NVIDIA GPU; clocks, power and temperature of each GPU during the run.
+    size, size_asked
+        The size of the inputs, and the size that was requested ("" if none was).
+    load, others
+        The load average before the run, and the share of CPU time that other programs used during the run.
+    settings, switches, versions, devices, pools
+        Environment variables; and by backend: the global precision settings, the versions, the devices, and the thread
+        pools and BLAS kernels as threadpoolctl reports them.
+    roofs, launch_s
+        The measured rooflines by device and dtype; the time of the smallest call by backend and device.
+    resolution
+        The relative difference of the same work measured twice. Smaller differences are ties. None if unknown.
+    workloads
+        What is timed, by workload.
+    """
+
+    command: str
+    date: str
+    seconds: float
+    interrupted: bool
+    interleaved: InterleavedRun | None
+    python: str
+    xarrayops: str
+    machine: dict[str, Any]
+    gpus: list[dict[str, Any]]
+    gpu_states: list[dict[str, Any]]
+    size: str
+    size_asked: str
+    load: float | None
+    others: float | None
+    settings: dict[str, str]
+    switches: dict[str, Any]
+    versions: dict[str, dict[str, str]]
+    devices: dict[str, list[dict[str, Any]]]
+    pools: dict[str, list[dict[str, Any]]]
+    roofs: list[dict[str, Any]]
+    launch_s: dict[str, float]
+    resolution: float | None
+    workloads: dict[str, WorkloadFacts]
+
+
+@dataclass
+class Results:
+    """The rows of a run and what they have in common."""
+
     rows: list[Row]
-    environment: dict[str, Any]
+    environment: RunEnvironment
 
     def write(self, folder: Path) -> None:
-        """Each file is replaced as a whole, so that it is never half written."""
+        """Write both files. Each is replaced atomically, so that it is never incomplete."""
         folder.mkdir(exist_ok=True)
         _replace(folder / ROWS, "".join(json.dumps(asdict(row)) + "\n" for row in self.rows))
         _replace(folder / ENVIRONMENT, json.dumps(self.environment, indent=1) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """What `write` left.
+        """Read what `write` wrote.
 
         Raises
         ------
         ValueError
-            There are no such files, or they are none of this version's; the message says which and why.
+            The files are missing or were written by another version.
         """
         try:
             lines = (folder / ROWS).read_text(encoding="utf-8").splitlines()
             rows = [Row(**json.loads(line)) for line in lines]
             return cls(rows, json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8")))
         except (OSError, TypeError, ValueError) as error:
-            raise ValueError(f"{folder} holds no results of this version: {error}") from None
+            raise ValueError(f"{folder} has no results of this version: {error}") from None
 
 
 def _replace(path: Path, text: str) -> None:

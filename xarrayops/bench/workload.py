@@ -1,4 +1,4 @@
-"""What a workload is: a function to time, its inputs, and the answer that it must give."""
+"""The definition of a workload: a function to time, its inputs, and its expected result."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 SIZES = ("toy", "default", "large")
-"""toy: for tests of the benchmark itself; default: seconds on two cores; large: for accelerators and big machines."""
+"""toy: for tests of the benchmark; default: takes seconds on two cores; large: for accelerators and large machines."""
 FLOATS = ("float64", "float32", "bfloat16", "float16")
-"""The dtypes in which a workload of floating-point numbers can be asked for."""
+"""The dtypes that ``--dtype`` accepts for a floating-point workload."""
 DTYPES = (*FLOATS, "int8")
 
 Arrays = tuple[Any, ...]
 
 
 class MissingData(Exception):
-    """The data of a workload are not here: the reason, and the command that brings them."""
+    """The data of a workload are missing: the reason, and the command that installs them."""
 
     def __init__(self, reason: str, fix: str) -> None:
         super().__init__(reason)
@@ -36,15 +36,15 @@ class Case:
     Attributes
     ----------
     inputs : tuple of numpy.ndarray
-        In the dtype that is measured. They are converted to each library before the clock starts.
+        The inputs in the measured dtype. They are converted to each library before timing starts.
     expected : tuple of numpy.ndarray
-        The answer from these very inputs, computed in float64 (integers stay integers): one array per result.
+        The expected results for these inputs, computed in float64 (integers stay integers).
     tolerance : float
-        The largest error that passes, as a part of the largest magnitude in each result.
+        The largest error allowed, relative to the largest magnitude in each result.
     operations : float
-        Operations that the task needs; 0 where it only moves.
+        The operations that the task needs; 0 where it only moves data.
     nbytes : float
-        Bytes that the task must move at least: each input read once, each result written once.
+        The bytes that the task must move at least: each input read once, each result written once.
     """
 
     inputs: Arrays
@@ -54,11 +54,11 @@ class Case:
     nbytes: float
 
 
-def _as_they_are(*arrays: Any) -> Arrays:
+def _unchanged(*arrays: Any) -> Arrays:
     return arrays
 
 
-def _root(n: int) -> float:
+def _root_tolerance(n: int) -> float:
     return 4 * math.sqrt(n)
 
 
@@ -69,32 +69,32 @@ class Workload:
     Attributes
     ----------
     name : str
-        As ``--workloads`` takes it, and as it stands above its table.
+        The name that ``--workloads`` accepts and the reports show.
     function : callable
-        ``function(*arrays)`` gives an array or a tuple of arrays; written with xarrayops alone. It leaves its inputs as
-        they are, or so that the same answer comes again.
+        ``function(*arrays)`` returns an array or a tuple of arrays and uses only xarrayops. A second call with the same
+        inputs must give the same results.
     inputs : callable
-        ``inputs(random, n)`` makes the tuple of NumPy arrays of size n from a `numpy.random.Generator`, the same every
-        time. Floating-point arrays are then cast to the dtype that is measured; others stay. Raises `MissingData`.
+        ``inputs(random, n)`` returns a tuple of NumPy arrays of size n, made with a `numpy.random.Generator` of fixed
+        seed. Floating-point arrays are then cast to the measured dtype; others stay. May raise `MissingData`.
     expected : callable
-        The answer, by NumPy or SciPy alone, from the inputs with their floating-point numbers cast on to float64.
+        The expected results, computed with NumPy or SciPy only. Floating-point inputs are passed in float64.
     sizes : tuple of int, or mapping of names in `SIZES` to such tuples
-        What n may be, smallest first. One tuple serves every ``--size``; of it, "toy" takes the first alone.
+        The values of n, smallest first. A single tuple serves every ``--size``; "toy" then takes its first value only.
     timed : str
-        What lies between the two readings of the clock, for people.
+        A description of what is timed.
     operations : callable
-        ``operations(n)``, for throughput in FLOP/s and the compute roof; without it, throughput counts bytes.
+        ``operations(n)``, for throughput in FLOP/s and the compute limit. Without it, throughput counts bytes.
     nbytes : callable, optional
-        ``nbytes(n, itemsize)``, where the least that must be moved is not the inputs and results, once each.
+        ``nbytes(n, itemsize)``, the bytes that must be moved, where that is not all inputs and results once.
     tolerance : callable
-        ``tolerance(n)`` is the largest error that passes, in units of the dtype's epsilon; 0 asks for equality.
+        ``tolerance(n)`` is the largest error allowed, in units of the dtype's epsilon; 0 requires equality.
     arrange : callable
-        ``arrange(*arrays)`` gives the function's arguments from the converted inputs before the clock starts: views
-        with strides, sparse containers.
+        ``arrange(*arrays)`` returns the arguments of the function, made from the converted inputs before timing starts:
+        strided views or sparse containers, for example.
     dtypes : tuple of str
-        In which it is measured unless ``--dtype`` says otherwise, which it can of `FLOATS` alone.
+        The measured dtypes. ``--dtype`` can replace those in `FLOATS`.
     group : str
-        The first word of the name, unless said otherwise: what ``--workloads`` takes for all that share it.
+        The group that ``--workloads`` accepts; by default the first word of the name.
 
     Examples
     --------
@@ -124,8 +124,8 @@ class Workload:
     timed: str = ""
     operations: Callable[[int], float] | None = None
     nbytes: Callable[[int, int], float] | None = None
-    tolerance: Callable[[int], float] = _root
-    arrange: Callable[..., Arrays] = _as_they_are
+    tolerance: Callable[[int], float] = _root_tolerance
+    arrange: Callable[..., Arrays] = _unchanged
     dtypes: tuple[str, ...] = ("float32",)
     group: str = field(default="")
 
@@ -135,7 +135,7 @@ class Workload:
 
     @property
     def plain_function(self) -> Callable[..., Any]:
-        """What is timed, without arguments that a `functools.partial` has set; of a callable object, its class."""
+        """The function inside any `functools.partial`; for a callable object, its class."""
         function = self.function
         while isinstance(function, partial):
             function = function.func
@@ -143,27 +143,27 @@ class Workload:
 
     @property
     def unit(self) -> str:
-        """What throughput counts: "FLOP/s" or "B/s"."""
+        """The unit of throughput: "FLOP/s" or "B/s"."""
         return "FLOP/s" if self.operations else "B/s"
 
     def ladder(self, size: str) -> tuple[int, ...]:
-        """The numbers n that a name in `SIZES` stands for."""
+        """The values of n for a name in `SIZES`."""
         if isinstance(self.sizes, Mapping):
             return self.sizes[size]
         return self.sizes[:1] if size == "toy" else self.sizes
 
-    def asked_in(self, dtypes: tuple[str, ...]) -> tuple[str, ...]:
-        """Its own dtypes where none are asked for, else the asked ones that it can be measured in."""
+    def selected_dtypes(self, dtypes: tuple[str, ...]) -> tuple[str, ...]:
+        """The requested dtypes that the workload supports; its own where none are requested."""
         admitted = (*FLOATS, *self.dtypes) if set(self.dtypes) & set(FLOATS) else self.dtypes
         return tuple(dtype for dtype in dtypes if dtype in admitted) if dtypes else self.dtypes
 
     def case(self, dtype: str, n: int) -> Case:
-        """Inputs and answer at one dtype and size, the same ones every time."""
+        """The inputs and expected results at one dtype and size, the same every time."""
         random = np.random.default_rng(zlib.crc32(self.name.encode()))
         native = native_dtype(dtype)
         made = self.inputs(random, n)
         if not isinstance(made, tuple):
-            raise TypeError(f"inputs of workload {self.name!r} gave {type(made).__name__}, not a tuple of arrays")
+            raise TypeError(f"inputs of workload {self.name!r} returned {type(made).__name__}, not a tuple of arrays")
         inputs = tuple(x.astype(native) if _is_float(x) else x for x in made)
         answer = self.expected(*(x.astype(np.float64) if _is_float(x) else x for x in inputs))
         expected = tuple(map(np.asarray, answer if isinstance(answer, tuple) else (answer,)))
@@ -178,7 +178,7 @@ class Workload:
 
 
 def native_dtype(name: str) -> Any:
-    """NumPy's dtype of that name; ml_dtypes has those that NumPy lacks."""
+    """The NumPy dtype of that name; bfloat16 comes from ml_dtypes."""
     if name != "bfloat16":
         return np.dtype(name)
     try:
@@ -188,10 +188,10 @@ def native_dtype(name: str) -> Any:
 
 
 def epsilon(name: str) -> float:
-    """The distance from 1 to the next number; 0 for integers, which are exact."""
+    """The distance from 1 to the next larger number; 0 for integers, which are exact."""
     return {"bfloat16": 2.0**-7}.get(name) or (float(np.finfo(name).eps) if name in FLOATS else 0.0)
 
 
 def _is_float(x: Any) -> bool:
-    """Also bfloat16, whose kind is that of raw bytes."""
+    """Whether an array is floating-point. bfloat16 is, although its NumPy kind is that of raw bytes."""
     return bool(np.issubdtype(x.dtype, np.floating)) or x.dtype.name == "bfloat16"

@@ -1,4 +1,4 @@
-"""Where workloads come from: modules and files, each with its ``WORKLOADS``."""
+"""The sources of workloads: modules and files, each with a tuple ``WORKLOADS``."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _CORE = Path(__file__).parents[1]
 
 
 def load(sources: Sequence[str]) -> tuple[Workload, ...]:
-    """The workloads of modules, named as in an import, and of files, whose names end in ``.py``; names are unique.
+    """The workloads of some modules, given by dotted name, and files, given by a path that ends in ``.py``.
 
     Raises
     ------
     ValueError
-        A source cannot be imported or holds no workloads, or two share a name; the message says which and why.
+        A source cannot be imported or has no workloads, or two workloads share a name.
     """
     found: dict[str, Workload] = {}
     for source in sources:
         try:
             _add(source, found)
         except ValueError:
-            sys.modules.pop(_name(source), None)  # what a faulty file left there is nobody's workload
+            sys.modules.pop(_name(source), None)  # a faulty file is not left half imported
             raise
     return tuple(found.values())
 
@@ -43,14 +43,14 @@ def _add(source: str, found: dict[str, Workload]) -> None:
     try:
         listed = tuple(_module(source).WORKLOADS)
     except AttributeError:
-        raise ValueError(f"{source} has no WORKLOADS: a tuple of xarrayops.bench.Workload is looked for") from None
-    except Exception as error:  # whatever a file of the user's raises
+        raise ValueError(f"{source} has no WORKLOADS; define a tuple of xarrayops.bench.Workload") from None
+    except Exception as error:  # a user's file may raise anything
         raise ValueError(f"{source} cannot be imported: {type(error).__name__}: {error}") from error
     for workload in listed:
         if not isinstance(workload, Workload):
-            raise ValueError(f"{source} has {workload!r} among its WORKLOADS; make it an xarrayops.bench.Workload")
+            raise ValueError(f"WORKLOADS of {source} contains {workload!r}, which is not an xarrayops.bench.Workload")
         if workload.name in found:
-            raise ValueError(f"{source} has a workload {workload.name!r}, and so has another source; rename one")
+            raise ValueError(f"{source} and another source both define a workload {workload.name!r}; rename one")
         found[workload.name] = workload
 
 
@@ -63,25 +63,25 @@ def _module(source: str) -> ModuleType:
         raise FileNotFoundError(f"no file {path}")
     module = util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))  # it may import its neighbours, which hide no library
-    sys.modules[name] = module  # inspect finds the source of functions through it
+        sys.path.append(str(path.parent))  # last, so that the file can import its neighbours but not hide a library
+    sys.modules[name] = module  # inspect needs it to find the source of functions
     spec.loader.exec_module(module)
     return module
 
 
 def _name(source: str) -> str:
-    """What a file is called among the modules, as no library is."""
+    """The module name of a file, which no library uses."""
     return f"{_FILES}{hashlib.sha256(str(Path(source).resolve()).encode()).hexdigest()[:8]}"
 
 
 def file_of(workload: Workload) -> str:
-    """The file that a workload was loaded from; empty if it came from a module."""
+    """The file that defines a workload; empty if a module does."""
     files = [module for name, module in sys.modules.items() if name.startswith(_FILES)]
     return next((str(file.__file__) for file in files if workload in file.WORKLOADS), "")
 
 
 def code_of(workload: Workload) -> str:
-    """The source of what is timed, or what is said of it where that is no function of Python."""
+    """The source code of what is timed, or its description where there is no source."""
     try:
         return inspect.getsource(workload.plain_function)
     except (OSError, TypeError):
@@ -89,26 +89,26 @@ def code_of(workload: Workload) -> str:
 
 
 def digest(workload: Workload) -> str:
-    """Changes when the code of a workload does: that of its function's and its inputs' whole modules.
+    """A digest of the code of a workload, which includes the modules of its function and inputs.
 
-    Of what is NumPy's or SciPy's, as oracles often are, the name says enough.
+    Functions of NumPy and SciPy, which are common oracles, count by name only.
     """
     parts = [repr(workload.sizes)]
     for function in (workload.function, workload.inputs, workload.expected, workload.arrange):
         while isinstance(function, partial):
-            parts += [_told(function.args), _told(function.keywords)]
+            parts += [_stable_repr(function.args), _stable_repr(function.keywords)]
             function = function.func
         module = inspect.getmodule(function)
         known = module is None or module.__name__.partition(".")[0] in _ORACLES
         try:
-            parts.append(_told(function) if known or module is None else inspect.getsource(module))
+            parts.append(_stable_repr(function) if known or module is None else inspect.getsource(module))
         except (OSError, TypeError):
             parts.append(workload.timed)
     return _hashed(parts)
 
 
 def library_digest(backend: ModuleType) -> str:
-    """Changes when the code of xarrayops does, or that of the backend's top package, in which backends share code."""
+    """A digest of the code of xarrayops and of the backend's top-level package, in which backends share code."""
     top = sys.modules.get(backend.__name__.partition(".")[0], backend)
     folders = [_CORE, *map(Path, getattr(top, "__path__", ()))]
     files = [file for folder in folders for file in sorted(folder.rglob("*.py")) if file.is_file()]
@@ -116,8 +116,8 @@ def library_digest(backend: ModuleType) -> str:
     return _hashed(file.read_bytes().decode(errors="replace") for file in files)
 
 
-def _told(value: Any) -> str:
-    """Its repr without addresses, which differ from process to process."""
+def _stable_repr(value: Any) -> str:
+    """The repr without memory addresses, which differ between processes."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 

@@ -1,4 +1,4 @@
-"""Comparing two runs: how often the same code is told to differ, how often changed code is, and every outcome."""
+"""The comparison of two runs: its false positives, its power, and every outcome."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def empty(status, reason="because", **more):
 
 
 def steady(name, factor=1.0, **more):
-    """A cell of 10 ms whose processes lie 1 % apart."""
+    """A cell of 10 ms whose processes differ by 1 %."""
     return row(name, ((0.0100 * factor,) * 4, (0.0101 * factor,) * 4), **more)
 
 
 def table(first, *, others=6, factor=1.0):
-    """Results with that cell among steady ones of other workloads."""
+    """Results with these cells and steady cells of other workloads."""
     around = [steady(f"other{i} w", factor) for i in range(others)]
     return Results([*first, *around], {"resolution": 0.01})
 
 
 def verdict(old, new, **options):
-    """Of the first cell of two tables."""
+    """The verdict on the first cell of two tables."""
     (found,) = [v for v in compare(table(old), table(new, **options)) if not v.cell.workload.startswith("other")]
     return found
 
@@ -82,8 +82,8 @@ def drawn(
     return Results(rows, {"resolution": None})
 
 
-def told(pairs, *, group="g0"):
-    """The parts of the cells of a group by outcome."""
+def outcome_shares(pairs, *, group="g0"):
+    """The share of each outcome among the cells of a group."""
     found = Counter(v.outcome for old, new in pairs for v in compare(old, new) if v.cell.workload.startswith(group))
     return {outcome: found[outcome] / found.total() for outcome in OUTCOMES}
 
@@ -91,9 +91,9 @@ def told(pairs, *, group="g0"):
 NOISE = {
     "quiet": {"between": 0.02, "outliers": 0.0},
     "usual": {"between": 0.03},
-    "loud": {"between": 0.04},
+    "large": {"between": 0.04},
     "heavy tails": {"between": 0.03, "tails": 3},
-    "heavy tails, eight rounds": {"between": 0.03, "tails": 3, "rounds": 8},  # of four, 1.25 is told in 89.7 %
+    "heavy tails, eight rounds": {"between": 0.03, "tails": 3, "rounds": 8},  # four rounds detect 1.25x in 89.7 %
     "many outliers": {"between": 0.03, "outliers": 0.15},
     "two rounds": {"between": 0.02, "rounds": 2},
 }
@@ -101,45 +101,45 @@ NOISE = {
 
 @pytest.mark.parametrize("drift", [0.0, 0.1, -0.25])
 @pytest.mark.parametrize("name", NOISE)
-def test_the_same_code_is_seldom_told_to_differ(name, drift):
+def test_unchanged_code_is_rarely_reported(name, drift):
     random = np.random.default_rng(7)
     runs = [drawn(random, drift=drift * (i % 2), **NOISE[name]) for i in range(21)]
-    parts = told(pairwise(runs), group="g")
-    assert parts["slower"] + parts["faster"] <= (0.02 if name.startswith("heavy tails") else 0.01)
+    shares = outcome_shares(pairwise(runs), group="g")
+    assert shares["slower"] + shares["faster"] <= (0.02 if name.startswith("heavy tails") else 0.01)
     if not drift:
-        assert parts["same"] > 0.6, "who never dares to say anything makes no mistakes"
+        assert shares["same"] > 0.6, "a comparison that never decides makes no mistakes"
 
 
 @pytest.mark.parametrize(("factor", "least"), [(1.25, 0.9), (1.5, 0.99), (1 / 1.25, 0.9), (1 / 1.5, 0.99)])
 @pytest.mark.parametrize("drift", [0.0, 0.1])
 @pytest.mark.parametrize("name", ["quiet", "usual", "heavy tails, eight rounds"])
-def test_changed_code_is_told(name, drift, factor, least):
+def test_changed_code_is_reported(name, drift, factor, least):
     random = np.random.default_rng(8)
     changed = {"g0": factor}
     pairs = [
         (drawn(random, **NOISE[name]), drawn(random, drift=drift, factors=changed, **NOISE[name])) for _ in range(60)
     ]
-    parts = told(pairs)
-    against = drift > 0 and factor < 1  # the drift hides as much of the change as it makes up for
-    assert parts["slower" if factor > 1 else "faster"] >= (0.0 if against else least)
-    assert parts["faster" if factor > 1 else "slower"] == 0
+    shares = outcome_shares(pairs)
+    against = drift > 0 and factor < 1  # the drift hides as much of the change as it compensates
+    assert shares["slower" if factor > 1 else "faster"] >= (0.0 if against else least)
+    assert shares["faster" if factor > 1 else "slower"] == 0
 
 
-def test_loud_noise_costs_little_power():
+def test_large_noise_reduces_power_little():
     random = np.random.default_rng(9)
     for factor, least in ((1.25, 0.85), (1.5, 0.99)):
         pairs = [(drawn(random, between=0.04), drawn(random, between=0.04, factors={"g0": factor})) for _ in range(40)]
-        assert told(pairs)["slower"] >= least
+        assert outcome_shares(pairs)["slower"] >= least
 
 
-def test_a_change_of_everything_is_left_to_people():
+def test_a_change_of_all_workloads_is_undecided():
     verdicts = compare(table([steady("a w")]), table([steady("a w", 1.5)], factor=1.5))
     assert {v.outcome for v in verdicts} == {"undecided"}
-    assert "other workloads take 1.50 times as long" in verdicts[0].reason
+    assert "other workloads also take 1.50 times as long" in verdicts[0].reason
     assert exit_status(verdicts) == 3
 
 
-def test_a_change_beyond_what_the_others_moved():
+def test_a_change_beyond_the_drift():
     found = verdict([steady("a w")], [steady("a w", 1.5)], factor=1.1)
     assert found.outcome == "slower"
     assert found.threshold == pytest.approx(1.1 * 1.1)
@@ -147,13 +147,13 @@ def test_a_change_beyond_what_the_others_moved():
     assert verdict([steady("a w")], [steady("a w", 0.85)], factor=1.1).outcome == "faster"
 
 
-def test_kin_does_not_tell_of_the_machine():
+def test_workloads_of_the_same_group_do_not_count_as_drift():
     names = [f"a w{i}" for i in range(3)]
     old, new = table(map(steady, names)), table([steady(name, 1.3) for name in names])
     assert [v.outcome for v in compare(old, new)] == ["slower"] * 3 + ["same"] * 6
 
 
-def test_many_of_the_others_changed():
+def test_many_other_cells_changed():
     old, new = (Results([steady(f"a{i} w", by if i < 4 else 1.0) for i in range(10)], {}) for by in (1.0, 1.5))
     assert Counter(v.outcome for v in compare(old, new)) == {"slower": 4, "same": 6}
 
@@ -161,11 +161,11 @@ def test_many_of_the_others_changed():
 def test_slower_and_faster():
     slower = verdict([steady("a w")], [steady("a w", 1.31)])
     assert (slower.outcome, slower.ratio, slower.threshold) == ("slower", pytest.approx(1.31), pytest.approx(1.1))
-    assert slower.reason == "beyond 1.10, which the same code differs by"
+    assert slower.reason == "beyond 1.10, the limit of what noise explains"
     assert (slower.old_s, slower.new_s) == (pytest.approx(0.01), pytest.approx(0.0131))
     faster = verdict([steady("a w", 1.31)], [steady("a w")])
     assert (faster.outcome, faster.ratio) == ("faster", pytest.approx(1 / 1.31))
-    assert faster.reason == "beyond 0.91, which the same code differs by"
+    assert faster.reason == "beyond 0.91, the limit of what noise explains"
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,13 @@ def test_short_cells_have_a_wider_floor(more):
         assert verdict([old], [new]).outcome == outcome
 
 
-def test_processes_that_disagree_decide_nothing():
-    """One process met a noisy neighbour: its other one shows that the code is as fast as before."""
+def test_processes_that_disagree_are_undecided():
+    """One process was disturbed; the other shows that the code is as fast as before."""
     found = verdict([steady("a w")], [row("a w", ((0.01,) * 4, (0.016,) * 4))])
     assert found.outcome == "undecided"
-    assert "processes of one run lie 1.60 apart" in found.reason
+    assert "processes of one run differ by 1.60x" in found.reason
     disturbed = row("a w", ((0.01, 0.03, 0.01, 0.02), (0.05, 0.01)))
-    assert verdict([steady("a w")], [disturbed]).outcome == "same", "rounds that others disturbed do not count"
+    assert verdict([steady("a w")], [disturbed]).outcome == "same", "disturbed rounds do not count"
 
 
 @pytest.mark.parametrize("which", ["old", "new"])
@@ -202,11 +202,11 @@ def test_one_process_only(which):
     for factor in (1.0, 1.5):
         found = verdict(*tables(factor))
         assert found.outcome == "undecided"
-        assert f"only one process in the {which} run: nothing is known" in found.reason
-    assert verdict(*tables(2.5)).outcome == "slower", "a slow-down may be why the budget left no second process"
+        assert f"measured in one process only in the {which} run" in found.reason
+    assert verdict(*tables(2.5)).outcome == "slower", "the slowdown may be why the budget left no second process"
 
 
-def test_few_cells_leave_room_for_a_drift():
+def test_drift_is_assumed_with_few_cells():
     def alone(factor):
         return compare(Results([steady("a w")], {}), Results([steady("a w", factor)], {}))[0]
 
@@ -216,9 +216,9 @@ def test_few_cells_leave_room_for_a_drift():
     assert alone(1.01).outcome == "same"
 
 
-def test_no_sameness_where_noise_drowns_all():
-    loud = [row(f"a{i} w", ((0.01,) * 4, (0.02,) * 4)) for i in range(8)]
-    verdicts = compare(Results(loud, {}), Results(loud, {}))
+def test_nothing_is_the_same_under_large_noise():
+    noisy = [row(f"a{i} w", ((0.01,) * 4, (0.02,) * 4)) for i in range(8)]
+    verdicts = compare(Results(noisy, {}), Results(noisy, {}))
     assert {v.outcome for v in verdicts} == {"undecided"}
     assert exit_status(verdicts) == 3
 
@@ -227,11 +227,11 @@ def test_no_sameness_where_noise_drowns_all():
 def test_times_that_cannot_be_compared(change):
     found = verdict([steady("a w")], [steady("a w", 3.0, **change)])
     assert (found.outcome, found.ratio, found.threshold) == ("undecided", pytest.approx(3.0), None)
-    assert "other machine" in found.reason
+    assert "different machines" in found.reason
     assert lines([found])
 
 
-def test_a_roof_that_is_not_trusted_does_not_keep_times_from_being_compared():
+def test_times_are_compared_where_the_roofline_is_not_trusted():
     assert verdict([steady("a w")], [steady("a w", 3.0, roof_doubt="900% of it")]).outcome == "slower"
 
 
@@ -241,25 +241,25 @@ FAULTS = ("unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", 
 @pytest.mark.parametrize("status", [status for status in STATUSES if status != "ok"])
 def test_cells_that_lost_or_found_their_time(status):
     here, lost = steady("a w"), empty(status, name="a w")
-    gone, came, never = verdict([here], [lost]), verdict([lost], [here]), verdict([lost], [lost])
-    assert gone.outcome == ("broken" if status in FAULTS else "gone")
-    assert came.outcome == ("mended" if status in FAULTS else "new")
-    assert gone.reason == f"was measured, now {status}: because"
-    assert came.reason == f"is measured now, was {status}: because"
-    assert (gone.old_s, gone.new_s, gone.ratio) == (pytest.approx(0.01), None, None)
+    missing, found, never = verdict([here], [lost]), verdict([lost], [here]), verdict([lost], [lost])
+    assert missing.outcome == ("broken" if status in FAULTS else "missing")
+    assert found.outcome == ("fixed" if status in FAULTS else "new")
+    assert missing.reason == f"was measured, now {status}: because"
+    assert found.reason == f"measured now, was {status}: because"
+    assert (missing.old_s, missing.new_s, missing.ratio) == (pytest.approx(0.01), None, None)
     assert (never.outcome, lines([never])) == ("empty", [])
 
 
 def test_cells_of_one_run_only():
-    gone, new = verdict([steady("a w")], []), verdict([], [steady("a w")])
-    assert (gone.outcome, gone.reason) == ("gone", "was measured, and is not in the new run")
-    assert (new.outcome, new.reason) == ("new", "is measured now, and is not in the old run")
+    missing, new = verdict([steady("a w")], []), verdict([], [steady("a w")])
+    assert (missing.outcome, missing.reason) == ("missing", "not in the new run")
+    assert (new.outcome, new.reason) == ("new", "not in the old run")
     assert (
         verdict([], [empty("crashed", name="a w")]).reason == "measured in neither run: absent, then crashed: because"
     )
 
 
-@pytest.mark.parametrize(("status", "outcome"), [("not-installed", "gone"), ("crashed", "broken")])
+@pytest.mark.parametrize(("status", "outcome"), [("not-installed", "missing"), ("crashed", "broken")])
 def test_a_library_without_devices_is_matched(status, outcome):
     """A library that is missing has one row without a device, which stands for all its devices."""
     devices = [steady("a w", device=device) for device in ("cpu", "cuda:0")]
@@ -272,23 +272,23 @@ def test_a_library_without_devices_is_matched(status, outcome):
 
 
 def test_cells_differ_by_every_part_of_their_identity():
-    parts = ({"backend": "torch"}, {"device": "cuda:0"}, {"dtype": "float64"}, {"size": 65})
-    for part in parts:
+    shares = ({"backend": "torch"}, {"device": "cuda:0"}, {"dtype": "float64"}, {"size": 65})
+    for part in shares:
         outcomes = Counter(
             v.outcome for v in compare(Results([steady("a w")], {}), Results([steady("a w", **part)], {}))
         )
-        assert outcomes == {"gone": 1, "new": 1}
+        assert outcomes == {"missing": 1, "new": 1}
 
 
 @pytest.mark.parametrize(
     ("outcomes", "status"),
     [
         ((), 3),
-        (("undecided", "gone", "new"), 3),
+        (("undecided", "missing", "new"), 3),
         (("undecided", "same"), 0),
         (("faster",), 0),
-        (("mended", "gone"), 3),
-        (("mended", "same"), 0),
+        (("fixed", "missing"), 3),
+        (("fixed", "same"), 0),
         (("same", "slower"), 1),
         (("broken",), 1),
     ],
@@ -319,7 +319,7 @@ def outputs(old, new):
     return console.file.getvalue(), markdown(verdicts, old, new)
 
 
-def test_what_people_read():
+def test_terminal_and_markdown():
     cells = [steady("a w"), steady("b w"), steady("c w"), empty("not-installed", name="d w")]
     changed = [steady("a w", 1.3), steady("b w", 1.6), empty("crashed", name="c w", reason="SIGSEGV [x] | y"), cells[3]]
     old, new = table(cells), table(changed)
@@ -329,23 +329,23 @@ def test_what_people_read():
         places = [text.index(name) for name in ("c w", "b w", "a w")]
         assert places == sorted(places), "the worst first"
         assert not any(name in text for name in ("other", "d w")), "these are only counted"
-        assert "9 cells: 1 broken, 2 slower, 6 same; and 1 that neither run measured" in text
+        assert "9 cells: 1 broken, 2 slower, 6 same; 1 more were measured in neither run" in text
         assert "old: Monday; new: Tuesday" in text
         assert "versions.numpy.numpy: 2.3, now 2.4" in text
         assert "SIGSEGV [x]" in text
     assert "SIGSEGV [x] \\| y" in outputs(old, new)[1]
-    assert all("no cells" in text and "why" not in text for text in outputs(Results([], {}), Results([], {})))
+    assert all("no cells" in text and "reason" not in text for text in outputs(Results([], {}), Results([], {})))
 
 
-def test_of_many_undecided_cells_the_terminal_lists_those_that_moved_most():
+def test_the_terminal_lists_the_undecided_cells_with_the_largest_ratios():
     cells = [steady(f"w{i:02}", 1 + i / 1000) for i in range(3 * FEW)]
     alone = [replace(cell, medians_s=[[0.01]]) for cell in cells]
     shown, written = outputs(Results(alone, {}), Results(cells, {}))
-    assert shown.count("only one process in the old run") == FEW
-    assert written.count("only one process in the old run") == 3 * FEW
+    assert shown.count("in one process only in the old") == FEW
+    assert written.count("in one process only in the old") == 3 * FEW
     assert f"w{3 * FEW - 1}" in shown
     assert "w01" not in shown
-    assert f"{2 * FEW} more are undecided that moved less: compare.md lists them" in shown
+    assert f"{2 * FEW} more cells with smaller ratios are undecided; see compare.md" in shown
 
 
 @pytest.mark.parametrize(
@@ -356,5 +356,5 @@ def test_malformed_folders(tmp_path, rows, environment):
     for name, text in ((ROWS, rows), (ENVIRONMENT, environment)):
         if text is not None:
             (tmp_path / name).write_bytes(text.encode("latin-1"))
-    with pytest.raises(ValueError, match=r"holds no results of this version"):
+    with pytest.raises(ValueError, match=r"has no results of this version"):
         Results.read(tmp_path)

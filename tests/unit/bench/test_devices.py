@@ -1,4 +1,4 @@
-"""The benchmark on accelerators: devices that fail, fill up or are very quick, simulated where there are none."""
+"""The benchmark on simulated accelerators: devices that fail, run out of memory or are very fast."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import xarrayops as xo
 from xarrayops.bench import __main__ as command_line
 from xarrayops.bench.measure import worker
-from xarrayops.bench.measure.cell_cache import ReadyCells
+from xarrayops.bench.measure.cell_cache import CellCache
 from xarrayops.bench.measure.failures import guarded
 from xarrayops.bench.place import Place
 from xarrayops.bench.report.comparison import environment_difference
 from xarrayops.bench.run import environment_run
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import AUTO, Plan
+from xarrayops.bench.run.plan import AUTO, BenchPlan
 from xarrayops.bench.run.runner import run
 from xarrayops.bench.workloads import Workload
 
@@ -32,14 +32,21 @@ DEVICE = {"name": "cuda:0", "kind": "cuda", "label": "H200", "index": 0, "attrib
 
 
 class Library:
-    """A library on one GPU, in worker processes that are simulated; a subclass says what they answer.
+    """A library on one GPU with simulated worker processes. Subclasses change the answers.
 
-    ``workers`` are all that were started; ``limits`` the seconds that each command was given.
+    ``workers`` holds all started workers; ``limits`` holds the time limit of each command.
     """
 
     def __init__(self, device=DEVICE):
         self.workers, self.limits = [], []
-        self.greeting = {"status": "ok", "import_s": 1.0, "code": "c", "versions": {}, "devices": [device], "pools": []}
+        self.first_answer = {
+            "status": "ok",
+            "import_s": 1.0,
+            "code": "c",
+            "versions": {},
+            "devices": [device],
+            "pools": [],
+        }
 
     def start(self, module, backend, *sources, python):
         library = self
@@ -49,7 +56,7 @@ class Library:
             process = SimpleNamespace(pid=1)
 
             def answer(self, seconds):
-                return {"status": "ok"} | library.greeting
+                return {"status": "ok"} | library.first_answer
 
             def ask(self, command, seconds):
                 library.limits.append((command["do"], seconds))
@@ -69,9 +76,9 @@ class Library:
 
     def answer(self, worker, command):
         match command["do"]:
-            case "prove":
+            case "check-sync":
                 return {"status": "ok", "launch_s": 1e-6}
-            case "roofs":
+            case "roofline":
                 return {"status": "ok", "compute": 1e15, "memory": {"1": 1e15}}
             case "memory":
                 return {"status": "ok", "peak_bytes": 1 << 20}
@@ -106,14 +113,14 @@ def measured(monkeypatch, tmp_path):
     def measured(library, backends=("gpu",), **options):
         monkeypatch.setattr(environment_run, "Worker", library.start)
         settings = {"workloads": WORKLOADS, "rounds": 2, "processes": 1, "budget_s": 900.0, "timeout_s": 30.0}
-        found = run(Plan(backends, **{**settings, **options}), Silent(), Journal(tmp_path))
+        found = run(BenchPlan(backends, **{**settings, **options}), Silent(), Journal(tmp_path))
         return {(row.backend, row.workload): row for row in found.rows}
 
     return measured
 
 
 class Faulty(Library):
-    """A workload faults, and from then on the process can do nothing with its device."""
+    """One workload causes a device error, after which the process cannot use its device."""
 
     def answer(self, worker, command):
         if worker.broken or command.get("workload") == "w2":
@@ -130,11 +137,11 @@ def test_a_device_that_faults_costs_one_cell(measured):
         **dict.fromkeys(("w0", "w1", "w3", "w4"), "ok"),
         "w2": "crashed",
     }
-    assert len(library.workers) == 2, "one process ended, and one took its place"
+    assert len(library.workers) == 2, "one process ended and was replaced"
 
 
 class Wrapped(Library):
-    """The same where the fault is shown as something else, such as an error of ours."""
+    """The device error is reported as another exception, such as one of xarrayops."""
 
     def answer(self, worker, command):
         if worker.broken or command.get("workload") == "w2":
@@ -143,7 +150,7 @@ class Wrapped(Library):
         return super().answer(worker, command)
 
 
-def test_what_the_fault_is_called_does_not_matter(measured):
+def test_the_type_of_a_device_error_does_not_matter(measured):
     rows = measured(Wrapped())
     assert [row.status for row in rows.values()].count("ok") == 4
 
@@ -160,10 +167,10 @@ def test_a_worker_says_whether_its_device_still_works(monkeypatch, kind, broken,
     monkeypatch.setattr(worker, "warm_up", warm_up)
     workload = Workload("w", fails, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
     command = {"do": "measure", "workload": "w", "device": "cpu", "kind": kind, "dtype": "float32", "size": 9}
-    found = worker.obey(command, "numpy", {"w": workload}, ReadyCells())
+    found = worker.handle(command, "numpy", {"w": workload}, CellCache())
     assert found["status"] == status
     assert found.get("device_works", True) is not broken
-    on_host = worker.obey({**command, "kind": "cpu"}, "numpy", {"w": workload}, ReadyCells())
+    on_host = worker.handle({**command, "kind": "cpu"}, "numpy", {"w": workload}, CellCache())
     assert (on_host["status"], "device_works" in on_host) == ("unsupported", False)
 
 
@@ -177,7 +184,7 @@ def test_the_first_answer_of_a_process_may_take_longer(measured):
 
 
 class Full(Library):
-    """A device of one gigabyte: each library keeps all that it ever took, and w3 needs most of it."""
+    """A device of one gigabyte: each library keeps its memory, and w3 needs most of it."""
 
     def answer(self, worker, command):
         worker.holds = max(getattr(worker, "holds", 0.1), 0.9 if command.get("workload") == "w3" else 0.2)
@@ -193,11 +200,11 @@ class Full(Library):
 
 
 def test_memory_that_other_libraries_hold_is_freed_where_a_cell_needs_it(measured):
-    """A frozen process keeps its pool, and some libraries never give it back before they end."""
+    """A frozen process keeps its pool, and some libraries free it only at exit."""
     rows = measured(Full(), ("one", "two", "three"))
     assert {row.status for row in rows.values()} == {"ok"}
-    told = {row.first_call_s for row in rows.values()}
-    assert told == {None, FIRST["first_call_s"]}, "a second attempt is no first call"
+    first_calls = {row.first_call_s for row in rows.values()}
+    assert first_calls == {None, FIRST["first_call_s"]}, "a second attempt is no first call"
 
 
 def test_what_is_too_large_for_the_device_stays_out_of_memory(measured):
@@ -211,30 +218,30 @@ def test_what_is_too_large_for_the_device_stays_out_of_memory(measured):
     assert {name for (_, name), row in rows.items() if row.status == "out-of-memory"} == {"w3"}
 
 
-def test_the_host_is_cleared_of_nobody(measured):
+def test_processes_on_the_host_are_not_ended(measured):
     library = Full({**DEVICE, "name": "cpu", "kind": "cpu"})
     rows = measured(library, ("one", "two"))
     assert len(library.workers) == 2
     assert "out-of-memory" in {row.status for row in rows.values()}
 
 
-def test_a_worker_gives_its_memory_back_before_it_is_frozen(monkeypatch):
+def test_a_worker_releases_its_memory_before_it_is_frozen(monkeypatch):
     released = []
     monkeypatch.setattr(Place, "release", lambda place: released.append(place))
     workload = Workload("w", xo.negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
     place = Place("numpy", "cpu", "cuda")
     command = {"do": "measure", "workload": "w", "device": "cpu", "kind": "cuda", "dtype": "float32", "size": 9}
     for more in ({"seconds": 0.001, "cold": False}, {"do": "memory"}):
-        assert worker.obey(command | more, "numpy", {"w": workload}, ReadyCells())["status"] == "ok"
+        assert worker.handle(command | more, "numpy", {"w": workload}, CellCache())["status"] == "ok"
     assert released == [place] * 2
 
 
-def test_memory_of_the_device_is_asked_of_the_library(monkeypatch):
+def test_the_library_measures_the_memory_of_a_device(monkeypatch):
     calls = []
     monkeypatch.setitem(xo.backend("numpy").functions, "peak_bytes", lambda device, call: calls.append(call()) or 77)
     workload = Workload("w", xo.negative, lambda random, n: (random.standard_normal(n),), np.negative, (9,))
     command = {"do": "memory", "workload": "w", "device": "cpu", "kind": "cuda", "dtype": "float32", "size": 9}
-    assert worker.obey(command, "numpy", {"w": workload}, ReadyCells()) == {"status": "ok", "peak_bytes": 77}
+    assert worker.handle(command, "numpy", {"w": workload}, CellCache()) == {"status": "ok", "peak_bytes": 77}
     assert calls == [None]
 
 
@@ -243,11 +250,11 @@ def test_the_peak_of_a_cell_on_an_accelerator_is_in_its_row(measured):
 
 
 def test_switches_and_environment_are_in_the_results_and_decide_what_is_measured_again(monkeypatch, tmp_path):
-    def results(**greeting):
+    def results(**first_answer):
         library = Library()
-        library.greeting |= {"settings": {"NVIDIA_TF32_OVERRIDE": "1"}, "switches": {"tf32": "no"}, **greeting}
+        library.first_answer |= {"settings": {"NVIDIA_TF32_OVERRIDE": "1"}, "switches": {"tf32": "no"}, **first_answer}
         monkeypatch.setattr(environment_run, "Worker", library.start)
-        plan = Plan(("gpu",), WORKLOADS[:1], rounds=2, processes=1, budget_s=900.0)
+        plan = BenchPlan(("gpu",), WORKLOADS[:1], rounds=2, processes=1, budget_s=900.0)
         found = run(plan, Silent(), Journal(tmp_path, resume=True))
         return found, len([1 for do, _ in library.limits if do == "measure"])
 
@@ -299,12 +306,12 @@ def test_the_command_line_leaves_the_size_to_the_machine(monkeypatch):
 
 def test_a_kind_of_devices_can_be_left_out(measured):
     library = Library()
-    library.greeting["devices"] = [{**DEVICE, "name": "cpu", "kind": "cpu"}, DEVICE]
+    library.first_answer["devices"] = [{**DEVICE, "name": "cpu", "kind": "cpu"}, DEVICE]
     rows = measured(library, devices=("cuda",))
     assert {(row.device, row.status) for row in rows.values()} == {("cuda:0", "ok")}
     rows = measured(library, devices=("tpu",))
     assert {(row.device, row.status, row.reason) for row in rows.values()} == {
-        ("", "no-device", "no device of the kind tpu")
+        ("", "no-device", "no device of kind tpu")
     }
 
 
@@ -317,12 +324,12 @@ def test_gpus_that_cannot_be_shared_are_not_measured_on(measured, monkeypatch):
     assert {row.status for row in measured(Library({**DEVICE, "kind": "cpu"}), ("one", "two")).values()} == {"ok"}
 
 
-def test_clocks_and_temperatures_are_looked_at_before_and_during_the_run(monkeypatch, tmp_path):
+def test_gpu_clocks_and_temperatures_are_recorded(monkeypatch, tmp_path):
     temperatures = iter((31, 55, 61))
     monkeypatch.setattr(environment_run.gpus, "facts", lambda: [{"index": 0, "name": "H200"}])
     monkeypatch.setattr(environment_run.gpus, "state", lambda: [{"index": 0, "temperature_c": next(temperatures)}])
     monkeypatch.setattr(environment_run, "Worker", Library().start)
-    known = run(Plan(("gpu",), WORKLOADS[:1], rounds=2), Silent(), Journal(tmp_path)).environment
+    known = run(BenchPlan(("gpu",), WORKLOADS[:1], rounds=2), Silent(), Journal(tmp_path)).environment
     assert known["gpus"] == [{"index": 0, "name": "H200"}]
     assert [(each["when"], each["temperature_c"]) for each in known["gpu_states"]] == [
         *(("before the run", 31), ("after process 1 of 2", 55), ("after process 2 of 2", 61)),
@@ -340,12 +347,12 @@ def test_clocks_and_temperatures_are_looked_at_before_and_during_the_run(monkeyp
         "cudaErrorMemoryAllocation: out of memory",
     ],
 )
-def test_a_full_device_is_told_from_a_fault(text):
+def test_out_of_memory_is_recognised(text):
     def fails():
         raise RuntimeError(text)
 
     assert guarded(fails)["status"] == "out-of-memory"
 
 
-def test_a_place_is_what_the_worker_was_told():
+def test_a_working_device():
     assert worker.works(Place("numpy", "cpu", "cpu"))

@@ -1,4 +1,4 @@
-"""What people are told of workloads that fail: what happened, where, and whose it is to mend."""
+"""The reason, location and fix that are reported for workloads that fail."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def misspelt(x):
 def calls_another(x):
     return misspelt(x)
 
-turns = []
+calls = []
 
-def turns_wrong(x):
-    turns.append(x)
-    return x if len(turns) < 2 else xo.negative(x)
+def becomes_wrong(x):
+    calls.append(x)
+    return x if len(calls) < 2 else xo.negative(x)
 
 WORKLOADS = (
     Workload("misspelt", calls_another, numbers, np.cumsum, (5,)),
     Workload("wrong", xo.negative, numbers, np.positive, (5,)),
-    Workload("turns wrong", turns_wrong, numbers, np.positive, (5,)),
+    Workload("becomes wrong", becomes_wrong, numbers, np.positive, (5,)),
     Workload("no tuple", xo.negative, lambda random, n: random.standard_normal(n), np.negative, (5,)),
 )
 """
@@ -49,8 +49,8 @@ def mine(tmp_path):
     return {workload.name: workload for workload in workload_sources.load([str(file)])}
 
 
-def told(workload, file=None):
-    """The reason and the fix for what becomes of a cell."""
+def failure(workload, file=None):
+    """The status, reason and fix of a cell that fails."""
 
     def measured():
         return Cell(workload, Place("numpy", "cpu", "cpu"), "float32", 5).round(0.001)
@@ -60,29 +60,29 @@ def told(workload, file=None):
 
 
 def test_where_it_failed_in_the_file_of_the_user(mine):
-    status, reason, fix = told(mine["misspelt"])
-    assert (status, fix) == ("crashed", "Mend mine.py.")
+    status, reason, fix = failure(mine["misspelt"])
+    assert (status, fix) == ("crashed", "Fix mine.py.")
     assert "AttributeError" in reason
     assert "cumsun" in reason
     assert reason.endswith(f"(line {FILE[: FILE.index('xo.cumsun')].count(chr(10)) + 1} of mine.py)")
 
 
 def test_inputs_that_are_no_tuple(mine):
-    status, reason, _ = told(mine["no tuple"])
+    status, reason, _ = failure(mine["no tuple"])
     assert status == "crashed"
-    assert "inputs of workload 'no tuple' gave ndarray, not a tuple of arrays" in reason
+    assert "inputs of workload 'no tuple' returned ndarray, not a tuple of arrays" in reason
 
 
-def test_who_is_to_look_at_a_wrong_answer(mine):
-    status, reason, fix = told(mine["wrong"])
+def test_the_fix_of_a_wrong_answer(mine):
+    status, reason, fix = failure(mine["wrong"])
     assert status == "wrong-answer"
-    assert reason.startswith("the first call: error 2.0e+00")
-    assert "Look at the function, expected and tolerance in mine.py" in fix
-    assert "Report it as a bug" in told(mine["wrong"], file="")[2]
+    assert reason.startswith("the first call: relative error 2.0e+00")
+    assert "Check the function, expected and tolerance in mine.py" in fix
+    assert "Report it as a bug" in failure(mine["wrong"], file="")[2]
 
 
-def test_when_an_answer_turned_wrong(mine):
-    assert told(mine["turns wrong"])[1].startswith("after ")
+def test_an_answer_that_becomes_wrong(mine):
+    assert failure(mine["becomes wrong"])[1].startswith("after ")
 
 
 def test_what_is_built_in_is_from_no_file(mine):
@@ -97,10 +97,10 @@ def test_what_is_built_in_is_from_no_file(mine):
     [
         (xo.Unsupported("xo.f(array of shape (3, 4)): it lacks f. Instead: g"), "unsupported", "it lacks f.", "g"),
         (xo.Unsupported("it lacks (some): f. Instead: g"), "unsupported", "it lacks (some): f.", "g"),
-        (NotImplementedError("no f"), "unsupported", "no f", "Another --dtype, or another backend."),
+        (NotImplementedError("no f"), "unsupported", "no f", "Use another --dtype or another backend."),
         (MissingData("no data", "get it"), "not-installed", "no data", "get it"),
-        (MemoryError("1 PiB"), "out-of-memory", "MemoryError: 1 PiB", "A smaller --size, or"),
-        (RuntimeError("CUDA out of memory"), "out-of-memory", "RuntimeError: CUDA out of memory", "A smaller --size"),
+        (MemoryError("1 PiB"), "out-of-memory", "MemoryError: 1 PiB", "Use a smaller --size"),
+        (RuntimeError("CUDA out of memory"), "out-of-memory", "RuntimeError: CUDA out of memory", "Use a smaller"),
         (ValueError("two\nlines"), "crashed", "raised ValueError: two lines", "Report it as a bug"),
     ],
 )
@@ -109,6 +109,6 @@ def test_reasons(error, status, reason, fix):
         raise error
 
     workload = Workload("w", fails, lambda random, n: (random.standard_normal(n),), np.negative, (5,))
-    found = told(workload)
+    found = failure(workload)
     assert found[:2] == (status, reason)
     assert found[2].startswith(fix)

@@ -1,4 +1,4 @@
-"""What stands behind a number of the benchmark: clock, statistics, oracle, memory."""
+"""The measurements of the benchmark: timing, statistics, oracle, memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_interval_of_few_rounds_is_honest():
 
 
 class Clock:
-    """Simulated time: it passes in calls alone, so many seconds in each."""
+    """Simulated time that passes only during calls."""
 
     def __init__(self):
         self.now, self.seen = 0.0, []
@@ -72,7 +72,7 @@ def test_short_calls_share_a_reading(clock):
     in_a_reading = math.ceil(timing.READING_S / call_s)
     found = timing.timed_round(clock.calls(call_s), (np.ones(2),), seconds=10 * in_a_reading * call_s)
     assert (len(found.samples), found.calls) == (10, 10 * in_a_reading)
-    assert len(clock.seen) == found.calls + 1 + in_a_reading, "those that count the calls of a reading are no samples"
+    assert len(clock.seen) == found.calls + 1 + in_a_reading, "calls that determine the batch size are no samples"
     assert found.results[0] is clock.seen[-1]
     assert found.samples == [call_s] * 10
 
@@ -146,14 +146,14 @@ def test_the_start_of_a_library_is_part_of_its_import(monkeypatch):
     times = iter((3.0, 10.5))
     monkeypatch.setattr(worker, "perf_counter", lambda: next(times))
     monkeypatch.setattr(worker, "warm_up", lambda *place: started.append(place))
-    assert worker.greeting("numpy")["import_s"] == 7.5
+    assert worker.handshake("numpy")["import_s"] == 7.5
     assert started == [("numpy", "cpu")]
     cell.warm_up("numpy", "cpu")
 
 
-def test_a_library_that_does_not_start_is_told_by_its_cells(monkeypatch):
+def test_a_failing_start_of_a_library_is_reported_by_its_cells(monkeypatch):
     monkeypatch.setattr(worker, "warm_up", lambda *place: np.ones(3) @ np.ones(2))
-    assert worker.greeting("numpy")["status"] == "ok"
+    assert worker.handshake("numpy")["status"] == "ok"
 
 
 def test_cold_caches_cost_a_call_what_the_memory_takes(monkeypatch):
@@ -165,10 +165,10 @@ def test_cold_caches_cost_a_call_what_the_memory_takes(monkeypatch):
         monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cpus: where.append(cpus) or pin(thread, cpus))
     cold_caches.fill("numpy", "cpu", "cpu")
     assert np.array_equal(cold_caches._host(), before + np.uint8(1))
-    assert cold_caches.LEAST <= cold_caches._host().nbytes <= cold_caches.MOST
-    if hasattr(os, "sched_setaffinity"):  # each CPU did its part, and this thread is where it was
+    assert cold_caches.MIN_BYTES <= cold_caches._host().nbytes <= cold_caches.MAX_BYTES
+    if hasattr(os, "sched_setaffinity"):  # each CPU wrote its part, and the affinity of this thread is unchanged
         assert set().union(*where) == affinity == os.sched_getaffinity(0)
-    cold_caches.fill("numpy", "cpu", "as if it were no host")
+    cold_caches.fill("numpy", "cpu", "not the host")
 
 
 def test_a_cell_tells_both_clocks_and_checks_every_answer():
@@ -191,12 +191,12 @@ def test_a_cell_tells_both_clocks_and_checks_every_answer():
 
 @pytest.fixture
 def small_probes(monkeypatch):
-    """Probes of the roofs that take no time."""
+    """Roofline measurements that take no time."""
     for name, value in {
         "_ORDER": (64, 64),
         "_COPY_BYTES": (1 << 12,),
         "_LARGEST_COPY": 1 << 14,
-        "_PROBE_S": 0.0,
+        "_MEASURE_S": 0.0,
     }.items():
         monkeypatch.setattr(roofline, name, value)
 
@@ -205,7 +205,7 @@ def small_probes(monkeypatch):
 @pytest.mark.usefixtures("small_probes")
 def test_roofs_of_right_answers(dtype):
     for kind, sizes in (("cpu", {1 << 12}), ("not the host", {1 << 12, 1 << 14})):
-        found = roofline.probe(Place("numpy", "cpu", kind), dtype)
+        found = roofline.measure_roofline(Place("numpy", "cpu", kind), dtype)
         assert set(found) == {"memory", "compute"}
         assert set(found["memory"]) == sizes
         assert min(found["compute"], *found["memory"].values()) > 0
@@ -229,7 +229,7 @@ def test_no_roof_from_a_wrong_answer(monkeypatch, verb, function, left):
     monkeypatch.setattr(xo, verb, function)
     if left == "compute":  # both kinds of move must be wrong
         monkeypatch.setattr(roofline, "update_rate", roofline.sum_rate)
-    found = roofline.probe(Place("numpy", "cpu", "not the host"), "float32")
+    found = roofline.measure_roofline(Place("numpy", "cpu", "not the host"), "float32")
     assert [name for name in ("memory", "compute") if found.get(name)] == [left]
 
 
@@ -253,20 +253,20 @@ class TestSources:
         )
 
     @pytest.mark.parametrize(
-        ("text", "told"),
+        ("text", "message"),
         [
             ("", "has no WORKLOADS"),
             ("WORKLOADS = 3", "TypeError"),
-            ("WORKLOADS = (3,)", "has 3 among its WORKLOADS"),
+            ("WORKLOADS = (3,)", "contains 3, which is not"),
             ("1 / 0", "ZeroDivisionError"),
             ("def", "SyntaxError"),
         ],
     )
-    def test_files_that_cannot_be_used(self, tmp_path, text, told):
+    def test_files_that_cannot_be_used(self, tmp_path, text, message):
         (tmp_path / "mine.py").write_text(text)
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             workload_sources.load([str(tmp_path / "mine.py")])
-        assert workload_sources.file_of(BY_NAME["matmul"]) == "", "what it left behind is in nobody's way"
+        assert workload_sources.file_of(BY_NAME["matmul"]) == "", "a faulty file leaves nothing behind"
 
     def test_names_are_unique(self, tmp_path):
         (tmp_path / "mine.py").write_text(EXAMPLE.replace('"gram"', '"matmul"'))

@@ -1,4 +1,4 @@
-"""The HTML report as text: one file that holds everything, and nothing that a hostile name could reach."""
+"""The HTML report as text: one self-contained file, and safe against hostile names."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ import pytest
 
 from xarrayops.bench.report import page
 from xarrayops.bench.results import Results, Row
-from xarrayops.bench.run.rooflines import Probed
+from xarrayops.bench.run.rooflines import MeasuredRooflines
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -23,7 +23,7 @@ HOSTILE = (
 
 
 class Elements(HTMLParser):
-    """What a browser would make of a page: its elements, and the text within scripts and styles."""
+    """The elements of a page, and the text of its scripts and styles."""
 
     def __init__(self, text):
         super().__init__()
@@ -66,11 +66,11 @@ def test_all_of_the_results_are_in_the_page():
     assert Results([Row(**known) for known in data["rows"]], data["environment"]) == run
 
 
-def test_what_is_said_of_a_cell_follows_the_other_reports():
+def test_derived_data_agree_with_the_other_reports():
     run = results(10, resolution=0.5)
     run.rows[1].status, run.rows[1].median_s, run.rows[1].reason = "timeout", None, "too slow"
     data = embedded(page.html(run))
-    assert [told["mark"] for told in data["told"]] == ["fastest", *[""] * 9]
+    assert [each["mark"] for each in data["derived"]] == ["fastest", *[""] * 9]
     assert data["missing"]["lines"] == [["backend1 cpu", "all", "timeout", "too slow", ""]]
     assert data["summary"].startswith("9 of 10 cells measured")
 
@@ -78,27 +78,27 @@ def test_what_is_said_of_a_cell_follows_the_other_reports():
 @pytest.mark.parametrize(
     ("kind", "name", "index"), [("cpu", "cpu", 0), ("cpu", "cpu:0", 0), ("cuda", "cuda:1", 1), ("rocm", "cuda:0", 0)]
 )
-def test_a_cell_knows_its_roofs_by_the_name_that_the_run_gave_them(kind, name, index):
-    probed = Probed()
+def test_a_cell_refers_to_the_roofline_of_its_device(kind, name, index):
+    probed = MeasuredRooflines()
     probed.add((kind, index, "float32"), "torch", {"status": "out-of-memory", "reason": "it is full"})
     (roof,) = probed.described([])
     assert roof["failed"] == {"torch": "out-of-memory: it is full"}
     data = embedded(page.html(Results([row(0, device=name, device_kind=kind)], {})))
-    assert data["told"][0]["roof_device"] == roof["device"]
+    assert data["derived"][0]["roof_device"] == roof["device"]
 
 
-def test_what_became_of_a_cell_since_the_earlier_run_is_in_the_page():
+def test_the_change_of_a_cell_is_in_the_page():
     before = results(3, settings={"THREADS": "1"})
     before.rows[2].status, before.rows[2].median_s, before.rows[2].medians_s = "timeout", None, []
     data = embedded(page.html(results(settings={"THREADS": "2"}), before))
     assert data["comparison"]["differences"] == [["settings.THREADS", "1", "2"]]
-    assert [told["earlier"]["outcome"] for told in data["told"]][2] == "mended"
-    assert data["told"][0]["earlier"]["ratio"] == 1.0
+    assert [each["earlier"]["outcome"] for each in data["derived"]][2] == "fixed"
+    assert data["derived"][0]["earlier"]["ratio"] == 1.0
     assert embedded(page.html(results()))["comparison"] is None
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_text_is_data_wherever_it_stands(text):
+def test_a_hostile_text_is_data_everywhere(text):
     run = results(machine={text: text}, workloads={text: {"timed": text, "code": text}})
     run.rows[0] = row(0, workload=text, group=text, reason=text, fix=text, roof_doubt=text, versions={text: text})
     shown = page.html(run, run)
@@ -108,7 +108,7 @@ def test_a_hostile_text_is_data_wherever_it_stands(text):
     assert data["rows"][0] == asdict(run.rows[0])
 
 
-def test_what_json_cannot_say_is_not_known():
+def test_nan_and_infinity_are_null():
     run = results(1, seconds=math.inf)
     run.rows[0].error, run.rows[0].medians_s = math.nan, [[1.0, -math.inf]]
     data = embedded(page.html(run))
@@ -119,7 +119,7 @@ def test_what_json_cannot_say_is_not_known():
 
 def test_a_run_without_rows_is_a_page():
     data = embedded(page.html(Results([], {})))
-    assert (data["rows"], data["told"], data["environment"]) == ([], [], {})
+    assert (data["rows"], data["derived"], data["environment"]) == ([], [], {})
 
 
 def test_three_hundred_cells_take_less_than_two_megabytes():

@@ -1,4 +1,4 @@
-"""A run that is killed loses what was under way and no more, and what it had is not measured again."""
+"""A killed run loses only the cell in progress, and a resumed run does not measure the others again."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ def arguments(tmp_path):
 
 
 def rounds(folder):
-    """The events of rounds on disk, whole lines alone."""
+    """The complete events of rounds on disk."""
     path = folder / "out" / NAME
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [event for event in map(json.loads, lines) if "median_s" in event]
 
 
 def children(pid):
-    """The processes that a process has started."""
+    """The child processes of a process."""
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
     return [int(word) for word in found.stdout.split()]
 
 
 def alive(pid):
-    """Whether a process is there and not only waited for."""
+    """Whether a process exists and is not a zombie."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
     return found.stdout.strip() not in ("", "Z", "Zl")
 
 
 @pytest.mark.long_except("1")
-@pytest.mark.skipif(sys.platform != "linux" or which("ps") is None, reason="Linux's ps tells of processes")
+@pytest.mark.skipif(sys.platform != "linux" or which("ps") is None, reason="needs the ps of Linux")
 @pytest.mark.parametrize("after", [1, 9])
 def test_killed_and_resumed(arguments, tmp_path, after):
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -87,7 +87,7 @@ def test_killed_and_resumed(arguments, tmp_path, after):
     assert workers
     while any(map(alive, workers)) and monotonic() < deadline:
         sleep(0.01)
-    assert not any(map(alive, workers))  # frozen ones, too, do not outlive the run
+    assert not any(map(alive, workers))  # even frozen workers end with the run
     before = rounds(tmp_path)
     assert len(before) >= after
     done = subprocess.run([*arguments, "--resume"], capture_output=True, text=True)
@@ -103,7 +103,7 @@ def test_killed_and_resumed(arguments, tmp_path, after):
     assert [row.median_s for row in Results.read(tmp_path / "out").rows] == [row.median_s for row in rows]
 
 
-def test_other_code_is_measured_anew(arguments, tmp_path):
+def test_changed_code_is_measured_again(arguments, tmp_path):
     command = [*arguments, "--workloads", "scale 1"]
     assert subprocess.run(command, capture_output=True).returncode == 0
     first = rounds(tmp_path)
@@ -112,7 +112,7 @@ def test_other_code_is_measured_anew(arguments, tmp_path):
     assert len(rounds(tmp_path)) == 2 * len(first)
 
 
-def test_what_ran_out_of_time_is_tried_again(arguments, tmp_path):
+def test_a_timeout_is_measured_again(arguments, tmp_path):
     (tmp_path / "mine.py").write_text(
         FILE.replace("import numpy as np", "import os, time\nimport numpy as np").replace(
             "        return xo.multiply(x, factor)",
@@ -126,7 +126,7 @@ def test_what_ran_out_of_time_is_tried_again(arguments, tmp_path):
 
 
 class TestJournal:
-    def test_a_torn_line_is_written_over(self, tmp_path):
+    def test_an_incomplete_line_is_overwritten(self, tmp_path):
         journal = Journal(tmp_path)
         journal.append({"a": 1})
         journal.append({"b": 2})
@@ -138,9 +138,9 @@ class TestJournal:
             resumed.append({"c": 3})
             assert Journal(tmp_path, resume=True).earlier == [*resumed.earlier, {"c": 3}]
 
-    @pytest.mark.parametrize("rubbish", [b"\xff\xfe\n", b"not json\n", b"3\n", b"{}{}\n"])
-    def test_rubbish_ends_what_is_believed(self, tmp_path, rubbish):
-        (tmp_path / NAME).write_bytes(b'{"a": 1}\n' + rubbish + b'{"b": 2}\n')
+    @pytest.mark.parametrize("invalid", [b"\xff\xfe\n", b"not json\n", b"3\n", b"{}{}\n"])
+    def test_reading_ends_at_an_invalid_line(self, tmp_path, invalid):
+        (tmp_path / NAME).write_bytes(b'{"a": 1}\n' + invalid + b'{"b": 2}\n')
         assert Journal(tmp_path, resume=True).earlier == [{"a": 1}]
 
     def test_another_run_replaces_it_with_its_first_event(self, tmp_path):

@@ -12,16 +12,16 @@ import pytest
 
 from xarrayops._cli.arguments import select
 from xarrayops.bench.__main__ import main, measure
-from xarrayops.bench.measure.roofline import Roofs
+from xarrayops.bench.measure.roofline import Roofline
 from xarrayops.bench.report import tables
 from xarrayops.bench.results import Results
 from xarrayops.bench.run import budget
 from xarrayops.bench.run.environment import Identity
-from xarrayops.bench.run.environment_run import Side
+from xarrayops.bench.run.environment_run import EnvironmentRun
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import Plan
+from xarrayops.bench.run.plan import BenchPlan
 from xarrayops.bench.run.progress import Watcher
-from xarrayops.bench.run.runner import Run, run
+from xarrayops.bench.run.runner import BenchRun, run
 
 ODD = """
 import os, signal, sys, time
@@ -40,7 +40,7 @@ def absent(random, n):
 def wrong(x):
     return xo.add(x, 1.0)
 
-def turns_wrong(x):
+def becomes_wrong(x):
     global calls
     calls += 1
     return xo.negative(x) if calls < 4 else xo.add(x, 1.0)
@@ -73,7 +73,7 @@ def workload(function, inputs=numbers, name=None):
     name = name or function.__name__
     return Workload(name, function, inputs, np.negative, (12,), tolerance=lambda n: 0.0, group="odd")
 
-functions = (wrong, turns_wrong, prints, dies, leaves, hangs, hungry, raises, refuses)
+functions = (wrong, becomes_wrong, prints, dies, leaves, hangs, hungry, raises, refuses)
 WORKLOADS = (
     workload(xo.negative, name="good"),
     *map(workload, functions),
@@ -83,7 +83,7 @@ WORKLOADS = (
 
 
 class Silent:
-    """Keeps what the run tells."""
+    """An observer that keeps what it receives."""
 
     def __init__(self):
         self.steps, self.kept = [], []
@@ -113,7 +113,7 @@ def odd(tmp_path_factory):
 def plan(odd, names, **options):
     workloads = tuple(workload for workload in odd.WORKLOADS if workload.name in names)
     settings = {"rounds": 2, "round_s": 0.002, "timeout_s": 300.0, "budget_s": 900.0, "sources": ("odd_workloads",)}
-    return Plan(**{"backends": ("numpy",), "workloads": workloads, "command": "a test", **settings, **options})
+    return BenchPlan(**{"backends": ("numpy",), "workloads": workloads, "command": "a test", **settings, **options})
 
 
 def rows_of(plan, observer=None):
@@ -153,8 +153,8 @@ def test_good_rows_are_complete(rows, name):
 @pytest.mark.parametrize(
     ("name", "status", "reason", "fix"),
     [
-        ("wrong", "wrong-answer", "float32 allows 0.0e\\+00", "not shown"),
-        ("turns_wrong", "wrong-answer", "error", "not shown"),
+        ("wrong", "wrong-answer", "tolerance 0.0e\\+00 for float32", "not shown"),
+        ("becomes_wrong", "wrong-answer", "error", "not shown"),
         ("dies", "crashed", "SIGKILL", "bug"),
         ("leaves", "crashed", "exit status 1: goodbye", "bug"),
         ("hungry", "out-of-memory", "1 PiB", "--size"),
@@ -180,7 +180,7 @@ def test_missing_backend_has_rows_that_say_how_to_get_it(rows):
 
 @pytest.fixture
 def hangs(hanging, monkeypatch):
-    """Where the workload that hangs says so."""
+    """The file that the hanging workload creates."""
     monkeypatch.setenv("HANGING", str(hanging.path))
     return hanging
 
@@ -193,7 +193,7 @@ def test_hanging_cell_is_a_timeout_and_the_next_one_is_measured(odd):
 
 
 def test_budget_ends_a_run(odd, hangs, monkeypatch):
-    """Its clock stands still until the second cell hangs."""
+    """The simulated time of the budget stops until the second cell hangs."""
     monkeypatch.setattr(budget, "monotonic", lambda: 3.0 * hangs.seen)
     found = rows_of(plan(odd, ["good", "hangs", "refuses"], budget_s=3.0))
     assert [row.status for row in found] == ["ok", "over-budget", "over-budget"]
@@ -223,8 +223,8 @@ def test_missing_libraries_do_not_count_as_progress(odd):
     assert len(rows) == 4
     assert {step.cells for step in observer.steps[1:]} == {2}
     assert (observer.steps[-1].cells_done, observer.steps[-1].rounds_done, observer.steps[-1].rounds) == (2, 2, 2)
-    told = tables.summary(Results(rows, {}))
-    assert told.startswith("1 of 2 cells measured (and 2 of libraries that cannot run here); too little")
+    text = tables.summary(Results(rows, {}))
+    assert text.startswith("1 of 2 cells measured (2 more belong to unavailable libraries); resolution unknown")
 
 
 @pytest.fixture
@@ -247,9 +247,9 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
     assert measure(plan(odd, ["good", "raises", "absent"], backends=("dask", "numpy")), tmp_path) == 130
     shown = capsys.readouterr()
     assert "1 of 3 cells measured" in shown.out
-    assert f"interrupted. {tmp_path} holds what was measured" in shown.err
+    assert f"interrupted. The results so far are in {tmp_path}" in shown.err
     text = (tmp_path / "report.md").read_text()
-    assert "interrupted. This is what was measured until then" in text
+    assert "interrupted. The report shows the results so far" in text
     assert "## good" in text
     assert "1 round |" in text
     statuses = {(row.backend, row.workload): row.status for row in Results.read(tmp_path).rows}
@@ -260,58 +260,60 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
 
 def test_code_that_changes_meanwhile_leaves_no_time(odd, tmp_path):
     asked = plan(odd, ["good"])
-    bench = Run(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
+    bench = BenchRun(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
     try:
-        bench.stage(0)
-        bench.sides[0].greetings["numpy"]["code"] = "that of before"
-        bench.stage(1)
+        bench.measure_times(0)
+        bench.environments[0].handshakes["numpy"]["code"] = "that of before"
+        bench.measure_times(1)
     finally:
         bench.close()
     ((row,),) = (found.rows for found in bench.results())
     assert (row.status, row.median_s) == ("interrupted", None)
-    assert "changed while it was measured" in row.reason
+    assert "changed during the run" in row.reason
     (again,) = run(plan(odd, ["good"]), Silent(), Journal(tmp_path, resume=True)).rows
     assert again.status == "ok"
 
 
 TOO_LOW = {"status": "ok", "compute": 1.0, "memory": {"1": 1.0}}
-"""Rates of a probe that something disturbed: every cell is beyond them."""
+"""A roofline that was measured too low: every cell exceeds it."""
 HIGH = {"status": "ok", "compute": 1e15, "memory": {"1": 1e15}}
 
 
-@pytest.mark.parametrize(("told", "probes"), [([TOO_LOW, HIGH], 2), ([TOO_LOW] * 2, 2), ([HIGH], 1)])
-def test_a_roof_that_a_cell_is_beyond_is_probed_again(odd, tmp_path, monkeypatch, told, probes):
-    """In the first process already, for there may be no other; and where that helps nothing, the time is shown."""
-    given, asked = iter(told), Side.ask
+@pytest.mark.parametrize(("answers", "measurements"), [([TOO_LOW, HIGH], 2), ([TOO_LOW] * 2, 2), ([HIGH], 1)])
+def test_an_exceeded_roofline_is_measured_again(odd, tmp_path, monkeypatch, answers, measurements):
+    """The first process measures it again, because there may be no other. The time is shown in either case."""
+    given, asked = iter(answers), EnvironmentRun.ask
     heard = []
 
-    def ask(side, backend, command):
-        if command["do"] != "roofs":
-            return asked(side, backend, command)
+    def ask(environment, backend, command):
+        if command["do"] != "roofline":
+            return asked(environment, backend, command)
         heard.append(command)
         return next(given)
 
-    monkeypatch.setattr(Side, "ask", ask)
+    monkeypatch.setattr(EnvironmentRun, "ask", ask)
     (row,) = run(plan(odd, ["good"], processes=1), Silent(), Journal(tmp_path)).rows
-    assert len(heard) == probes
+    assert len(heard) == measurements
     assert (row.status, bool(row.median_s)) == ("ok", True)
-    assert bool(row.roof_doubt) == (told[-1] is TOO_LOW)
+    assert bool(row.roof_doubt) == (answers[-1] is TOO_LOW)
     if row.roof_doubt:
-        assert "of the memory roof that was probed" in row.roof_doubt
+        assert "of the measured memory limit" in row.roof_doubt
 
 
-def test_a_roof_that_later_rounds_are_beyond_is_probed_again(odd, tmp_path):
+def test_a_roofline_that_later_rounds_exceed_is_measured_again(odd, tmp_path):
     asked = plan(odd, ["good"])
-    bench = Run(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
-    (side,) = bench.sides
+    bench = BenchRun(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
+    (environment,) = bench.environments
     try:
-        bench.stage(0)
-        (record,) = side.records
+        bench.measure_times(0)
+        (record,) = environment.records
         before = tmp_path.joinpath("journal.jsonl").read_text().count('"compute"')
-        side.probed._roofs[record.roof_place] = {"numpy": Roofs(1.0, {1: 1.0})}  # something disturbed the probe
-        assert side.row(record).roof_doubt
-        bench.stage(1)
-        assert side.probed.best(record.roof_place).compute > 1.0
+        environment.rooflines._rooflines[record.roofline_key] = {
+            "numpy": Roofline(1.0, {1: 1.0})
+        }  # a disturbed measurement
+        assert environment.row(record).roof_doubt
+        bench.measure_times(1)
+        assert environment.rooflines.best(record.roofline_key).compute > 1.0
         assert tmp_path.joinpath("journal.jsonl").read_text().count('"compute"') > before
     finally:
         bench.close()
@@ -321,7 +323,7 @@ def test_interrupted_before_anything_was_measured(odd, tmp_path, capsys, interru
     (tmp_path / "report.md").write_text("of an older run")
     interrupt("importing")
     assert measure(plan(odd, ["good"]), tmp_path) == 130
-    assert "is as it was" in capsys.readouterr().err
+    assert "is unchanged" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
     assert (tmp_path / "report.md").read_text() == "of an older run"
 
@@ -352,7 +354,7 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "--all"),
         (["--backends", "nmpy"], "no backend 'nmpy': it has"),
@@ -363,16 +365,16 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
         (["--all", "--budget", "-1"], "'-1' is not a positive duration such as 90, 90s, 5m or 1h"),
         (["--all", "--out", __file__], "test_run.py is a file"),
         (["--workload-file", "nowhere.py"], "nowhere.py cannot be imported: FileNotFoundError"),
-        (["--compare", "nowhere", "neither"], "nowhere holds no results"),
+        (["--compare", "nowhere", "neither"], "nowhere has no results"),
         (["--all", "--against", "python", "--resume"], "not allowed with argument"),
         (["--compare", "nowhere", "neither", "--against", "python"], "not allowed with argument"),
     ],
 )
-def test_senseless_arguments(arguments, told, capsys):
+def test_senseless_arguments(arguments, message, capsys):
     with pytest.raises(SystemExit) as raised:
         main(arguments)
     assert raised.value.code == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_select_keeps_the_known_order():

@@ -1,4 +1,4 @@
-"""Bad backends, seeded: each is caught and shown for what it is, and the others' rows are unharmed."""
+"""Faults are injected into a backend. Each is detected and reported, and the rows of other backends are unaffected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import pytest
 
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import Plan
+from xarrayops.bench.run.plan import BenchPlan
 from xarrayops.bench.run.runner import run
 from xarrayops.bench.workload_sources import load
 
@@ -44,7 +44,7 @@ WORKLOADS = tuple(Workload(f"square {n}", product, numbers, np.square, (n,)) for
 """
 STATUS = {
     "wrong": ("wrong-answer", "error"),
-    "unsynchronised": ("not-synchronised", "does not wait"),
+    "unsynchronised": ("not-synchronised", "timing does not wait"),
     "crash": ("crashed", "SIGSEGV"),
     "hang": ("timeout", "no answer within"),
     "memory": ("out-of-memory", "Unable to allocate"),
@@ -70,7 +70,7 @@ def test_a_bad_backend_is_caught(fault, tmp_path, monkeypatch, hanging):
     source.write_text(SEEDED)
     workloads = load([str(source)])
     settings = {"rounds": 2, "processes": 1, "round_s": 0.005, "timeout_s": 300.0, "budget_s": 900.0}
-    plan = Plan(("numpy", "jax"), workloads, sources=(str(source),), **settings)
+    plan = BenchPlan(("numpy", "jax"), workloads, sources=(str(source),), **settings)
     rows = run(plan, Silent(), Journal(tmp_path)).rows
     status, reason = STATUS[fault]
     for row in rows:

@@ -65,7 +65,7 @@ def pieces(study, random, *, old=False, **noise):
                 known = {"group": name.split()[0], "machine": "M", "status": "ok", "median_s": median}
                 rows.append(Row(name, backend, "cpu", "float32", 64, medians_s=times.tolist(), **known))
     return Results(
-        rows, {"date": "Sunday", "turns": {"side": int(old), "pythons": ["new", "old"], "packages": ["a", "b"]}}
+        rows, {"date": "Sunday", "interleaved": {"index": int(old), "pythons": ["new", "old"], "packages": ["a", "b"]}}
     )
 
 

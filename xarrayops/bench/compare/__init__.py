@@ -1,1 +1,1 @@
-"""Results compared: within a run, and between runs."""
+"""Comparisons: between the backends of one run, and between two runs."""

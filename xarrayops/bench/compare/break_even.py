@@ -1,4 +1,4 @@
-"""From when on a backend beats NumPy: after how many calls, and from what size on."""
+"""The break-even points against NumPy: after how many calls, and at which size, a backend is faster."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ BASELINE = "numpy"
 
 
 class Ahead(NamedTuple):
-    """The calls at which a backend, transfer and first call included, is ahead of NumPy.
+    """The numbers of calls for which a backend takes less total time than NumPy, transfer and first call included.
 
-    From the first of them on, up to the last of them; there is no last one where it stays ahead, and no first one where
-    it never is.
+    ``first`` is None where the backend is never ahead; ``last`` is None where it stays ahead.
     """
 
     first: int | None
@@ -30,9 +29,9 @@ class Ahead(NamedTuple):
 
 
 def ahead(row: Row, numpy: Row | None) -> Ahead | None:
-    """When a backend is ahead of NumPy; None where one of the two was not measured.
+    """The calls for which a backend is ahead of NumPy; None where one of the two was not measured.
 
-    Both start with the inputs in NumPy's memory and their library imported.
+    Both start with their library imported and the inputs in NumPy's memory.
     """
     if numpy is None or row.backend == BASELINE or not (row.measured and numpy.measured):
         return None
@@ -52,9 +51,9 @@ def _calls_text(count: int) -> str:
 
 
 def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | None:
-    """The smallest measured size from which on a backend is faster than NumPy by more than the resolution.
+    """The smallest size at and above which a backend is faster than NumPy by more than the resolution.
 
-    None if it is not even at the largest, or where both have fewer than two sizes in common.
+    None if it is slower at the largest size, or if fewer than two sizes were measured on both.
     """
     theirs = {row.size: row.median_s for row in numpy if row.measured}
     common = sorted(
@@ -71,12 +70,12 @@ def size(rows: Sequence[Row], numpy: Sequence[Row], resolution: float) -> int | 
 
 
 def baselines(rows: Iterable[Row]) -> dict[tuple[str, str, int], Row]:
-    """NumPy's measured cells by workload, dtype and size."""
+    """The measured cells of NumPy by workload, dtype and size."""
     return {(row.workload, row.dtype, row.size): row for row in rows if row.backend == BASELINE and row.measured}
 
 
 def sizes(rows: Sequence[Row], resolution: float) -> list[tuple[str, str, dict[str, int | None]]]:
-    """For each workload and dtype of several sizes, by backend and device, the size from which on NumPy is beaten."""
+    """The break-even size of each backend and device, for each workload and dtype with several sizes."""
     found = []
     order = sorted(rows, key=lambda row: (row.workload, row.dtype))
     for (workload, dtype), group in groupby(order, key=lambda row: (row.workload, row.dtype)):

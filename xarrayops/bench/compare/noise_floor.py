@@ -1,4 +1,4 @@
-"""What a table can tell apart: the same work, measured twice, differs by so much."""
+"""The resolution of a run: how much unchanged work differs when it is measured twice."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from xarrayops.bench.results import Row
 
 QUANTILE = 0.75
-"""So many cells differ from themselves by less than the resolution. Those that differ by more have wider intervals."""
-_LEAST_CELLS = 3
+"""The share of the cells whose own difference is below the resolution. Cells beyond it have wider intervals."""
+_MIN_CELLS = 3
 
 
 def resolution(rows: Sequence[Row]) -> float | None:
-    """How far the medians of two processes lie apart in most cells, as a part; None where too few have two."""
+    """The relative difference between the medians of two processes, at `QUANTILE`; None with fewer than three cells."""
     spreads = [spread for row in rows if (spread := own_spread(row)) is not None]
-    if len(spreads) < _LEAST_CELLS:
+    if len(spreads) < _MIN_CELLS:
         return None
     return math.expm1(float(np.quantile(spreads, QUANTILE)))
 
 
 def own_spread(row: Row) -> float | None:
-    """The logarithm of how much longer a cell took in its slowest process than in its fastest; None with only one."""
+    """The log ratio of the medians of the slowest and the fastest process; None with a single process."""
     medians = [statistics.median(each) for each in row.medians_s if each]
     return math.log(max(medians) / min(medians)) if len(medians) > 1 else None

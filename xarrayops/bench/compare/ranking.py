@@ -1,4 +1,4 @@
-"""Who is fastest, and who cannot be told from it."""
+"""Which backend is fastest, and which are tied with it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from xarrayops.bench.measure.timing import CONFIDENCE, coverage
 from xarrayops.bench.results import Row
 
 FASTEST, TIE = "fastest", "tie"
-APART = 2.0
-"""Who takes so many times as long in its best round is slower, however the other rounds were disturbed."""
+CLEARLY_SLOWER = 2.0
+"""A backend is slower if its best round takes this many times as long, whatever disturbed its other rounds."""
 
 
 def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
-    """What is said of the cells of one table, by place: `FASTEST`, or `TIE` where nothing tells them from the fastest.
+    """The marks of the cells of one table, by backend and device: `FASTEST`, or `TIE` for all that may be the fastest.
 
-    Nothing is said where a cell has no interval yet, or has no rival.
+    There are no marks where a cell has no interval yet, or where only one backend was measured.
     """
     measured = [row for row in rows if row.measured]
     if len(measured) < 2 or any(row.low_s is None for row in measured):
@@ -26,15 +26,14 @@ def fastest(rows: Sequence[Row], resolution: float | None) -> dict[str, str]:
 
 
 def _is_slower(row: Row, best: Row, resolution: float) -> bool:
-    """Whether its median is beyond the resolution, and its rounds say so too.
+    """Whether its median differs by more than the resolution, and its rounds confirm it.
 
-    They do where it was as fast in so few of the rounds of both that chance explains it in less than 5 %, by the
-    two-sided sign test, for who is called the best is told by the same rounds; or where even its best round took
-    `APART` times as long as the other's. Rounds of one process are taken for independent: what processes differ by,
-    the resolution tells.
+    The rounds confirm it by a two-sided sign test at 95 %: two-sided, because the same rounds selected the best. Or the
+    best round takes `CLEARLY_SLOWER` times as long as that of the fastest. Rounds of one process are assumed to be
+    independent; the resolution accounts for differences between processes.
     """
     if (row.median_s or 0.0) <= (best.median_s or 0.0) * (1 + resolution):
         return False
     rounds = row.paired(best)
     as_fast = sum(own <= other for own, other in rounds)
-    return coverage(len(rounds), as_fast) > CONFIDENCE or row.best_s >= APART * best.best_s
+    return coverage(len(rounds), as_fast) > CONFIDENCE or row.best_s >= CLEARLY_SLOWER * best.best_s

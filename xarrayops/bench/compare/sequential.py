@@ -1,35 +1,33 @@
-"""What became of cells between two runs that were measured one after the other.
+"""The comparison of two runs that were measured one after the other.
 
 The method
 ----------
-The time of a cell is the least that the rounds of a run had for their median, in any of its processes: whatever
-disturbs a round makes it longer. What is judged is the logarithm of the ratio of two such times. It must exceed the
-largest of four:
+The time of a cell is its best round, the smallest median of a round in any process: a disturbance makes a round longer,
+never shorter. The log ratio of two such times must exceed the largest of:
 
-- a floor: `FLOOR`, or `FLOOR_SHORT` for cells under `SHORT_S` and for those that only wait for a launch;
-- the noise: `DEVIATIONS` standard deviations of a ratio, as all cells tell by how their processes differ within a run;
-- the scatter: `DEVIATIONS` standard deviations of how the cells of other workloads moved between the two runs, apart
-  from what they moved together, up to `MOST_SCATTER` times the noise;
-- the cell's own spread: how far its processes lie apart in either run, up to `MOST_OWN`: one whose processes differ may
-  do so by chance from run to run.
+- a floor: `FLOOR`, or `FLOOR_SHORT` for cells below `SHORT_S` and for launch-bound cells;
+- the noise: `DEVIATIONS` standard deviations of a ratio, estimated from how the processes of all cells differ within a
+  run;
+- the scatter: `DEVIATIONS` standard deviations of the log ratios of the cells of other workloads about their median, at
+  most `MAX_SCATTER` times the noise;
+- the cell's spread: the difference between its processes in either run, at most `MAX_SPREAD`.
 
-And `CALM` of the rounds of the faster run must take less than the best of the slower run: where the same code had
-rounds as slow as that, its best may have been a lucky one.
+In addition, a share of `CALM_SHARE` of the rounds of the faster run must be faster than the best round of the slower
+run. Otherwise the best round of the faster run may be an outlier.
 
-Standard deviations are taken from the quantile of two cells in three, so that a few odd cells, or a third of them that
-really changed, do not decide.
+Standard deviations are estimated from the 68 % quantile, so that up to a third of the cells may really have changed.
 
-What the cells of other workloads moved together, their median, is evidence that the machine changed, not the code: a
-noisy neighbour, a warmer CPU. It is not subtracted, since it may as well be the change that is looked for; the
-threshold moves by it, to that side alone. Kin of the cell (workloads of its group) have no say in this: they may have
-changed with it. With fewer than `FEWEST` other cells nobody knows, and the machine is allowed `DRIFT` to either side.
+The drift is the median log ratio of the cells of other workloads. It is evidence that the machine changed and not the
+code, such as a noisy neighbour or a warmer CPU. It is not subtracted, because it may as well be the change in question.
+Instead it raises the threshold on its own side. Workloads of the same group do not count: they may have changed for the
+same reason. With fewer than `MIN_CELLS` other cells the drift is unknown, and `DEFAULT_DRIFT` is allowed on both sides.
 
-"same" is said where a difference as large as the threshold (but one between `LEAST_SAME` and `WIDEST_SAME`) is
-excluded with 95 %, whether what the others moved counts or not; "undecided" of the rest, with the reason.
+A cell is "same" where a difference as large as the threshold, bounded by `MIN_MARGIN` and `MAX_MARGIN`, is excluded
+with 95 % confidence, both with and without the drift. All other cells are "undecided", with a reason.
 
-What it assumes: that processes of two runs differ as processes of one run do or as other workloads did, and that fewer
-than a third of the other workloads' cells changed. Where all cells changed alike, all are undecided, and `exit_status`
-says that nothing could be decided. Between other machines nothing is decided.
+Assumptions: the processes of two runs differ as the processes of one run do, or as other workloads did, and fewer than
+a third of the cells of other workloads changed. Where all cells changed alike, all are undecided, and the exit status
+says so. Nothing is decided between two machines.
 """
 
 from __future__ import annotations
@@ -42,141 +40,134 @@ from typing import NamedTuple
 import numpy as np
 
 from xarrayops.bench.compare.thresholds import (
-    ALONE,
+    DEFAULT_NOISE,
     DEVIATIONS,
-    EXCLUDED,
-    FEWEST,
-    LEAST_SAME,
-    MOST_OWN,
-    UNKNOWN_NOISE,
-    WIDEST_SAME,
+    EXCLUSION_DEVIATIONS,
+    MAX_MARGIN,
+    MAX_SPREAD,
+    MIN_CELLS,
+    MIN_MARGIN,
+    SINGLE_PROCESS_SPREAD,
     deviation,
 )
-from xarrayops.bench.compare.verdict import Change, Outcome, Verdict
+from xarrayops.bench.compare.verdict import Change, Comparison, Verdict, noise_doubt
 from xarrayops.bench.results import Results, Row
 
-MOST_SCATTER = 3.0
-"""How many times the noise the scatter may be: beyond that the other cells changed."""
-DRIFT = math.log(1.10)
-"""How much the machine may have changed, where too few cells tell."""
-CALM = 0.8
-"""The part of the rounds of the faster run that must lie below the best of the slower."""
+MAX_SCATTER = 3.0
+"""The largest scatter that counts, in units of the noise. Beyond it the other cells changed."""
+DEFAULT_DRIFT = math.log(1.10)
+"""The drift that is allowed where too few cells of other workloads were measured."""
+CALM_SHARE = 0.8
+"""The share of the rounds of the faster run that must be faster than the best round of the slower run."""
 
 
-class _Move(Change):
-    """A cell and how far it moved."""
+class BestRounds(Change):
+    """A cell, judged by the best round of either run."""
 
     @property
-    def moved(self) -> float:
-        """The logarithm of the ratio of its times."""
+    def log_ratio(self) -> float:
+        """The logarithm of the ratio of the best rounds."""
         return math.log(self.new.best_s / self.old.best_s)
 
     @property
     def is_clear(self) -> bool:
-        """Whether the faster run was as slow as the slower one's best in few of its rounds alone."""
-        faster, slower = (self.old, self.new) if self.moved > 0 else (self.new, self.old)
-        return float(np.quantile(faster.rounds_s, CALM)) < slower.best_s
+        """Whether most rounds of the faster run are faster than the best round of the slower run."""
+        faster, slower = (self.old, self.new) if self.log_ratio > 0 else (self.new, self.old)
+        return float(np.quantile(faster.rounds_s, CALM_SHARE)) < slower.best_s
 
 
 class _Limits(NamedTuple):
-    """Logarithms: what differences between the runs can come from anything but the code of a cell.
+    """Differences, as logarithms, that have other causes than the code of a cell.
 
-    ``table`` is the largest of floor, noise and scatter; ``own`` is the cell's spread; ``noise`` is the standard
-    deviation of a ratio; ``shift`` is what the other cells moved together, None where too few tell.
+    ``noise_limit`` is the largest of floor, noise and scatter. ``spread`` is the cell's own. ``noise`` is the standard
+    deviation of a ratio. ``drift`` is the median log ratio of other workloads, None where too few were measured.
     """
 
-    table: float
-    own: float
+    noise_limit: float
+    spread: float
     noise: float
-    shift: float | None
+    drift: float | None
 
     def threshold(self, direction: float) -> float:
-        """What a difference to that side must exceed."""
-        drift = DRIFT if self.shift is None else max(0.0, self.shift if direction > 0 else -self.shift)
-        return max(self.table, self.own) + drift
+        """What a difference in that direction must exceed."""
+        drift = DEFAULT_DRIFT if self.drift is None else max(0.0, self.drift if direction > 0 else -self.drift)
+        return max(self.noise_limit, self.spread) + drift
 
     @property
     def margin(self) -> float:
-        """What must be excluded for a cell to be called the same, beyond what the machine may have done."""
-        return min(max(self.table, LEAST_SAME), WIDEST_SAME)
+        """The difference that must be excluded before a cell is the same, drift aside."""
+        return min(max(self.noise_limit, MIN_MARGIN), MAX_MARGIN)
 
-    def excluded(self, moved: float) -> bool:
-        """Whether the cell did not move by the margin, neither in all nor beyond what the others moved."""
-        farthest = max(abs(moved), abs(moved - (self.shift or 0.0)))
-        return self.own <= self.margin and farthest + EXCLUDED * self.noise < self.margin
+    def excludes_margin(self, log_ratio: float) -> bool:
+        """Whether a difference as large as the margin is excluded, both with and without the drift."""
+        farthest = max(abs(log_ratio), abs(log_ratio - (self.drift or 0.0)))
+        return self.spread <= self.margin and farthest + EXCLUSION_DEVIATIONS * self.noise < self.margin
 
 
-def judged(changes: Sequence[Change], old: Results, new: Results) -> list[Verdict]:
-    """A verdict on each."""
+def verdicts(changes: Sequence[Change], old: Results, new: Results) -> list[Verdict]:
+    """A verdict on each change."""
     noise = _noise(old, new)
-    moves = [_Move(*change) for change in changes]
-    return [_judged(move, _limits(move, moves, noise)) for move in moves]
-
-
-def _by_process(row: Row) -> list[float]:
-    """The best round of each process: what disturbs a round makes it longer, never shorter."""
-    return [min(each) for each in row.medians_s if each]
+    best = [BestRounds(*change) for change in changes]
+    return [_compared(each, _limits(each, best, noise)).verdict() for each in best]
 
 
 def _spread(row: Row) -> float | None:
-    """The logarithm of how much longer a cell took in its slowest process than in its fastest; None with only one."""
-    times = _by_process(row)
+    """The log ratio of the best rounds of the slowest and the fastest process; None with a single process."""
+    times = [min(process) for process in row.medians_s if process]
     return math.log(max(times) / min(times)) if len(times) > 1 else None
 
 
 def _noise(*runs: Results) -> float:
-    """The standard deviation of the logarithm of the ratio of two cells of the same code, the best of two processes.
+    """The standard deviation of the log ratio of two unchanged cells, each the better of two processes.
 
-    A spread is the difference of two processes, and has twice the variance of one. The least of two normal variables
-    has 1 - 1/pi of the variance of one, and the ratio is a difference of two such.
+    A spread is the difference of two processes and has twice the variance of one. The minimum of two normal variables
+    has 1 - 1/pi of the variance of one, and the ratio is the difference of two minima.
     """
     spreads = [spread for run in runs for row in run.rows if (spread := _spread(row)) is not None]
-    return deviation(spreads) * math.sqrt(1 - 1 / math.pi) if len(spreads) >= FEWEST else UNKNOWN_NOISE
+    return deviation(spreads) * math.sqrt(1 - 1 / math.pi) if len(spreads) >= MIN_CELLS else DEFAULT_NOISE
 
 
-def _limits(change: _Move, changes: Iterable[_Move], noise: float) -> _Limits:
+def _limits(change: BestRounds, changes: Iterable[BestRounds], noise: float) -> _Limits:
     row, floor = change.new, change.floor
-    own = max(ALONE if spread is None else min(spread, MOST_OWN) for spread in map(_spread, (change.old, row)))
-    others = [other.moved for other in changes if other.new.group != row.group]
-    if len(others) < FEWEST:
-        return _Limits(max(floor, DEVIATIONS * noise), own, noise, None)
-    shift = statistics.median(others)
-    scatter = min(deviation([moved - shift for moved in others]), MOST_SCATTER * noise)
-    return _Limits(max(floor, DEVIATIONS * max(noise, scatter)), own, noise, shift)
+    spreads = map(_spread, (change.old, row))
+    spread = max(SINGLE_PROCESS_SPREAD if each is None else min(each, MAX_SPREAD) for each in spreads)
+    others = [other.log_ratio for other in changes if other.new.group != row.group]
+    if len(others) < MIN_CELLS:
+        return _Limits(max(floor, DEVIATIONS * noise), spread, noise, None)
+    drift = statistics.median(others)
+    scatter = min(deviation([log_ratio - drift for log_ratio in others]), MAX_SCATTER * noise)
+    return _Limits(max(floor, DEVIATIONS * max(noise, scatter)), spread, noise, drift)
 
 
-def _judged(change: _Move, limits: _Limits) -> Verdict:
-    moved = change.moved
-    threshold = limits.threshold(moved)
-    limit = math.exp(threshold)
-    outcome: Outcome
-    if abs(moved) > threshold and change.is_clear:
-        outcome = "slower" if moved > 0 else "faster"
-        beyond = limit if moved > 0 else 1 / limit
-        reason = f"beyond {beyond:.2f}, which the same code differs by"
-    elif limits.excluded(moved):
-        excluded = limits.margin + (DRIFT if limits.shift is None else 0.0)
-        outcome, reason = "same", f"a difference of {math.exp(excluded):.2f} is excluded"
-    else:
-        outcome, reason = "undecided", _doubt(change, limits, limit)
-    old_s, new_s = change.old.best_s, change.new.best_s
-    return Verdict(change.cell, outcome, reason, math.exp(moved), limit, old_s, new_s)
+def _compared(change: BestRounds, limits: _Limits) -> Comparison:
+    excluded = limits.margin + (DEFAULT_DRIFT if limits.drift is None else 0.0)
+    return Comparison(
+        change,
+        change.log_ratio,
+        limits.threshold(change.log_ratio),
+        is_clear=change.is_clear,
+        excluded=excluded if limits.excludes_margin(change.log_ratio) else None,
+        doubt=_doubt(change, limits),
+        old_s=change.old.best_s,
+        new_s=change.new.best_s,
+    )
 
 
-def _doubt(change: _Move, limits: _Limits, limit: float) -> str:
-    """Why nothing can be decided: the first thing that stands in the way."""
-    for which, row in (("old", change.old), ("new", change.new)):
-        if _spread(row) is None:
-            return f"only one process in the {which} run: nothing is known of how the same code differs"
-    if limits.own > limits.table:
-        apart = max(_spread(row) or 0.0 for row in (change.old, change.new))
-        return f"processes of one run lie {math.exp(apart):.2f} apart"
-    if limits.shift is not None and limits._replace(shift=0.0).excluded(change.moved - limits.shift):
+def _doubt(change: BestRounds, limits: _Limits) -> str:
+    """The first reason why nothing can be decided."""
+    spreads = {"old": _spread(change.old), "new": _spread(change.new)}
+    for run, spread in spreads.items():
+        if spread is None:
+            return f"measured in one process only in the {run} run: the noise between processes is unknown"
+    if limits.spread > limits.noise_limit:
+        return f"processes of one run differ by {math.exp(max(spread or 0.0 for spread in spreads.values())):.2f}x"
+    if limits.drift is not None and limits._replace(drift=0.0).excludes_margin(change.log_ratio - limits.drift):
         return (
-            f"other workloads take {math.exp(limits.shift):.2f} times as long: the machine changed, or what all share"
+            f"other workloads also take {math.exp(limits.drift):.2f} times as long: the machine or shared code changed"
         )
-    if abs(change.moved) > limits.threshold(change.moved):
-        return "the faster run had rounds as slow as the slower one's best"
-    if abs(change.moved) > limits.table:
-        return f"the machine may have changed: with that, the same code differs by up to {limit:.2f}"
-    return f"the same code differs by up to {limit:.2f}"
+    threshold = limits.threshold(change.log_ratio)
+    if abs(change.log_ratio) > threshold:
+        return "the faster run has rounds as slow as the best round of the slower run"
+    if abs(change.log_ratio) > limits.noise_limit:
+        return f"the machine may have changed: {noise_doubt(threshold)}"
+    return noise_doubt(threshold)

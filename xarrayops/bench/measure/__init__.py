@@ -1,1 +1,1 @@
-"""One cell: its answer checked, its time, memory and the roofs of the machine measured."""
+"""What a worker process measures: time, memory, and the roofline of the device. Every answer is checked."""

@@ -1,4 +1,4 @@
-"""One cell inside a worker: prepare, transfer, check, time, check again; before the first, the library's start-up."""
+"""One cell inside a worker: prepare, transfer, check, time, check again. The library is warmed up before the first."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from xarrayops.bench.workload import Workload
 from xarrayops.plugin import Array
 
 TRANSFERS = 5
-"""How many conversions of the inputs stand behind a transfer time."""
+"""The number of conversions of the inputs; the transfer time is their median."""
 
 
 class Cell:
     """A workload on one device of one library, at one dtype and size, ready to be timed.
 
-    Making one converts the inputs and calls the function for the first time; ``first`` holds what that told, its times
-    in seconds. The answer of that call has been checked.
+    The constructor converts the inputs, makes the first call and checks its answer. ``first`` holds the results of this
+    preparation, with times in seconds.
     """
 
     def __init__(self, workload: Workload, place: Place, dtype: str, n: int) -> None:
         self.function, self.place, self.dtype = workload.function, place, dtype
         self.case = workload.case(dtype, n)
-        transfer, moved = transferred(self.case.inputs, place.backend, place.device)
-        self.inputs = workload.arrange(*moved)
+        transfer, converted = transferred(self.case.inputs, place.backend, place.device)
+        self.inputs = workload.arrange(*converted)
         start = perf_counter()
         raw = self.function(*self.inputs)
         results = finished(raw)
@@ -49,19 +49,19 @@ class Cell:
         }
 
     def round(self, seconds: float, *, cold: bool = True) -> dict[str, Any]:
-        """Timed calls for so many seconds, then, if that is asked for, one with cold caches.
+        """Timed calls for this many seconds, then one call with cold caches if requested.
 
-        The result of the last of either kind is checked before any time is given away.
+        The last result of both kinds is checked before any time is returned.
         """
         found = timed_round(self.function, self.inputs, seconds, lazy=self.lazy)
         error = max(self.error, self._checked(found.results, f"after {found.calls} timed calls"))
-        told = {"median_s": statistics.median(found.samples), "calls": found.calls, "error": error}
+        warm = {"median_s": statistics.median(found.samples), "calls": found.calls, "error": error}
         if not cold:
-            return told
-        del found  # no device need hold both results
+            return warm
+        del found  # the device must not hold both results
         cold_caches.fill(*self.place)
         cold_s, results = timed(self.function, self.inputs)
-        return {**told, "cold_s": cold_s, "error": max(error, self._checked(results, "with cold caches"))}
+        return {**warm, "cold_s": cold_s, "error": max(error, self._checked(results, "with cold caches"))}
 
     def _checked(self, results: tuple[Any, ...], when: str) -> float:
         try:
@@ -70,7 +70,7 @@ class Cell:
             raise WrongAnswer(f"{when}: {error}") from None
 
     def peak_bytes(self) -> int | None:
-        """The memory of the device that one call adds at its peak; nothing may be timed in this process afterwards."""
+        """The peak memory that one call adds on its device. Nothing may be timed in this process afterwards."""
 
         def call() -> None:
             timed(self.function, self.inputs)
@@ -79,22 +79,22 @@ class Cell:
 
 
 def transferred(arrays: tuple[Any, ...], backend: str, device: str) -> tuple[float, tuple[Array, ...]]:
-    """Seconds in which NumPy's arrays reach a device, the median of `TRANSFERS` times, and what arrived last."""
+    """The seconds of a transfer of NumPy arrays to a device, the median of `TRANSFERS`, and the arrays there."""
     samples: list[float] = []
-    moved: tuple[Array, ...] = ()
+    converted: tuple[Array, ...] = ()
     for _ in range(TRANSFERS):
-        moved = ()  # a device need not hold the inputs twice
+        converted = ()  # the device must not hold the inputs twice
         start = perf_counter()
-        moved = tuple(xo.convert(x, backend, device=device) for x in arrays)
-        xo.synchronize(*moved)
+        converted = tuple(xo.convert(x, backend, device=device) for x in arrays)
+        xo.synchronize(*converted)
         samples.append(perf_counter() - start)
-    return statistics.median(samples), moved
+    return statistics.median(samples), converted
 
 
 def warm_up(backend: str, device: str) -> None:
-    """Let the library start on a device: contexts, threads and handles are no part of any workload's first call.
+    """Start the library on a device, so that contexts, threads and handles do not count in any first call.
 
-    The shape is none of a workload's, so what is compiled for one of them is still compiled in its first call.
+    No workload uses this shape, so the first call of a workload still includes its compilation.
     """
     _, (x,) = transferred((np.ones((3, 3), dtype="float32"),), backend, device)
     _, (total,) = timed(lambda x: xo.sum(xo.add(xo.matmul(x, x), x)), (x,))

@@ -1,4 +1,4 @@
-"""The cells that a worker keeps ready between their rounds, as far as there is memory for them."""
+"""A cache of prepared cells. A worker keeps them between rounds as far as memory allows."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from xarrayops.bench.measure.failures import is_out_of_memory
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
 
-KEPT_FREE = 1 / 3
-"""The part of the memory, of the host and of the device, that is left to the next cell and to other programs."""
+FREE_MEMORY_SHARE = 1 / 3
+"""The share of the memory of the host and of the device that stays free for the next cell and for other programs."""
 
 
-class ReadyCells:
-    """Cells are made when they are first asked for; those that went longest unasked make room for others."""
+class CellCache:
+    """Prepares cells on first use and evicts the least recently used ones when memory is scarce."""
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[str, Place, str, int], Cell] = {}  # longest unasked first
+        self._cells: dict[tuple[str, Place, str, int], Cell] = {}  # least recently used first
 
     def get(self, workload: Workload, place: Place, dtype: str, n: int) -> Cell:
-        """The cell, made anew if it is not ready."""
+        """The cell, prepared if it is not in the cache."""
         key = (workload.name, place, dtype, n)
         cell = self._cells.pop(key, None)
         if cell is None:
-            self._make_room(place)
+            self._evict(place)
             cell = Cell(workload, place, dtype, n)
         self._cells[key] = cell
         return cell
 
-    def _make_room(self, place: Place) -> None:
-        """While memory is scarce, on the host or on the device, and as long as that helps: others may hold it."""
-        room = place.room()
-        while self._cells and any(_is_scarce(*each) for each in room):
+    def _evict(self, place: Place) -> None:
+        """Evict cells while memory is scarce on the host or on the device, and as long as that frees any."""
+        memory = place.free_and_total_bytes()
+        while self._cells and any(_is_scarce(*each) for each in memory):
             del self._cells[next(iter(self._cells))]
             gc.collect()
             place.release()
-            before, room = room, place.room()
-            if not any(_has_grown(now, then) for (now, _), (then, _) in zip(room, before, strict=True)):
+            before, memory = memory, place.free_and_total_bytes()
+            if not any(_has_grown(now, then) for (now, _), (then, _) in zip(memory, before, strict=True)):
                 return
 
-    def with_room(self, action: Callable[[bool], dict[str, Any]]) -> dict[str, Any]:
-        """What the action gives; where a device is full, it is emptied and the action, told so, tried once more."""
+    def retried(self, action: Callable[[bool], dict[str, Any]]) -> dict[str, Any]:
+        """The result of ``action(False)``. If it runs out of memory, that of ``action(True)`` with an empty cache."""
         try:
             return action(False)
         except Exception as error:
             if not (self._cells and is_out_of_memory(error)):
                 raise
-        self._cells.clear()  # the error, and what it held on to, are gone
+        self._cells.clear()  # outside the except clause: the exception no longer holds references
         gc.collect()
         return action(True)
 
-    def forget(self, cell: Cell) -> None:
-        """Give its memory back."""
+    def remove(self, cell: Cell) -> None:
+        """Remove a cell and free its memory."""
         self._cells = {key: each for key, each in self._cells.items() if each is not cell}
 
 
-def _is_scarce(free: int | None, whole: int | None) -> bool:
-    return free is not None and whole is not None and free < KEPT_FREE * whole
+def _is_scarce(free: int | None, total: int | None) -> bool:
+    return free is not None and total is not None and free < FREE_MEMORY_SHARE * total
 
 
 def _has_grown(now: int | None, before: int | None) -> bool:

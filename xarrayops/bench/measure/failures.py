@@ -1,4 +1,4 @@
-"""What becomes of an exception in a worker: a reason code, the reason, and what would fill the cell."""
+"""Turns an exception in a worker into a status code, a reason and a fix."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ _OUT_OF_MEMORY = (
     "cannot allocate memory",
     "alloc_failed",
 )
-"""The last is of cuBLAS, cuDNN and their like: CUBLAS_STATUS_ALLOC_FAILED."""
-A_BUG = "Report it as a bug, with the versions of this row."
+"""The last one occurs in messages of cuBLAS and cuDNN, such as CUBLAS_STATUS_ALLOC_FAILED."""
+REPORT_BUG = "Report it as a bug, with the versions of this row."
 
 
 def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str, Any]:
-    """What the action gives, with status "ok"; or the reason code, the reason and the fix for what it raised.
+    """The result of the action with status "ok"; or the status, reason and fix for the exception that it raised.
 
-    ``file`` is the user's file that the workload is from, where it is from one: it may be wrong itself.
+    ``file`` is the user's file that defines the workload; empty for built-in workloads.
     """
     name = Path(file).name
     try:
         return {"status": "ok", **action()}
     except WrongAnswer as error:
-        mend = f"Look at the function, expected and tolerance in {name}." if file else A_BUG
-        return _failure("wrong-answer", str(error), f"The time of a wrong answer is not shown. {mend}")
+        fix = f"Check the function, expected and tolerance in {name}." if file else REPORT_BUG
+        return _failure("wrong-answer", str(error), f"The time of a wrong answer is not shown. {fix}")
     except NotSynchronised as error:
-        return _failure("not-synchronised", str(error), f"Times of this library are not shown. {A_BUG}")
+        return _failure("not-synchronised", str(error), f"Times of this library are not shown. {REPORT_BUG}")
     except MissingData as error:
         return _failure("not-installed", str(error), error.fix)
     except (NotImplementedError, xo.XArrayOpsError) as error:
         reason, _, instead = str(error).partition("Instead: ")
         call, _, fact = reason.partition("): ") if reason.startswith("xo.") else (reason, "", "")
-        fact = fact or call  # the same for all shapes
-        return _failure("unsupported", fact, instead or "Another --dtype, or another backend.")
+        fact = fact or call  # without the call, so that it is the same for all shapes
+        return _failure("unsupported", fact, instead or "Use another --dtype or another backend.")
     except Exception as error:
         if is_out_of_memory(error):
-            return _failure("out-of-memory", _text(error), "A smaller --size, or a machine with more memory.")
+            return _failure("out-of-memory", _text(error), "Use a smaller --size or a machine with more memory.")
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-        place = f" (line {lines[-1]} of {name})" if lines else ""
-        return _failure("crashed", f"raised {_text(error)}{place}", f"Mend {name}." if file else A_BUG)
+        line = f" (line {lines[-1]} of {name})" if lines else ""
+        return _failure("crashed", f"raised {_text(error)}{line}", f"Fix {name}." if file else REPORT_BUG)
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether a library says so, each in its own class of errors and in its own words."""
+    """Whether an error means out of memory. Every library has its own exception class and message."""
     return isinstance(error, MemoryError) or any(sign in _text(error).lower() for sign in _OUT_OF_MEMORY)
 
 

@@ -1,4 +1,4 @@
-"""Whether an answer is right, against one computed in float64."""
+"""Checks an answer against the oracle, which is computed in float64."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from xarrayops.bench.workload import Case
 
 
 class WrongAnswer(Exception):
-    """The results differ from the oracle's by more than the dtype explains."""
+    """The results differ from the oracle by more than the tolerance."""
 
 
 def check(case: Case, results: tuple[Any, ...], dtype: str) -> float:
-    """The largest error among the results, each as a part of the largest magnitude in its oracle.
+    """The largest error among the results, each relative to the largest magnitude in its oracle.
 
-    Results whose oracle is floating-point have the dtype that is measured; those of integers and booleans have whatever
-    integer or boolean dtype the library counts in, and must be equal.
+    Floating-point results must have the measured dtype. Integer and boolean results may have any integer or boolean
+    dtype and must be equal.
 
     Raises
     ------
     WrongAnswer
-        A result has another shape or dtype, or an error beyond the tolerance; NaN where the oracle has none is one.
+        A result has another shape or dtype, an error beyond the tolerance, or NaN where the oracle has none.
     """
     if len(results) != len(case.expected):
         raise WrongAnswer(f"{len(results)} results instead of {len(case.expected)}")
@@ -40,7 +40,7 @@ def check(case: Case, results: tuple[Any, ...], dtype: str) -> float:
         error = relative_error(got, expected)
         tolerance = 0.0 if exact else case.tolerance
         if not error <= tolerance:
-            raise WrongAnswer(f"error {error:.1e} of the largest value; {dtype} allows {tolerance:.1e} here")
+            raise WrongAnswer(f"relative error {error:.1e}, tolerance {tolerance:.1e} for {dtype}")
         worst = max(worst, error)
     return worst
 

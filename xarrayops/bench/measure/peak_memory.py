@@ -1,4 +1,4 @@
-"""The memory that a call takes at its peak."""
+"""The peak memory of a call on the host."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-METHOD = "growth of the resident set at its peak, the largest of three calls"
-"""How `peak_bytes` is found, for the report."""
+METHOD = "growth of the peak resident set, the largest of three calls"
+"""How `peak_bytes` measures, for the report."""
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # of glibc's mallopt
 
 
 def peak_bytes(call: Callable[[], Any]) -> int | None:
-    """How far a call drives the process's resident memory above what it was before, in bytes.
+    """The growth of the resident set of the process during a call, at its peak, in bytes.
 
-    This counts what any library allocates on the host, results included, in whole pages. It sees no memory of
-    accelerators. Memory that an allocator keeps for reuse would be missed, so glibc is told to give all of it back,
-    which makes later calls slower: nothing may be timed in this process afterwards. None where the system does not
-    tell (it takes Linux, which can reset the mark).
+    It counts the host memory that any library allocates, results included, in whole pages. It does not count
+    accelerator memory. Memory that an allocator caches would not count either, so glibc is configured to return all of
+    it. This makes later calls slower: nothing may be timed in this process afterwards. None except on Linux, where the
+    peak can be reset.
     """
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL(None)
         for option, value in ((_TRIM_THRESHOLD, 0), (_TOP_PAD, 0), (_MMAP_THRESHOLD, 1 << 16)):
             libc.mallopt(option, value)
-    call()  # frees what was kept before
+    call()  # replaces memory that was cached before
     try:
         return max(_growth(call) for _ in range(3))
     except OSError:

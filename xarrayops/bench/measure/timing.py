@@ -1,4 +1,4 @@
-"""Reading the clock, and what the readings allow to say."""
+"""Timing of calls, and the statistics of the readings."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import xarrayops as xo
 
 CONFIDENCE = 0.95
-"""How likely the printed interval is to contain the true median, when there are rounds enough for it."""
+"""The confidence of the printed interval, where there are enough rounds."""
 READING_S = 1e-3
-"""Calls shorter than this are timed several at a time, so that the clock and the waiting are no part of them."""
+"""Shorter calls are timed in batches of this duration, so that timer and synchronisation overhead does not matter."""
 _MOST_READINGS = 1000
 
 
 class Interval(NamedTuple):
     """A median and an interval around it, in the unit of the samples.
 
-    ``confidence`` is how likely the interval contains the true median; it has no bounds where there is one sample.
+    ``confidence`` is the probability that the interval contains the true median. A single sample has no interval.
     """
 
     median: float
@@ -32,7 +32,7 @@ class Interval(NamedTuple):
 
 
 class Round(NamedTuple):
-    """The seconds of a call in each reading, how many calls a reading holds, and the results of the last."""
+    """The seconds per call of each reading, the total number of calls, and the results of the last call."""
 
     samples: list[float]
     calls: int
@@ -40,7 +40,7 @@ class Round(NamedTuple):
 
 
 def finished(results: Any) -> tuple[Any, ...]:
-    """The results as a tuple of arrays whose values are there: lazy ones are computed, asynchronous ones awaited."""
+    """The results as a tuple of finished arrays: lazy ones are computed, asynchronous ones are awaited."""
     results = results if isinstance(results, tuple) else (results,)
     computed = xo.compute(*results)
     results = computed if isinstance(computed, tuple) else (computed,)
@@ -49,10 +49,9 @@ def finished(results: Any) -> tuple[Any, ...]:
 
 
 def timed(function: Callable[..., Any], arguments: tuple[Any, ...], calls: int = 1) -> tuple[float, tuple[Any, ...]]:
-    """Seconds of a call until the values of its results are there, the mean of so many, and the last results.
+    """The mean seconds of a call, and the last results. Timing ends when the last results are finished.
 
-    Calls follow each other without a wait in between, as they do in programs; the results of all but the last are let
-    go of at once.
+    Calls follow each other without synchronisation, as they do in programs. Earlier results are released at once.
     """
     before = range(calls - 1)
     start = perf_counter()
@@ -63,7 +62,7 @@ def timed(function: Callable[..., Any], arguments: tuple[Any, ...], calls: int =
 
 
 def calls_per_reading(function: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
-    """How many calls last for `READING_S`: tried with ever more of them, because the waiting at the end counts once."""
+    """How many calls take `READING_S` together, found with growing batches: synchronisation counts once per batch."""
     calls = 1
     while (seconds := timed(function, arguments, calls)[0]) * calls < READING_S:
         calls = max(2 * calls, min(math.ceil(READING_S / seconds), 100 * calls))
@@ -73,13 +72,13 @@ def calls_per_reading(function: Callable[..., Any], arguments: tuple[Any, ...]) 
 def timed_round(
     function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, *, lazy: bool = False
 ) -> Round:
-    """Readings, one by one, until so many seconds have passed, at least one; calls before them are not counted.
+    """Take readings until this many seconds have passed, at least one. Warm-up calls do not count.
 
-    A reading holds one call, or as many short ones as fill `READING_S`, unless a call of the library only says what is
-    to be done. The garbage collector rests meanwhile, and the results of a reading are freed before the next.
+    A reading holds one call, or a batch of short calls that takes `READING_S`; for lazy libraries always one call. The
+    garbage collector is disabled meanwhile, and the results of a reading are freed before the next.
     """
     samples: list[float] = []
-    with _resting_collector():
+    with _disabled_collector():
         calls = 1 if lazy else calls_per_reading(function, arguments)
         results: tuple[Any, ...] = ()
         start = perf_counter()
@@ -91,24 +90,23 @@ def timed_round(
 
 
 @contextmanager
-def _resting_collector() -> Iterator[None]:
-    collecting = gc.isenabled()
+def _disabled_collector() -> Iterator[None]:
+    was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
         yield
     finally:
-        if collecting:
+        if was_enabled:
             gc.enable()
 
 
 def median_of_rounds(medians: Sequence[float]) -> Interval:
     """The median over the medians of rounds, and an interval from order statistics.
 
-    Calls within a round resemble each other more than calls of different rounds do, so a round counts as one sample.
-    Nothing is assumed of their distribution. The interval is the narrowest symmetric pair of order statistics with at
-    least `CONFIDENCE`; with fewer than six rounds none has that much, and the smallest and largest serve with the
-    confidence that they have (David and Nagaraja, Order Statistics, 7.1).
+    Calls within a round are correlated, so a round counts as one sample. No distribution is assumed. The interval is
+    the narrowest symmetric pair of order statistics with a confidence of at least `CONFIDENCE`. With fewer than six
+    rounds it is the range of the samples, with a lower confidence (David and Nagaraja, Order Statistics, 7.1).
 
     >>> median_of_rounds([3.0, 2.0])
     Interval(median=2.5, low=2.0, high=3.0, confidence=0.5)
@@ -122,7 +120,7 @@ def median_of_rounds(medians: Sequence[float]) -> Interval:
 
 
 def coverage(n: int, rank: int) -> float:
-    """How likely the median lies between the samples of that rank, counted from 0 from either end, among n.
+    """The probability that the median lies between the samples of that rank, counted from 0 at either end of n samples.
 
     >>> coverage(6, 0)
     0.96875

@@ -1,8 +1,8 @@
-"""The process in which one backend is measured: commands come in on stdin, answers go out on stdout, a line each.
+"""The worker process that measures one backend. It reads commands from stdin and writes answers to stdout, as lines.
 
-``python -m xarrayops.bench.measure.worker BACKEND SOURCE...``, where the sources have the workloads. The first answer
-tells whether the backend can be used. A command's "do" is "prove", "roofs", "measure" or, last of all, "memory"; the
-worker ends with its stdin.
+``python -m xarrayops.bench.measure.worker BACKEND SOURCE...``, where the sources define the workloads. The first answer
+is the handshake, which says whether the backend can be used. The "do" of a command is "check-sync", "roofline",
+"measure" or, after all others, "memory". The worker ends when stdin is closed.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from xarrayops._system.process import die_with_parent, keep_stdout
 from xarrayops.bench import workload_sources
 from xarrayops.bench.measure import roofline, sync_check
 from xarrayops.bench.measure.cell import Cell, warm_up
-from xarrayops.bench.measure.cell_cache import ReadyCells
-from xarrayops.bench.measure.failures import A_BUG, guarded
+from xarrayops.bench.measure.cell_cache import CellCache
+from xarrayops.bench.measure.failures import REPORT_BUG, guarded
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
 from xarrayops.plugin import Device
 
 
-def greeting(backend: str) -> dict[str, Any]:
-    """Whether the backend can be used here, its versions and settings, and the first device of each kind, warmed up.
+def handshake(backend: str) -> dict[str, Any]:
+    """Whether the backend can be used, its versions and settings, and the first device of each kind, warmed up.
 
-    ``import_s`` includes the warming up: the library's start belongs to no workload. Where it fails, the cells tell.
+    ``import_s`` includes the warm-up. A warm-up that fails is ignored here, because the cells will report the error.
     """
     start = perf_counter()
-    with suppress(BackendNotFound, InvalidBackend):  # the status will tell
+    with suppress(BackendNotFound, InvalidBackend):  # the status below reports them
         for name, value in registry.backend_by_name(backend).shared_environment.items():
             os.environ.setdefault(name, value)
     status = registry.status(backend)
@@ -66,7 +66,7 @@ def greeting(backend: str) -> dict[str, Any]:
 
 
 def described(backend: Backend, device: Device) -> dict[str, Any]:
-    """A device as plain data; what the library fails to say of it is left out."""
+    """A device as plain data, without attributes where the library fails to report them."""
     found = {"name": device.name, "kind": device.kind, "label": device.label, "index": device.index, "attributes": {}}
     with suppress(Exception):
         found["attributes"] = backend.device_attributes(device)
@@ -74,72 +74,72 @@ def described(backend: Backend, device: Device) -> dict[str, Any]:
 
 
 def measure(command: dict[str, Any], cell: Cell) -> dict[str, Any]:
-    """One round of a cell, or its peak of memory."""
+    """One round of a cell, or its peak memory."""
     if command["do"] == "memory":
         return {"peak_bytes": cell.peak_bytes()}
     return {"first": cell.first, **cell.round(command["seconds"], cold=command["cold"])}
 
 
-def obey(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:
-    """The answer to a command. A cell that failed is forgotten; "device_works" says whether its device survived."""
+def handle(command: dict[str, Any], backend: str, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
+    """The answer to a command. "device_works" is False if the device can no longer be used in this process."""
     place = Place(backend, command["device"], command["kind"])
-    found = _obey(command, place, workloads, cells)
-    place.release()  # the parent freezes this process now, with all that it holds
+    found = _handle(command, place, workloads, cells)
+    place.release()  # the parent now freezes this process
     if found["status"] == "ok" or place.kind == "cpu" or works(place):
         return found
     if found["status"] != "out-of-memory":
         reason = f"{found['reason']}; the device no longer works in this process"
-        found |= {"status": "crashed", "reason": reason, "fix": A_BUG}
+        found |= {"status": "crashed", "reason": reason, "fix": REPORT_BUG}
     return {**found, "device_works": False}
 
 
 def works(place: Place) -> bool:
-    """Whether the library can still use the device: an error there may end all that a process can do with it."""
+    """Whether the library can still use the device. Many device errors are permanent for a process."""
     try:
         warm_up(place.backend, place.device)
-    except Exception:  # whatever a library makes of it
+    except Exception:  # libraries raise various errors
         return False
     return True
 
 
-def _obey(command: dict[str, Any], place: Place, workloads: dict[str, Workload], cells: ReadyCells) -> dict[str, Any]:
+def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload], cells: CellCache) -> dict[str, Any]:
 
     def with_cell(again: bool) -> dict[str, Any]:
         cell = cells.get(workload, place, command["dtype"], command["size"])
-        if again:  # what was compiled in the first attempt is not compiled again
+        if again:  # the first attempt may have compiled already
             cell.first["first_call_s"] = None
         try:
             return measure(command, cell)
         except BaseException:
-            cells.forget(cell)
+            cells.remove(cell)
             raise
 
     match command["do"]:
-        case "prove":
-            return guarded(partial(sync_check.prove, place.backend, place.device))
-        case "roofs":
-            return guarded(lambda: cells.with_room(lambda again: roofline.probe(place, command["dtype"])))
+        case "check-sync":
+            return guarded(partial(sync_check.check_synchronisation, place.backend, place.device))
+        case "roofline":
+            return guarded(lambda: cells.retried(lambda again: roofline.measure_roofline(place, command["dtype"])))
         case _:
             workload = workloads[command["workload"]]
-            return guarded(lambda: cells.with_room(with_cell), workload_sources.file_of(workload))
+            return guarded(lambda: cells.retried(with_cell), workload_sources.file_of(workload))
 
 
 def serve(backend: str, sources: list[str], commands: TextIO, answers: TextIO) -> None:
-    """Answer commands until there are no more."""
+    """Answer commands until stdin is closed."""
 
     def answer(found: dict[str, Any]) -> None:
         print(json.dumps(found), file=answers, flush=True)
 
-    answer(greeting(backend))
+    answer(handshake(backend))
     workloads = {workload.name: workload for workload in workload_sources.load(sources)}
-    cells = ReadyCells()
-    gc.freeze()  # what libraries hold for good: to look through it before each round would take longer than a round
+    cells = CellCache()
+    gc.freeze()  # collecting the permanent objects of libraries before each round would take longer than a round
     for line in commands:
-        answer(obey(json.loads(line), backend, workloads, cells))
+        answer(handle(json.loads(line), backend, workloads, cells))
 
 
 def main() -> None:
-    """Keep stdout for the answers."""
+    """Serve commands, with stdout reserved for the answers."""
     die_with_parent()
     with keep_stdout() as answers:
         serve(sys.argv[1], sys.argv[2:], sys.stdin, answers)

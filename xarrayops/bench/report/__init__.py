@@ -1,1 +1,1 @@
-"""Results as tables, text, Markdown and a page."""
+"""Reports: tables, terminal output, Markdown and an HTML page."""

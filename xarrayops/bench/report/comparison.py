@@ -1,4 +1,4 @@
-"""What changed between two runs, as people read it."""
+"""The report of a comparison of two runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from xarrayops.bench.compare.compare import by_turns
+from xarrayops.bench.compare.compare import is_interleaved
 from xarrayops.bench.compare.verdict import OUTCOMES, Outcome, Verdict
 from xarrayops.bench.report import markdown as md
 from xarrayops.bench.report.formatting import seconds_text
@@ -20,31 +20,31 @@ from xarrayops.bench.results import Results
 if TYPE_CHECKING:
     from rich.console import Console
 
-COLUMNS = ("workload", "place", "old", "new", "ratio", "outcome", "why")
+COLUMNS = ("workload", "backend and device", "old", "new", "ratio", "outcome", "reason")
 FEW = 10
-"""How many of the undecided cells the terminal lists, of which the file has all; and so many that are the same."""
-_OF_THE_RUN = frozenset(
+"""How many undecided cells, and how many unchanged cells, the terminal lists. The file has all of them."""
+_VARYING = frozenset(
     (
         *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s"),
-        *("interrupted", "turns", "gpu_states"),
+        *("interrupted", "interleaved", "gpu_states"),
     )
 )
-"""What differs between any two runs."""
-_TOLD = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.", "gpus.")
-_STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "mended": "green"}
+"""The entries of an environment that differ between any two runs."""
+_SHOWN = ("xarrayops", "python", "machine.", "versions.", "settings.", "switches.", "gpus.")
+_STYLES: dict[Outcome, str] = {"broken": "bold red", "slower": "red", "faster": "green", "fixed": "green"}
 
 
 def environment_difference(old: Results, new: Results) -> list[tuple[str, str, str]]:
-    """The entries of the environments that differ and might matter: dotted name, old and new value, "" for none."""
+    """The relevant entries of the environments that differ: dotted name, old value and new value ("" for none)."""
     before, after = (dict(_entries(results.environment)) for results in (old, new))
     names = dict.fromkeys([*before, *after])
     return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
 
 
 def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The leaves of nested data by dotted name."""
+    """The leaves of nested data, with dotted names."""
     if isinstance(value, dict):
-        inner = [(str(key), each) for key, each in value.items() if name or key not in _OF_THE_RUN]
+        inner = [(str(key), each) for key, each in value.items() if name or key not in _VARYING]
     elif isinstance(value, list):
         inner = [(str(i), each) for i, each in enumerate(value)]
     else:
@@ -55,51 +55,57 @@ def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def heading(verdicts: Sequence[Verdict], old: Results, new: Results) -> list[str]:
-    """Lines above the table: which runs, what differs between their machines and libraries, and the count."""
-    turns = by_turns(old, new)
-    times = "times are medians" if turns else "times are those of the best round, where the reports have medians"
+    """The lines above the table: the two runs, the differences between their environments, and the counts."""
+    interleaved = is_interleaved(old, new)
     names = [
-        _of_side(results, "pythons") if turns else results.environment.get("date", "without a date")
+        _executable(results) if interleaved else results.environment.get("date", "without a date")
         for results in (old, new)
     ]
+    times = "times are medians" if interleaved else "times are the best rounds (the reports show medians)"
     lines = [f"old: {names[0]}; new: {names[1]}; {times}"]
-    if turns:
-        lines.append("They were measured by turns: a ratio is the median over pairs of rounds that followed each other")
+    if interleaved:
+        lines.append("The rounds were interleaved: a ratio is the median over pairs of consecutive rounds")
         lines += _one_sided(old, new)
-        before, after = (_of_side(results, "packages") for results in (old, new))
-        apart = f"xarrayops: that of old is in {before}, that of new in {after}"
-        lines.append(f"Both have the xarrayops in {before}" if before == after else apart)
-    if other := _other_work(old, new):
-        lines.append(f"The code of these workloads differs, and so may what they do: {', '.join(other)}")
-    different = [d for d in environment_difference(old, new) if d[0].startswith(_TOLD)]
+        before, after = _package(old), _package(new)
+        both = f"Both use the xarrayops in {before}"
+        lines.append(both if before == after else f"xarrayops: old in {before}, new in {after}")
+    if changed := _changed_workloads(old, new):
+        lines.append(f"The code of these workloads differs between the runs: {', '.join(changed)}")
+    different = [d for d in environment_difference(old, new) if d[0].startswith(_SHOWN)]
     lines += [f"{name}: {before or 'none'}, now {after or 'none'}" for name, before, after in different]
     counts = Counter(verdict.outcome for verdict in verdicts)
     empty = counts.pop("empty", 0)
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    outcomes = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     plural = "s" * (counts.total() != 1)
-    count = f"{counts.total()} cell{plural}: {told}" if counts else "no cells"
-    return [*lines, f"{count}; and {empty} that neither run measured" if empty else count]
+    count = f"{counts.total()} cell{plural}: {outcomes}" if counts else "no cells"
+    return [*lines, f"{count}; {empty} more were measured in neither run" if empty else count]
 
 
-def _of_side(results: Results, what: str) -> str:
-    """What is known of each side of a run by turns, of this one."""
-    turns = results.environment["turns"]
-    return str(turns[what][turns["side"]])
+def _executable(results: Results) -> str:
+    """The Python executable of this environment of an interleaved run."""
+    position = results.environment["interleaved"]
+    return position["pythons"][position["index"]] if position else ""
+
+
+def _package(results: Results) -> str:
+    """The folder of xarrayops in this environment of an interleaved run."""
+    position = results.environment["interleaved"]
+    return position["packages"][position["index"]] if position else ""
 
 
 def _one_sided(old: Results, new: Results) -> list[str]:
-    """The backends that were measured on one side alone, and why not on the other."""
-    told = []
+    """The backends that were measured in one environment only, and the reason."""
+    lines = []
     for results, other in ((old, new), (new, old)):
         here, there = ({row.backend for row in each.rows if row.measured} for each in (results, other))
         reasons = {row.backend: f"{row.status}: {row.reason}" for row in results.rows if row.backend in there - here}
-        python = _of_side(results, "pythons")
-        told += [f"Nothing of {backend} was measured with {python}. {why}" for backend, why in reasons.items()]
-    return told
+        python = _executable(results)
+        lines += [f"No cell of {backend} was measured with {python}. {why}" for backend, why in reasons.items()]
+    return lines
 
 
-def _other_work(old: Results, new: Results) -> list[str]:
-    """The workloads whose code is known in both and differs."""
+def _changed_workloads(old: Results, new: Results) -> list[str]:
+    """The workloads whose code is known in both runs and differs."""
     before, after = (
         {name: known["digest"] for name, known in results.environment.get("workloads", {}).items() if "digest" in known}
         for results in (old, new)
@@ -108,10 +114,7 @@ def _other_work(old: Results, new: Results) -> list[str]:
 
 
 def lines(verdicts: Sequence[Verdict], *, same: bool = False) -> list[tuple[str, ...]]:
-    """The verdicts that people need, under `COLUMNS`; those of what is the same if they are asked for.
-
-    Where neither run has a time there is nothing to tell.
-    """
+    """The verdicts under `COLUMNS`. Unchanged cells are included on request; cells without any time never are."""
     unlisted = {"empty"} if same else {"empty", "same"}
     return [line(verdict) for verdict in verdicts if verdict.outcome not in unlisted]
 
@@ -131,11 +134,11 @@ def line(verdict: Verdict) -> tuple[str, ...]:
 
 
 def show(verdicts: Sequence[Verdict], old: Results, new: Results, console: Console) -> None:
-    """Print what changed, the worst first; of what is undecided, what moved most."""
+    """Print the changes, worst first, and the undecided cells with the largest ratios."""
     undecided = [verdict for verdict in verdicts if verdict.outcome == "undecided"]
     unsure = sorted(undecided, key=lambda verdict: abs(math.log(verdict.ratio or 1.0)), reverse=True)[:FEW]
-    alike = sum(verdict.outcome == "same" for verdict in verdicts)
-    unlisted = {"empty", "undecided"} if by_turns(old, new) and alike <= FEW else {"empty", "undecided", "same"}
+    same = sum(verdict.outcome == "same" for verdict in verdicts)
+    unlisted = {"empty", "undecided"} if is_interleaved(old, new) and same <= FEW else {"empty", "undecided", "same"}
     drawn = [verdict for verdict in verdicts if verdict.outcome not in unlisted]
     if drawn or unsure:
         table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -146,13 +149,13 @@ def show(verdicts: Sequence[Verdict], old: Results, new: Results, console: Conso
             table.add_row(*map(Text, line(verdict)), style=_STYLES.get(verdict.outcome, ""))
         console.print(table)
     if len(undecided) > FEW:
-        console.print(Text(f"{len(undecided) - FEW} more are undecided that moved less: compare.md lists them."))
-    for told in heading(verdicts, old, new):
-        console.print(Text(told))
+        console.print(Text(f"{len(undecided) - FEW} more cells with smaller ratios are undecided; see compare.md."))
+    for text in heading(verdicts, old, new):
+        console.print(Text(text))
 
 
 def markdown(verdicts: Sequence[Verdict], old: Results, new: Results) -> str:
-    """The same for a pull request, with all that is undecided."""
-    told = [f"- {line}" for line in heading(verdicts, old, new)]
-    drawn = lines(verdicts, same=by_turns(old, new))
-    return "\n".join(["# What changed", "", *told, "", *(md.table(COLUMNS, drawn) if drawn else [])])
+    """The comparison in Markdown, for a pull request, with all undecided cells."""
+    items = [f"- {line}" for line in heading(verdicts, old, new)]
+    drawn = lines(verdicts, same=is_interleaved(old, new))
+    return "\n".join(["# Changes", "", *items, "", *(md.table(COLUMNS, drawn) if drawn else [])])

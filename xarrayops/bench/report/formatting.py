@@ -1,4 +1,4 @@
-"""Numbers as people write them."""
+"""Numbers, shapes and units as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
-    """Shapes as people write them.
+    """Shapes as text.
 
     >>> shapes_text([[3, 4], [4, 5]])
     '3x4, 4x5'
@@ -15,7 +15,7 @@ def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
 
 
 def seconds_text(seconds: float | None) -> str:
-    """A duration with three digits.
+    """A duration with three significant digits.
 
     >>> seconds_text(0.01234), seconds_text(2.5e-6), seconds_text(None)
     ('12.3 ms', '2.50 us', '')
@@ -27,7 +27,7 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def _digits(value: float) -> str:
-    """A value with three digits, trailing zeros too, or more where it is large."""
+    """A value with three significant digits, trailing zeros included; larger values as integers."""
     return f"{value:#.3g}".rstrip(".") if value < 999.5 else f"{value:.0f}"
 
 

@@ -1,4 +1,4 @@
-"""The report as Markdown, for a pull request."""
+"""The report in Markdown, for a pull request."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from xarrayops._system import machine
 from xarrayops.bench.compare import ranking
 from xarrayops.bench.report import tables
 from xarrayops.bench.report.formatting import rate_text
-from xarrayops.bench.results import Results
+from xarrayops.bench.results import Results, RunEnvironment
 
-LEGEND = "Time of a call; bold is the fastest, = a tie with it, italics why there is no time."
+LEGEND = "Median time of a call. Bold: the fastest. =: a tie with the fastest. Italics: not measured, with the status."
 _MARKS = {ranking.FASTEST: "**{}**", ranking.TIE: "{} =", "missing": "_{}_", "": "{}"}
 
 
 def report(results: Results) -> str:
-    """The matrix, then a table for each workload, what is missing, the roofs, the versions and how to read all this."""
+    """The matrix, a table for each workload, the empty cells, the rooflines, the versions and an explanation."""
     known, rows = results.environment, results.rows
     lines = ["# xarrayops benchmark", "", f"`{known['command']}`, {known['date']}: {tables.summary(results)}.", ""]
     if rows:
@@ -24,16 +24,16 @@ def report(results: Results) -> str:
     for warning in tables.warnings(results):
         lines += [f"**{warning}**", ""]
     lines += _matrix(results)
-    sizes = tables.from_size_on(results)
+    sizes = tables.break_even_sizes(results)
     if sizes:
-        lines += ["## From what size on NumPy is beaten", "", *table(("workload", "size"), sizes)]
+        lines += ["## Sizes at which a backend is faster than NumPy", "", *table(("workload", "size"), sizes)]
     for head, drawn in tables.tables(results):
         lines += [f"## {tables.title(head)}", "", f"Timed: {known['workloads'][head.workload]['timed']}.", ""]
         lines += table(tables.COLUMNS, drawn)
     absent = tables.missing(rows)
     if absent:
         lines += ["## Not measured", "", *table(tables.MISSING_COLUMNS, absent)]
-    lines += [*_roofs(known), *_gpus(known), "## Versions", ""]
+    lines += [*_rooflines(known), *_gpus(known), "## Versions", ""]
     for backend, versions in known["versions"].items():
         lines.append(f"- {backend}: {', '.join(f'{name} {version}' for name, version in versions.items())}")
     slow = machine.slow_openblas([pool for pools in known["pools"].values() for pool in pools])
@@ -50,11 +50,11 @@ def _matrix(results: Results) -> list[str]:
 
 
 def matrix_rows(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, list[str]]]:
-    """The lines of `tables.matrix` as Markdown, to be read by `LEGEND`."""
-    return [(name, [_MARKS[mark].format(told) if told else "" for told, mark in cells]) for name, cells in lines]
+    """The lines of `tables.matrix` in Markdown, as `LEGEND` explains."""
+    return [(name, [_MARKS[mark].format(text) if text else "" for text, mark in cells]) for name, cells in lines]
 
 
-def _roofs(known: dict[str, Any]) -> list[str]:
+def _rooflines(known: RunEnvironment) -> list[str]:
     lines = [
         (
             f"{roof['device']} {roof['dtype']}",
@@ -64,10 +64,10 @@ def _roofs(known: dict[str, Any]) -> list[str]:
         for roof in known["roofs"]
         if "memory" in roof
     ]
-    return ["## Roofs", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
+    return ["## Rooflines", "", *table(("device", "copy", "matrix product"), lines)] if lines else []
 
 
-def _gpus(known: dict[str, Any]) -> list[str]:
+def _gpus(known: RunEnvironment) -> list[str]:
     facts = [f"- {tables.gpu_text(gpu)}" for gpu in known.get("gpus", ())]
     return ["## GPUs", "", *facts, "", *table(tables.GPU_COLUMNS, tables.gpu_lines(known))] if facts else []
 
@@ -77,6 +77,6 @@ def _rated(roof: dict[str, Any]) -> list[str]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table of Markdown, with an empty line behind it."""
+    """A Markdown table, followed by an empty line."""
     lines = [columns, ["---"] * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return [*(f"| {' | '.join(line)} |" for line in lines), ""]

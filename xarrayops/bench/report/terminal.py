@@ -1,4 +1,4 @@
-"""What the terminal shows."""
+"""The terminal output."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LEFT = ("backend", "device", "")
-_DISPENSABLE = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")
+_OPTIONAL = ("error", "cold", "transfer", "wins after", "first call", "peak memory", "interval", "throughput")
 _COMMAND = len("'xarrayops[cupy-cuda12x]'")
-"""The longest word of a command that people copy."""
-_GAP = 2  # between columns: the padding, and what the box draws
+"""The longest word of a command that users copy."""
+_GAP = 2  # between columns: padding and box
 _STYLES = {ranking.FASTEST: "bold green", ranking.TIE: "green", "missing": "dim", "": ""}
 _SIGNS = {ranking.FASTEST: " *", ranking.TIE: " =", "missing": "  ", "": "  "}
-LEGEND = "* the fastest, = a tie with it"
+LEGEND = "*: the fastest, =: a tie with the fastest"
 FEW = 6
-"""How many tables are shown in full; more of them are in the report, and the matrix stands for them."""
+"""Up to this number, the tables are shown in full. Otherwise the matrix is shown, and the report has the tables."""
 
 
 def show(results: Results, console: Console) -> None:
-    """Print the matrix, the full tables where they are few, what is missing, and what must be known."""
+    """Print the matrix or the full tables, the empty cells, and the warnings."""
     drawn = [(tables.title(head), lines) for head, lines in tables.tables(results)]
     if len(drawn) > FEW:
         _matrix(results, console)
@@ -49,9 +49,9 @@ def show(results: Results, console: Console) -> None:
 
 
 def _matrix(results: Results, console: Console) -> None:
-    """One line for each workload, dtype and size; a column for each place."""
+    """One line for each workload, dtype and size; a column for each backend and device."""
     places, lines = tables.matrix(results)
-    table = _table(f"Time of a call ({LEGEND})")
+    table = _table(f"Median time of a call ({LEGEND})")
     table.add_column("workload, dtype, size", overflow="fold")
     for place in places:
         table.add_column(place, justify="right")
@@ -60,12 +60,12 @@ def _matrix(results: Results, console: Console) -> None:
         if group and name.split()[0] != group:
             table.add_section()
         group = name.split()[0]
-        table.add_row(Text(name), *(Text(told + _SIGNS[mark], style=_STYLES[mark]) for told, mark in drawn))
+        table.add_row(Text(name), *(Text(text + _SIGNS[mark], style=_STYLES[mark]) for text, mark in drawn))
     console.print(table)
 
 
 def _tables(drawn: Sequence[tuple[str, Sequence[tuple[str, ...]]]], console: Console) -> None:
-    """In full; where the terminal is too narrow, without the columns that matter less."""
+    """All tables, without the less important columns where the terminal is too narrow."""
     kept = fitting([tables.COLUMNS, *(line for _, lines in drawn for line in lines)], console.width)
     for title, lines in drawn:
         table = _table(title)
@@ -77,7 +77,7 @@ def _tables(drawn: Sequence[tuple[str, Sequence[tuple[str, ...]]]], console: Con
         console.print(table)
     left_out = [name for i, name in enumerate(tables.COLUMNS) if i not in kept]
     if drawn and left_out:
-        console.print(Text(f"This terminal is too narrow for: {', '.join(left_out)}. The report has them."))
+        console.print(Text(f"Columns omitted in this narrow terminal: {', '.join(left_out)}. The report has them."))
 
 
 def _table(title: str) -> Table:
@@ -85,10 +85,10 @@ def _table(title: str) -> Table:
 
 
 def fitting(lines: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The places of the columns that fit into so many characters; those in `_DISPENSABLE` go first, in that order."""
+    """The indices of the columns that fit into this width. Columns in `_OPTIONAL` are removed first, in that order."""
     widths = [max(len(line[i]) for line in lines) + _GAP for i in range(len(tables.COLUMNS))]
     kept = list(range(len(tables.COLUMNS)))
-    for name in _DISPENSABLE:
+    for name in _OPTIONAL:
         if sum(widths[i] for i in kept) < width:
             break
         kept.remove(tables.COLUMNS.index(name))

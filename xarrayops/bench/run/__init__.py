@@ -1,1 +1,1 @@
-"""A run: what is measured, in which process and order, and what is recorded."""
+"""A run: the plan, the worker processes, the order of measurements, and the records."""

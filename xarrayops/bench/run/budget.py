@@ -1,4 +1,4 @@
-"""The time that a run may take."""
+"""The time limit of a run."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 
 
 class Budget:
-    """So many seconds, from when it is made."""
+    """A number of seconds that starts when the object is created."""
 
     def __init__(self, seconds: float) -> None:
-        self._whole, self._start = seconds, monotonic()
+        self._total, self._start = seconds, monotonic()
 
     @property
     def seconds(self) -> float:
-        """What was spent."""
+        """The seconds spent so far."""
         return monotonic() - self._start
 
     @property
     def seconds_left(self) -> float:
-        """What is left; less than 0 once it is overdrawn."""
-        return self._whole - self.seconds
+        """The seconds left; negative once the budget is exceeded."""
+        return self._total - self.seconds
 
-    def within(self, ask: Callable[[float], dict[str, Any]], seconds: float) -> dict[str, Any]:
-        """An answer in so many seconds and in what is left."""
+    def limited(self, ask: Callable[[float], dict[str, Any]], seconds: float) -> dict[str, Any]:
+        """An answer within the given seconds and within the budget."""
         answer = ask(min(seconds, self.seconds_left))
-        return self.spent() if answer["status"] == "timeout" and self.seconds_left <= 0 else answer
+        return self.exceeded() if answer["status"] == "timeout" and self.seconds_left <= 0 else answer
 
-    def spent(self) -> dict[str, Any]:
-        """What an answer that never came is called."""
-        reason = f"the budget of {self._whole:.0f} s was spent before its turn"
-        return {"status": "over-budget", "reason": reason, "fix": "A longer --budget, or the same again with --resume."}
+    def exceeded(self) -> dict[str, Any]:
+        """The answer for a cell that the budget does not reach."""
+        reason = f"the budget of {self._total:.0f} s was spent before this cell"
+        return {"status": "over-budget", "reason": reason, "fix": "Use a longer --budget, or continue with --resume."}

@@ -1,4 +1,4 @@
-"""How much of the CPUs other programs take while the benchmark runs."""
+"""The share of CPU time that other programs use during the benchmark."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from time import monotonic
 from xarrayops._system import machine
 
 
-class Others:
-    """Everybody but this process and its workers, from when it is made."""
+class CpuContention:
+    """The CPU time of all programs except this process and its workers, since the object was created."""
 
     def __init__(self) -> None:
-        self._start, self._worked_s = monotonic(), _worked_s(())
+        self._start, self._foreign_s = monotonic(), _foreign_seconds(())
 
-    def part(self, workers: Iterable[int]) -> float | None:
-        """The part of the usable CPUs' time that went to others; None where the system does not tell.
+    def share(self, workers: Iterable[int]) -> float | None:
+        """The share of the time of the usable CPUs that other programs used; None where the system does not say.
 
-        ``workers`` are the processes that are alive. Other machines of a hypervisor are others, too.
+        ``workers`` are the ids of the live worker processes. Other virtual machines on the host count as others.
         """
-        worked_s = _worked_s(workers)
-        if worked_s is None or self._worked_s is None:
+        foreign_s = _foreign_seconds(workers)
+        if foreign_s is None or self._foreign_s is None:
             return None
-        whole_s = (monotonic() - self._start) * len(machine.usable_cpus())
-        return min(1.0, max(0.0, worked_s - self._worked_s) / whole_s)
+        total_s = (monotonic() - self._start) * len(machine.usable_cpus())
+        return min(1.0, max(0.0, foreign_s - self._foreign_s) / total_s)
 
 
-def _worked_s(workers: Iterable[int]) -> float | None:
+def _foreign_seconds(workers: Iterable[int]) -> float | None:
     busy_s, (user, system, ended_user, ended_system, _) = machine.busy_seconds(), os.times()
     if busy_s is None:
         return None

@@ -1,6 +1,6 @@
-"""What an environment is: its Python, its xarrayops and the code of its workloads.
+"""The identity of an environment: its Python, its xarrayops and the code of its workloads.
 
-``python -m xarrayops.bench.run.environment SOURCE...`` prints it as JSON, by which one environment learns of another.
+``python -m xarrayops.bench.run.environment SOURCE...`` prints it as JSON, for another environment to read.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from xarrayops import __version__
 from xarrayops.bench import workload_sources
 from xarrayops.bench.workload import Workload
 
-PROTOCOL = 1
-"""The version of what workers are asked and answer: environments that have the same can be measured by turns."""
-AWAY = ("-E", "-P")
-"""Options of another environment's Python: neither PYTHONPATH nor the folder it is started in lend it code."""
-_ASKING_S = 60.0
+PROTOCOL = 2
+"""The version of the worker protocol. Only environments with the same version can be interleaved."""
+ISOLATION_FLAGS = ("-E", "-P")
+"""Options of the other environment's Python, so that it imports neither from PYTHONPATH nor from the working folder."""
+_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
 class Identity:
-    """An environment.
+    """The identity of an environment.
 
     Attributes
     ----------
     command : tuple of str
-        What starts its Python.
+        The command that starts its Python.
     prefix, package : str
-        Its folder, and that of its xarrayops.
+        The folders of the environment and of its xarrayops.
     python, xarrayops : str
         Their versions.
     digests, code : dict of str to str
-        Of each workload that it has, what changes with its code, and the source of what is timed.
+        The digest and the source code of each of its workloads.
     protocol : int
-        What its workers understand.
+        The version of its worker protocol.
     """
 
     command: tuple[str, ...]
@@ -54,7 +54,7 @@ class Identity:
 
     @classmethod
     def here(cls, workloads: Sequence[Workload]) -> Self:
-        """That of this process."""
+        """The identity of the environment of this process."""
         digests = {workload.name: workload_sources.digest(workload) for workload in workloads}
         code = {workload.name: workload_sources.code_of(workload) for workload in workloads}
         package = str(Path(workload_sources.__file__).parents[1])
@@ -62,49 +62,47 @@ class Identity:
 
     @classmethod
     def of(cls, python: str, sources: Sequence[str]) -> Self:
-        """What another environment's Python tells, with the workloads of these sources.
+        """The identity of the environment of another Python, with the workloads of these sources.
 
         Raises
         ------
         ValueError
-            It cannot be run, or not be measured with this one; the message says why.
+            It cannot be run, or cannot be interleaved with this environment.
         """
-        command = (python, *AWAY)
+        command = (python, *ISOLATION_FLAGS)
         try:
-            asked = subprocess.run(
+            done = subprocess.run(
                 [*command, "-m", __spec__.name, *sources],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=_ASKING_S,
+                timeout=_TIMEOUT_S,
                 check=False,
             )
         except OSError as error:
-            folder = (
-                f"; it is a folder, of which {python}/bin/python may be the Python" if Path(python).is_dir() else ""
-            )
-            raise ValueError(f"{python or 'an empty path'} cannot be run: {error.strerror}{folder}") from None
+            hint = f"; it is a folder, try {python}/bin/python" if Path(python).is_dir() else ""
+            raise ValueError(f"{python or 'an empty path'} cannot be run: {error.strerror}{hint}") from None
         except subprocess.TimeoutExpired:
-            raise ValueError(f"{python} said nothing for {_ASKING_S:.0f} s") from None
-        last = (asked.stdout.strip().splitlines() or [""])[-1]
-        if asked.returncode or not last.startswith("{"):
-            why = (asked.stderr.strip().splitlines() or [f"exit status {asked.returncode}"])[-1]
-            raise ValueError(f"{python} has no xarrayops like this one; install it there as well: {why}")
-        told = json.loads(last)
-        if "problem" in told:
-            raise ValueError(f"with {python}, {told['problem']}")
-        if told.get("protocol") != PROTOCOL:
-            raise ValueError(f"the workers of {python} understand other commands than those of this environment")
-        return cls(**{**told, "command": command})
+            raise ValueError(f"{python} did not answer within {_TIMEOUT_S:.0f} s") from None
+        last = (done.stdout.strip().splitlines() or [""])[-1]
+        if done.returncode or not last.startswith("{"):
+            why = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+            raise ValueError(f"{python} has no compatible xarrayops; install it there too: {why}")
+        answer = json.loads(last)
+        if "problem" in answer:
+            raise ValueError(f"with {python}, {answer['problem']}")
+        if answer.get("protocol") != PROTOCOL:
+            raise ValueError(f"the xarrayops of {python} has another worker protocol; install the same version")
+        return cls(**{**answer, "command": command})
 
 
 def main() -> None:
-    """Print what this environment is, or why its workloads cannot be loaded."""
+    """Print the identity of this environment, or why its workloads cannot be loaded."""
     try:
-        told = asdict(Identity.here(workload_sources.load(sys.argv[1:])))
+        answer = asdict(Identity.here(workload_sources.load(sys.argv[1:])))
     except ValueError as error:
-        told = {"problem": str(error)}
-    print(json.dumps(told))
+        answer = {"problem": str(error)}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

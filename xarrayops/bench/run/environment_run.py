@@ -1,4 +1,4 @@
-"""What is measured with one Python: the workers of its libraries, the cells, and what was told of them."""
+"""The part of a run in one environment: the worker processes of its libraries, and the records of their cells."""
 
 from __future__ import annotations
 
@@ -13,57 +13,64 @@ from xarrayops.bench.results import Row
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import Plan
-from xarrayops.bench.run.record import Record, key
-from xarrayops.bench.run.rooflines import Probed, RoofPlace
+from xarrayops.bench.run.plan import BenchPlan
+from xarrayops.bench.run.record import Record, short_digest
+from xarrayops.bench.run.rooflines import MeasuredRooflines, RooflineKey
 from xarrayops.bench.workload import FLOATS
 
-Tell = Callable[[str], None]
-"""Who wants to know what begins."""
+Report = Callable[[str], None]
+"""Receives the name of each phase that begins."""
 IMPORT_S = 300.0
-"""How long the libraries, which start side by side, may take: the first contact with a GPU loads its kernels, too."""
+"""The time limit for importing the libraries in parallel. The first use of a GPU also loads its kernels."""
 FIRST_S = 120.0
-"""How much longer than others the first answer of a process may take: it compiles what all later ones share."""
+"""The additional time limit for the first answer of a process, which includes shared compilation."""
 _CODE = ("code", "versions")
-_WORTH_ANOTHER_TRY = ("timeout", "out-of-memory", "crashed", "interrupted")
-"""What a run that is resumed tries again: more time or memory, or another version of anything, may have mended it."""
+_RETRIED = ("timeout", "out-of-memory", "crashed", "interrupted")
+"""The statuses that a resumed run measures again: more time or memory may have fixed them."""
 
 
-class Side:
+class EnvironmentRun:
     """The libraries of one environment, and a record for each of their cells.
 
-    ``greetings`` has what each library's first process said; ``launches`` the seconds of its smallest call, by backend
-    and device. Budget and roofs are shared with the other ``sides``; ``label`` tells this one from them.
+    ``handshakes`` holds the first answer of each library; ``launches`` holds the seconds of its smallest call, by
+    backend and device. The budget and the rooflines are shared by ``all_environments`` of the run. ``label``
+    distinguishes the environments in progress messages.
     """
 
     def __init__(
-        self, plan: Plan, identity: Identity, journal: Journal, budget: Budget, probed: Probed, label: str = ""
+        self,
+        plan: BenchPlan,
+        identity: Identity,
+        journal: Journal,
+        budget: Budget,
+        rooflines: MeasuredRooflines,
+        label: str = "",
     ) -> None:
         self.plan, self.identity, self.journal, self.budget = plan, identity, journal, budget
-        self.probed, self.label = probed, label
+        self.rooflines, self.label = rooflines, label
         self.machine, self.load = machine.summary(machine.facts()), machine.load()
         self.gpus = gpus.facts()
-        self.greetings: dict[str, dict[str, Any]] = {}
+        self.handshakes: dict[str, dict[str, Any]] = {}
         self.records: list[Record] = []
         self.launches: dict[tuple[str, str], float] = {}
         self.workers: dict[str, Worker] = {}
         self.warm: set[Worker] = set()
-        self.sides = [self]
+        self.all_environments = [self]
 
-    # --- its processes ------------------------------------------------------------------------------------------------
+    # --- processes ----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """A new process for each library; those that are missing are not tried again."""
-        names = [name for name in self.plan.backends if self.greetings.get(name, {"status": "ok"})["status"] == "ok"]
+        """Start a new process for each library, except for those that are known to be unavailable."""
+        names = [name for name in self.plan.backends if self.handshakes.get(name, {"status": "ok"})["status"] == "ok"]
         self.workers = {name: self.worker(name) for name in names}
 
-    def greet(self) -> None:
-        """Hear what the libraries are."""
-        found = {name: self.greeting(name) for name in self.workers}
-        self.greetings = found | self.greetings
-        self.greetings = {name: self.greetings[name] for name in self.plan.backends}
-        for name, greeting in found.items():
-            if greeting["status"] == "ok":
+    def handshake(self) -> None:
+        """Read the first answer of each process."""
+        found = {name: self.first_answer(name) for name in self.workers}
+        self.handshakes = found | self.handshakes
+        self.handshakes = {name: self.handshakes[name] for name in self.plan.backends}
+        for name, handshake in found.items():
+            if handshake["status"] == "ok":
                 self.workers[name].freeze()
             else:
                 self.workers[name].close()
@@ -72,11 +79,11 @@ class Side:
         """A new process."""
         return Worker("xarrayops.bench.measure.worker", backend, *self.plan.sources, python=self.identity.command)
 
-    def greeting(self, name: str) -> dict[str, Any]:
-        """What a new process says first; an answer without status "ok" if it runs other code than one before it did."""
-        found, first = self.budget.within(self.workers[name].answer, IMPORT_S), self.greetings.get(name, {})
+    def first_answer(self, name: str) -> dict[str, Any]:
+        """The first answer of a new process. Its status is "interrupted" if the code changed during the run."""
+        found, first = self.budget.limited(self.workers[name].answer, IMPORT_S), self.handshakes.get(name, {})
         if first.get("status") == found["status"] == "ok" and any(first[what] != found[what] for what in _CODE):
-            reason, fix = "its code or version changed while it was measured", "The same command again."
+            reason, fix = "its code or version changed during the run", "Run the same command again."
             return {"status": "interrupted", "reason": reason, "fix": fix}
         return found
 
@@ -89,21 +96,20 @@ class Side:
         self.workers, self.warm = {}, set()
 
     def ask(self, backend: str, command: dict[str, Any]) -> dict[str, Any]:
-        """The worker's answer; a worker that ended over an earlier cell is started again.
+        """The worker's answer to a command. A worker that ended during an earlier cell is started again.
 
-        A worker whose device failed is ended: on an accelerator most errors are sticky, and the process cannot use the
-        device again, whatever it is asked.
+        A worker whose device failed is ended: most errors of accelerators are permanent for the process.
         """
         if not self.workers[backend].alive:
             self.workers[backend].close()
             self.workers[backend] = self.worker(backend)
-            greeting = self.greeting(backend)
-            if greeting["status"] != "ok":
+            handshake = self.first_answer(backend)
+            if handshake["status"] != "ok":
                 self.workers[backend].close()
-                return greeting
+                return handshake
         worker = self.workers[backend]
         limit = self.plan.timeout_s + (0.0 if worker in self.warm else FIRST_S)
-        answer = self.budget.within(lambda seconds: worker.ask(command, seconds), limit)
+        answer = self.budget.limited(lambda seconds: worker.ask(command, seconds), limit)
         self.warm.add(worker)
         crashed = answer["status"] == "crashed" and command["kind"] != "cpu"
         if crashed or not answer.pop("device_works", True):
@@ -112,14 +118,14 @@ class Side:
             worker.freeze()
         return answer
 
-    # --- its cells ----------------------------------------------------------------------------------------------------
+    # --- cells --------------------------------------------------------------------------------------------------------
 
-    def lay_out(self) -> None:
-        """The cells, workload by workload, with what an earlier run knew of them."""
+    def create_records(self) -> None:
+        """Create a record for each cell, and apply the events of a resumed run."""
         for workload, dtype, n in self.plan.cells():
             code = self.identity.digests.get(workload.name)
-            for name, greeting in self.greetings.items():
-                for device in self.plan.chosen(greeting.get("devices", ())) or [{}]:
+            for name, handshake in self.handshakes.items():
+                for device in self.plan.chosen(handshake.get("devices", ())) or [{}]:
                     row = Row(
                         workload=workload.name,
                         group=workload.group,
@@ -128,161 +134,164 @@ class Side:
                         dtype=dtype,
                         size=n,
                         throughput_unit=workload.unit,
-                        import_s=greeting.get("import_s"),
-                        versions=greeting.get("versions", {}),
+                        import_s=handshake.get("import_s"),
+                        versions=handshake.get("versions", {}),
                         device_kind=device.get("kind", ""),
                         device_label=device.get("label", ""),
                         machine=self.machine,
                         load=self.load,
-                        **self.budget.spent(),
+                        **self.budget.exceeded(),
                     )
-                    row.key = key(
+                    row.key = short_digest(
                         [*self.conditions(name), workload.name, code, row.device, dtype, n, self.plan.round_s]
                     )
                     record = Record(row, device)
-                    if greeting["status"] != "ok":
-                        record.fail(greeting)
+                    if handshake["status"] != "ok":
+                        record.fail(handshake)
                     elif not device:
-                        reason = f"no device of the kind {' or '.join(self.plan.devices)}"
-                        record.fail({"status": "no-device", "reason": reason, "fix": "Other --devices."})
+                        reason = f"no device of kind {' or '.join(self.plan.devices)}"
+                        record.fail({"status": "no-device", "reason": reason, "fix": "Use other --devices."})
                     elif code is None:
                         reason = f"the xarrayops of {self.identity.prefix} has no such workload"
-                        record.fail({"status": "not-installed", "reason": reason, "fix": "Leave it out."})
+                        record.fail({"status": "not-installed", "reason": reason, "fix": "Leave out the workload."})
                     self.records.append(record)
         known = {record.row.key: record for record in self.records if record.device}
         for event in self.journal.earlier:
-            if event.get("cell") in known and event["status"] not in _WORTH_ANOTHER_TRY:
+            if event.get("cell") in known and event["status"] not in _RETRIED:
                 known[event["cell"]].apply(event)
 
     def conditions(self, backend: str) -> list[Any]:
-        """What must be as it was for a time of a backend to stand: code, versions, machine and settings."""
-        greeting = self.greetings[backend]
-        code = (greeting.get("code"), greeting.get("versions"), self.identity.xarrayops, self.identity.python)
-        accelerated = any(device["kind"] != "cpu" for device in greeting.get("devices", ()))
-        set_up = (greeting.get("settings"), greeting.get("switches"), self.gpus if accelerated else [])
-        return [backend, *code, self.machine, own_settings(), *set_up]
+        """The conditions under which a time of a backend stays valid: code, versions, machine and settings."""
+        handshake = self.handshakes[backend]
+        code = (handshake.get("code"), handshake.get("versions"), self.identity.xarrayops, self.identity.python)
+        accelerated = any(device["kind"] != "cpu" for device in handshake.get("devices", ()))
+        settings = (handshake.get("settings"), handshake.get("switches"), self.gpus if accelerated else [])
+        return [backend, *code, self.machine, own_settings(), *settings]
 
-    def here(self) -> dict[str, dict[str, Any]]:
-        """What the libraries said that can be used."""
-        return {name: greeting for name, greeting in self.greetings.items() if greeting["status"] == "ok"}
+    def available(self) -> dict[str, dict[str, Any]]:
+        """The handshakes of the libraries that can be used."""
+        return {name: handshake for name, handshake in self.handshakes.items() if handshake["status"] == "ok"}
 
     def devices(self) -> list[dict[str, Any]]:
-        """The devices of all libraries, as far as they count."""
-        return [each for known in self.greetings.values() for each in self.plan.chosen(known.get("devices", ()))]
+        """The selected devices of all libraries."""
+        return [each for known in self.handshakes.values() for each in self.plan.chosen(known.get("devices", ()))]
 
-    def refuse(self, kind: str, reason: str, fix: str) -> None:
-        """Measure nothing on devices of a kind that was not measured before."""
+    def exclude_devices(self, kind: str, reason: str, fix: str) -> None:
+        """Fail the cells on devices of this kind that are not measured yet."""
         for record in self.pending():
             if record.row.device_kind == kind and not record.row.measured:
                 record.fail({"status": "no-device", "reason": reason, "fix": fix})
 
     def pending(self) -> list[Record]:
-        """The cells of libraries that are here and have not failed."""
+        """The cells that can still be measured."""
         return [record for record in self.records if record.pending]
 
     def measured(self) -> list[Record]:
         """The cells that have a time."""
         return [record for record in self.records if record.row.measured]
 
-    def unweighed(self) -> list[Record]:
-        """The cells whose memory is not known yet."""
+    def without_memory(self) -> list[Record]:
+        """The measured cells whose peak memory is not known yet."""
         return [record for record in self.measured() if record.row.peak_bytes is None]
 
     def rows(self) -> Iterator[Row]:
-        """The cells as they stand."""
+        """The rows so far."""
         return map(self.row, self.records)
 
     def row(self, record: Record) -> Row:
-        """A cell as it stands."""
-        roofs = self.probed.best(record.roof_place) if record.device else None
-        return record.filled(roofs, self.launches.get((record.row.backend, record.row.device)))
+        """The row of a cell so far."""
+        roofline = self.rooflines.best(record.roofline_key) if record.device else None
+        return record.filled(roofline, self.launches.get((record.row.backend, record.row.device)))
 
-    # --- what they are asked ------------------------------------------------------------------------------------------
+    # --- measurements -------------------------------------------------------------------------------------------------
 
     def measure(self, record: Record, process: int) -> None:
-        """One round of a cell; what a worker tells of its preparation counts the first time only."""
+        """Measure one round of a cell. Only the first preparation of the cell is recorded."""
         start = monotonic()
         cold = record.rounds(process) < self.plan.cold_rounds
         command = {"do": "measure", "seconds": self.plan.round_s, "cold": cold, **record.address()}
         answer = self.ask(record.row.backend, command)
-        if answer["status"] == "out-of-memory" and self.clear(record):
+        if answer["status"] == "out-of-memory" and self.free_accelerator(record):
             answer = self.ask(record.row.backend, command)
             if answer["status"] == "ok":
-                answer["first"]["first_call_s"] = None  # part of it may be left from the first attempt
+                answer["first"]["first_call_s"] = None  # the first attempt may have compiled already
         record.cost_s = monotonic() - start
         if answer["status"] != "over-budget":
-            self.note(record, {**answer, "process": process})
+            self.save(record, {**answer, "process": process})
 
-    def clear(self, record: Record) -> bool:
-        """End the other processes that hold memory of the cell's accelerator; False where there are none.
+    def free_accelerator(self, record: Record) -> bool:
+        """End the other processes that use the accelerator of the cell; False if there are none.
 
-        Frozen, they keep what their libraries never give back, as XLA its pool. They are started again when asked.
+        A frozen process keeps memory that its library never returns, such as the pool of XLA. It is started again for
+        its next cell.
         """
         if record.row.device_kind == "cpu":
             return False
         holders = [
             worker
-            for side in self.sides
-            for name, worker in side.workers.items()
-            if worker.alive and (side is not self or name != record.row.backend) and side.uses(name, record.roof_place)
+            for environment in self.all_environments
+            for name, worker in environment.workers.items()
+            if worker.alive
+            and (environment is not self or name != record.row.backend)
+            and environment.uses(name, record.roofline_key)
         ]
         for worker in holders:
             worker.close()
         return bool(holders)
 
-    def uses(self, backend: str, place: RoofPlace) -> bool:
-        """Whether a library works on that device."""
-        devices = self.plan.chosen(self.greetings[backend].get("devices", ()))
-        return any((device["kind"], device["index"]) == place[:2] for device in devices)
+    def uses(self, backend: str, key: RooflineKey) -> bool:
+        """Whether a library uses this device."""
+        devices = self.plan.chosen(self.handshakes[backend].get("devices", ()))
+        return any((device["kind"], device["index"]) == key[:2] for device in devices)
 
-    def weigh(self, record: Record) -> None:
-        """The peak of memory of a cell."""
+    def measure_memory(self, record: Record) -> None:
+        """Measure the peak memory of a cell."""
         answer = self.ask(record.row.backend, {"do": "memory", **record.address()})
         if answer["status"] == "ok":
-            self.note(record, answer)
+            self.save(record, answer)
 
-    def note(self, record: Record, answer: dict[str, Any]) -> None:
-        """What was found is on disk before it is used."""
+    def save(self, record: Record, answer: dict[str, Any]) -> None:
+        """Write an answer to the journal, then apply it to the record."""
         self.journal.append({"cell": record.row.key, **answer})
         record.apply(answer)
 
-    def probe(self, backend: str, command: dict[str, Any], *, anew: bool = False) -> list[dict[str, Any]]:
-        """What a worker tells of its device; what one told an earlier run is not asked again but anew."""
-        name = key([*self.conditions(backend), command])
+    def recorded(self, backend: str, command: dict[str, Any], *, again: bool = False) -> list[dict[str, Any]]:
+        """The answers to a command about a device: those of a resumed run, unless asked again, or else a new one."""
+        name = short_digest([*self.conditions(backend), command])
         known = [event for event in self.journal.earlier if event.get("probe") == name]
-        if known and not anew:
+        if known and not again:
             return known
         answer = self.ask(backend, command)
         if answer["status"] == "ok":
             self.journal.append({"probe": name, **answer})
         return [answer]
 
-    def prove(self, tell: Tell) -> None:
-        """Find out once whether the clock waits for each library, and how long its smallest call takes."""
+    def check_synchronisation(self, report: Report) -> None:
+        """Check once that timing waits for each library, and measure its smallest call."""
         for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.pending()):
             backend, device, kind = place
             if (backend, device) in self.launches or self.budget.seconds_left <= 0:
                 continue
-            tell(f"does the clock wait for {backend} {device}{self.label}?")
-            answer = self.probe(backend, {"do": "prove", "device": device, "kind": kind})[-1]
+            report(f"checking that timing waits for {backend} {device}{self.label}")
+            answer = self.recorded(backend, {"do": "check-sync", "device": device, "kind": kind})[-1]
             if answer["status"] == "ok":
                 self.launches[backend, device] = answer["launch_s"]
-            elif answer["status"] != "over-budget":  # no time is shown of a library that is not proven to be waited for
+            elif answer["status"] != "over-budget":  # no times without a successful check
                 for record in self.pending():
                     if (record.row.backend, record.row.device) == (backend, device):
                         record.fail(answer)
 
-    def probe_roofs(self, tell: Tell) -> None:
-        """The best rates that any of the libraries reaches on each device; again where a cell is beyond them."""
-        self._probe_where(lambda place, library: not self.probed.knows(place, library), tell, anew=False)
-        beyond = {record.roof_place for record in self.measured() if self.row(record).roof_doubt}
-        self._probe_where(lambda place, library: place in beyond, tell, anew=True)
+    def measure_rooflines(self, report: Report) -> None:
+        """Measure the best rates of each library on each device, and again where a cell exceeds the roofline."""
+        self._measure_rooflines(lambda key, library: not self.rooflines.knows(key, library), report, again=False)
+        exceeded = {record.roofline_key for record in self.measured() if self.row(record).roof_doubt}
+        self._measure_rooflines(lambda key, library: key in exceeded, report, again=True)
 
-    def _probe_where(self, wanted: Callable[[RoofPlace, str], bool], tell: Tell, *, anew: bool) -> None:
-        for (place, backend), record in {(r.roof_place, r.row.backend): r for r in self.measured()}.items():
+    def _measure_rooflines(self, wanted: Callable[[RooflineKey, str], bool], report: Report, *, again: bool) -> None:
+        for (key, backend), record in {(r.roofline_key, r.row.backend): r for r in self.measured()}.items():
             row, library = record.row, backend + self.label
-            if row.dtype in FLOATS and wanted(place, library) and self.budget.seconds_left > 0:
-                tell(f"roofs of {row.device} by {library}")
-                command = {"do": "roofs", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
-                for rates in self.probe(backend, command, anew=anew):
-                    self.probed.add(place, library, rates)
+            if row.dtype in FLOATS and wanted(key, library) and self.budget.seconds_left > 0:
+                report(f"roofline of {row.device} with {library}")
+                command = {"do": "roofline", "dtype": row.dtype, "device": row.device, "kind": row.device_kind}
+                for rates in self.recorded(backend, command, again=again):
+                    self.rooflines.add(key, library, rates)

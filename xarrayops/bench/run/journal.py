@@ -1,4 +1,4 @@
-"""What a run has measured, line by line as it comes, so that a killed run loses what was under way and no more."""
+"""The journal of a run. Each result is written at once, so that a killed run loses only the cell in progress."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ NAME = "journal.jsonl"
 
 
 class Journal:
-    """The events of a run on disk; those of a run before it first, if it is to be resumed.
+    """The events of a run on disk. If the run is resumed, ``earlier`` holds the events of the earlier run.
 
-    ``earlier`` holds these. The file of another run is replaced with the first event, not sooner.
+    Otherwise the first event replaces the file of the earlier run.
     """
 
     def __init__(self, folder: Path, *, resume: bool = False) -> None:
@@ -20,10 +20,10 @@ class Journal:
         self.earlier: list[dict[str, Any]] = []
         self._kept = 0
         if resume and self._path.exists():
-            self._recall()
+            self._read()
 
-    def _recall(self) -> None:
-        """Read whole lines; the last may have been cut off by the end of its writer."""
+    def _read(self) -> None:
+        """Read complete lines. The last line may be incomplete if the process was killed."""
         for line in self._path.read_bytes().splitlines(keepends=True):
             try:
                 event = json.loads(line) if line.endswith(b"\n") else None
@@ -35,7 +35,7 @@ class Journal:
             self._kept += len(line)
 
     def append(self, event: dict[str, Any]) -> None:
-        """Write an event; once this returns, the end of this process cannot take it back."""
+        """Write an event. Once this returns, the event survives the end of this process."""
         self._path.parent.mkdir(exist_ok=True)
         with self._path.open("r+b" if self._path.exists() else "wb") as file:
             file.truncate(self._kept)

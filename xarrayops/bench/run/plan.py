@@ -1,4 +1,4 @@
-"""What is to be measured, and who is told how far it is."""
+"""The plan of a run, and the interface of its observer."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from xarrayops.bench.workload_sources import BUILT_IN
 from xarrayops.bench.workloads import WORKLOADS, Workload
 
 PROCESSES = 2
-"""How many processes measure each backend, one after the other: what they differ by is the resolution of the table."""
+"""How many processes measure each backend, one after the other. Their differences give the resolution of the table."""
 ROUNDS = 8
-"""Rounds of a cell in each process, if the budget allows; from six in all, the interval has 95 % confidence."""
+"""Rounds of a cell in each process, if the budget allows. Six in total give the interval 95 % confidence."""
 ROUND_S = 0.05
-"""How long a round of one cell lasts, in seconds; at least one call."""
+"""The duration of a round of one cell in seconds. A round has at least one call."""
 COLD_ROUNDS = 4
-"""After so many rounds of a process a call is timed with cold caches, too."""
+"""In this many rounds of a process, a call with cold caches is timed too."""
 AUTO, DEFAULT, LARGE = "", "default", "large"
-"""The size where none is asked for: `LARGE` on a machine with an accelerator, `DEFAULT` on others."""
+"""`AUTO` means `LARGE` on a machine with an accelerator, and `DEFAULT` on others."""
 BUDGET_S = 300.0
 TIMEOUT_S = 30.0
 
 NO_ACCELERATORS = ("cpu", "xla")
-"""Kinds of devices for which the default sizes take long enough; an XLA device may be the CPU."""
+"""Kinds of devices for which the default sizes are large enough. An XLA device may be the CPU."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What to measure, and how long that may take: ``budget_s`` in all, ``timeout_s`` for one answer of a worker.
+class BenchPlan:
+    """What to measure, and the time limits: ``budget_s`` for the run, ``timeout_s`` for one answer of a worker.
 
-    ``sources`` is where the workers find the workloads; without ``dtypes``, each is measured in its own. ``devices``
-    are the kinds of devices that count, all where none is named.
+    ``sources`` are the modules and files that define the workloads. Without ``dtypes``, each workload uses its own.
+    ``devices`` are the selected kinds of devices; empty selects all.
     """
 
     backends: tuple[str, ...]
@@ -49,16 +49,16 @@ class Plan:
     sources: tuple[str, ...] = (BUILT_IN,)
     command: str = ""
 
-    def by_turns(self) -> Plan:
-        """The same with many short rounds: what disturbs one of two that follow each other should be rare."""
+    def interleaved(self) -> BenchPlan:
+        """The plan with many short rounds, so that a disturbance rarely affects only one round of a pair."""
         return replace(self, rounds=16, round_s=0.02, cold_rounds=1)
 
     def chosen(self, devices: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those of a library's devices that count."""
+        """The selected devices among those of a library."""
         return [device for device in devices if not self.devices or device["kind"] in self.devices]
 
-    def sized(self, devices: Iterable[dict[str, Any]]) -> Plan:
-        """The same with a size for these devices, if none was asked for."""
+    def sized(self, devices: Iterable[dict[str, Any]]) -> BenchPlan:
+        """The plan with a size that fits these devices, if none was requested."""
         accelerated = any(device["kind"] not in NO_ACCELERATORS for device in self.chosen(devices))
         return self if self.size != AUTO else replace(self, size=LARGE if accelerated else DEFAULT)
 
@@ -67,15 +67,15 @@ class Plan:
         return [
             (workload, dtype, n)
             for workload in self.workloads
-            for dtype in workload.asked_in(self.dtypes)
+            for dtype in workload.selected_dtypes(self.dtypes)
             for n in workload.ladder(self.size)
         ]
 
 
 class Step(NamedTuple):
-    """How far the run is: what happens now, rounds and cells done, and the seconds that the budget leaves.
+    """The progress of a run: the current phase, rounds and cells done, and the seconds left in the budget.
 
-    Cells of libraries that are missing do not count: there is nothing to wait for.
+    Cells of missing libraries do not count.
     """
 
     phase: str
@@ -87,10 +87,10 @@ class Step(NamedTuple):
 
 
 class Observer(Protocol):
-    """Who wants to know how far the run is."""
+    """Receives the progress and the results of a run."""
 
     def step(self, step: Step) -> None:
-        """Something begins."""
+        """A phase begins."""
 
     def results(self, results: list[Results]) -> None:
-        """The results of each environment as they stand."""
+        """The results so far, for each environment."""

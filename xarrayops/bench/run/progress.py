@@ -1,4 +1,4 @@
-"""Progress on stderr, and the results on disk while the run goes on."""
+"""Progress on stderr, and intermediate results on disk."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LINES_EVERY_S = 5.0
 
 
 class Watcher:
-    """Draws a bar with the cells that have a result and the time left, and keeps the results in the folders current.
+    """Shows a progress bar with finished cells and the time left, and writes intermediate results to the folders.
 
-    ``latest`` has what was told last, for each folder; empty before there is anything.
+    ``latest`` holds the latest results for each folder; it is empty before the first.
     """
 
     def __init__(self, folders: Sequence[Path], console: Console) -> None:
-        self.folders, self._told = folders, float("-inf")
+        self.folders, self._printed = folders, float("-inf")
         self.latest: list[Results] = []
         columns = (
             TextColumn("{task.description}"),
@@ -48,12 +48,12 @@ class Watcher:
         self._progress.stop()
 
     def step(self, step: Step) -> None:
-        """Move the bar; where there is no terminal, a line tells now and then what begins."""
+        """Update the bar. Without a terminal, print a line every `LINES_EVERY_S` seconds instead."""
         cells = f"{step.cells_done} of {step.cells} cells, " if step.cells else ""
         if step.cells_done == step.cells:
             cells = f"round {step.rounds_done} of {step.rounds}, " if step.rounds else ""
-        if not self._progress.console.is_terminal and monotonic() >= self._told + LINES_EVERY_S:
-            self._told = monotonic()
+        if not self._progress.console.is_terminal and monotonic() >= self._printed + LINES_EVERY_S:
+            self._printed = monotonic()
             self._progress.console.print(f"{step.phase} ({cells}at most {step.seconds_left:.0f} s left)")
         self._progress.update(
             self._task,
@@ -65,7 +65,7 @@ class Watcher:
         )
 
     def results(self, results: list[Results]) -> None:
-        """Write them."""
+        """Write the results to their folders."""
         self.latest = results
         for found, folder in zip(results, self.folders, strict=True):
             found.write(folder)

@@ -1,4 +1,4 @@
-"""What the parent knows of a cell: what its events tell, and the row that they make."""
+"""The record of a cell in the parent process: its events, and the row that follows from them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xarrayops.bench.measure.roofline import Roofs
+from xarrayops.bench.measure.roofline import Roofline
 from xarrayops.bench.measure.timing import median_of_rounds
 from xarrayops.bench.results import Row
-from xarrayops.bench.run.rooflines import RoofPlace
+from xarrayops.bench.run.rooflines import RooflineKey
 
-BEYOND = 1.05
-"""From what part of a roof on the roof is not trusted: the probe of a roof and a time differ by chance, too."""
+DOUBTFUL_FRACTION = 1.05
+"""Beyond this fraction the roofline is not trusted. Smaller excesses are within the noise of both measurements."""
 
 
 @dataclass
 class Record:
-    """A workload on a device of a backend, at one dtype and size, with what is known of it so far.
+    """A workload on a device of a backend, at one dtype and size, with its measurements so far.
 
-    ``device`` is empty where the backend is not here.
+    ``device`` is empty where the backend is not available.
     """
 
     row: Row
@@ -33,27 +33,27 @@ class Record:
     cost_s: float = 0.0
 
     @property
-    def roof_place(self) -> RoofPlace:
-        """Which roofs are the cell's."""
+    def roofline_key(self) -> RooflineKey:
+        """The key of the cell's roofline."""
         return self.device["kind"], self.device["index"], self.row.dtype
 
     @property
     def pending(self) -> bool:
-        """Whether it can still be measured: its library is here, and nothing has failed."""
+        """Whether the cell can still be measured: its library is available, and nothing has failed."""
         return bool(self.device) and (self.row.measured or self.row.status == "over-budget")
 
     def rounds(self, process: int) -> int:
-        """How many rounds a process has measured."""
+        """The number of rounds that a process has measured."""
         return len(self.medians.get(process, ()))
 
     def address(self) -> dict[str, Any]:
-        """How a worker is told which cell is meant."""
+        """The part of a worker command that selects the cell."""
         row = self.row
         place = {"device": row.device, "kind": row.device_kind}
         return {"workload": row.workload, "dtype": row.dtype, "size": row.size, **place}
 
     def apply(self, event: dict[str, Any]) -> None:
-        """Take in what a worker answered, now or in the run that is resumed."""
+        """Apply an answer of a worker, from this run or from the resumed one."""
         if event["status"] != "ok":
             self.fail(event)
         elif "peak_bytes" in event:
@@ -67,13 +67,13 @@ class Record:
             self.row.status, self.row.reason, self.row.fix = "ok", "", ""
 
     def fail(self, answer: dict[str, Any]) -> None:
-        """A cell without an answer shows no time, not even one from before."""
+        """Record a failure. Earlier times of the cell are removed."""
         self.first, self.medians, self.cold = {}, {}, []
         self.row.calls, self.row.error, self.row.peak_bytes = 0, None, None
         self.row.status, self.row.reason, self.row.fix = answer["status"], answer["reason"], answer["fix"]
 
-    def filled(self, roofs: Roofs | None, launch_s: float | None) -> Row:
-        """The row with what rounds and roofs allow to say; of a cell that was not measured, as it is."""
+    def filled(self, roofline: Roofline | None, launch_s: float | None) -> Row:
+        """The row with statistics and the roofline fraction; unchanged for a cell that was not measured."""
         if not self.row.measured:
             return replace(self.row)
         first = self.first
@@ -90,20 +90,20 @@ class Record:
             medians_s=[list(self.medians.get(process, ())) for process in range(1 + max(self.medians))],
             **first,
         )
-        if roofs is None or launch_s is None:
-            return row  # which of them binds cannot be told
+        if roofline is None or launch_s is None:
+            return row  # the binding limit is unknown
         bounds = {
-            "memory": first["nbytes"] / roofs.memory_rate(first["nbytes"]),
-            "compute": first["operations"] / roofs.compute,
+            "memory": first["nbytes"] / roofline.memory_rate(first["nbytes"]),
+            "compute": first["operations"] / roofline.compute,
             "launch": launch_s,
         }
         roof = max(bounds, key=lambda name: bounds[name])
         fraction = bounds[roof] / median
-        beyond = roof != "launch" and fraction > BEYOND
-        doubt = f"{fraction:.0%} of the {roof} roof that was probed" if beyond else ""
+        is_doubtful = roof != "launch" and fraction > DOUBTFUL_FRACTION
+        doubt = f"the cell reached {fraction:.0%} of the measured {roof} limit" if is_doubtful else ""
         return replace(row, roof=roof, roof_throughput=amount / bounds[roof], roof_fraction=fraction, roof_doubt=doubt)
 
 
-def key(parts: Sequence[Any]) -> str:
-    """A short name for plain data, the same for the same data."""
+def short_digest(parts: Sequence[Any]) -> str:
+    """A short digest of plain data."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]

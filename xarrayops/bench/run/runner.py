@@ -1,10 +1,9 @@
-"""In what order cells are measured within the budget, in one environment or in two by turns."""
+"""The order in which cells are measured within the budget, in one environment or interleaved in two."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -12,41 +11,44 @@ from typing import Any
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops.bench.compare.noise_floor import resolution
-from xarrayops.bench.results import Results, Row
+from xarrayops.bench.results import InterleavedRun, Results, Row, RunEnvironment
 from xarrayops.bench.run.budget import Budget
-from xarrayops.bench.run.cpu_contention import Others
+from xarrayops.bench.run.cpu_contention import CpuContention
 from xarrayops.bench.run.environment import Identity
-from xarrayops.bench.run.environment_run import Side
+from xarrayops.bench.run.environment_run import EnvironmentRun
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import Observer, Plan, Step
+from xarrayops.bench.run.plan import BenchPlan, Observer, Step
 from xarrayops.bench.run.record import Record
-from xarrayops.bench.run.rooflines import Probed
+from xarrayops.bench.run.rooflines import MeasuredRooflines
 
-Cell = tuple[Side, Record]
-_CALLS_TO_WEIGH = 6
-_WEIGHING_S = 0.1
+Cell = tuple[EnvironmentRun, Record]
+_MEMORY_CALLS = 6
+"""How many calls a memory measurement takes."""
+_MEMORY_OVERHEAD_S = 0.1
 
 
-def run(plan: Plan, observer: Observer, journal: Journal) -> Results:
-    """Measure the plan's cells. Every cell gets one checked round before any gets a second.
+def run(plan: BenchPlan, observer: Observer, journal: Journal) -> Results:
+    """Measure the cells of the plan. Every cell gets one checked round before any cell gets a second one.
 
-    Each backend is measured in several processes, one after the other, so that what one process alone makes of a cell
-    is seen. At a KeyboardInterrupt the observer is told the results as they stand, before it is raised further.
+    Several processes measure each backend, one after the other, to expose differences between processes. After a
+    KeyboardInterrupt, the observer receives the results so far, and the exception is raised again.
     """
-    return in_turns(plan, observer, [(Identity.here(plan.workloads), journal)])[0]
+    return run_interleaved(plan, observer, [(Identity.here(plan.workloads), journal)])[0]
 
 
-def in_turns(plan: Plan, observer: Observer, environments: Sequence[tuple[Identity, Journal]]) -> list[Results]:
-    """The same in several environments, this one first; results in the order given.
+def run_interleaved(
+    plan: BenchPlan, observer: Observer, environments: Sequence[tuple[Identity, Journal]]
+) -> list[Results]:
+    """Measure the cells of the plan in several environments, this one first. Results are in the given order.
 
-    A round of a cell in one is followed by its round in the others, so that whatever disturbs the machine for longer
-    disturbs all of them.
+    A round of a cell in one environment is followed by its round in the others, so that a longer disturbance of the
+    machine affects all of them.
     """
-    bench = Run(plan, observer, environments)
+    bench = BenchRun(plan, observer, environments)
     try:
         for process in range(plan.processes):
-            bench.stage(process)
-        bench.weigh()
+            bench.measure_times(process)
+        bench.measure_memory()
     except KeyboardInterrupt:
         bench.interrupt()
         raise
@@ -55,179 +57,197 @@ def in_turns(plan: Plan, observer: Observer, environments: Sequence[tuple[Identi
     return bench.results()
 
 
-class Run:
-    """The state of one run: its sides, and the time that is left."""
+class BenchRun:
+    """The state of one run: its environments, and the time left."""
 
-    def __init__(self, plan: Plan, observer: Observer, environments: Sequence[tuple[Identity, Journal]]) -> None:
-        self.plan, self.observer, self.asked_size = plan, observer, plan.size
-        self.date, self.budget, self.others, probed = datetime.now(UTC), Budget(plan.budget_s), Others(), Probed()
+    def __init__(self, plan: BenchPlan, observer: Observer, environments: Sequence[tuple[Identity, Journal]]) -> None:
+        self.plan, self.observer, self.requested_size = plan, observer, plan.size
+        self.date, self.budget, self.contention = datetime.now(UTC), Budget(plan.budget_s), CpuContention()
         self.machine = machine.facts()
         self.gpu_states: list[dict[str, Any]] = []
-        self.look_at_gpus("before the run")
-        self.sides = [
-            Side(plan, identity, journal, self.budget, probed, f" with {identity.command[0]}" if i else "")
+        self.record_gpu_state("before the run")
+        rooflines = MeasuredRooflines()
+        self.environments = [
+            EnvironmentRun(plan, identity, journal, self.budget, rooflines, f" with {identity.command[0]}" if i else "")
             for i, (identity, journal) in enumerate(environments)
         ]
-        for side in self.sides:
-            side.sides = self.sides
+        for environment in self.environments:
+            environment.all_environments = self.environments
 
     @property
-    def weighing_s(self) -> float:
-        """What `weigh` will take, as far as can be foreseen."""
-        cells = [record for side in self.sides for record in side.unweighed()]
-        return sum(_WEIGHING_S + _CALLS_TO_WEIGH * max(map(max, r.medians.values())) for r in cells)
+    def memory_phase_s(self) -> float:
+        """The estimated duration of `measure_memory`."""
+        cells = [record for environment in self.environments for record in environment.without_memory()]
+        return sum(_MEMORY_OVERHEAD_S + _MEMORY_CALLS * max(map(max, r.medians.values())) for r in cells)
 
     def close(self) -> None:
         """End all processes."""
-        for side in self.sides:
-            side.close()
+        for environment in self.environments:
+            environment.close()
 
-    def stage(self, process: int) -> None:
-        """Measure every cell in one process per backend, until its share of the budget is spent."""
-        pending = [record for side in self.sides for record in side.pending()]
-        missing = any(record.rounds(process) < self.plan.rounds for record in pending)
-        if any(side.records for side in self.sides) and not missing:
+    def measure_times(self, process: int) -> None:
+        """Measure every cell in one process per backend, until the share of the budget for this process is spent."""
+        pending = self.pending()
+        is_complete = not any(record.rounds(process) < self.plan.rounds for record in pending)
+        if self.records() and is_complete:
             return
         later = self.plan.processes - process - 1
         self.close()
-        began = monotonic()
-        self.greet()
-        greeted = monotonic()
-        for side in self.sides:
-            side.prove(self.tell)
-        proven = monotonic()
-        self.cover(process)
-        again = greeted - began + monotonic() - proven  # what later processes must do, too, before they refine
-        for side in self.sides:
-            side.probe_roofs(self.tell)
-        left_s = self.budget.seconds_left - self.weighing_s - later * again
-        self.refine(process, monotonic() + left_s / (later + 1))
-        self.look_at_gpus(f"after process {process + 1} of {self.plan.processes}")
+        start = monotonic()
+        self.handshake()
+        started = monotonic()
+        for environment in self.environments:
+            environment.check_synchronisation(self.report)
+        checked = monotonic()
+        self.first_round(process)
+        preparation_s = started - start + monotonic() - checked  # later processes need it too
+        for environment in self.environments:
+            environment.measure_rooflines(self.report)
+        left_s = self.budget.seconds_left - self.memory_phase_s - later * preparation_s
+        self.more_rounds(process, monotonic() + left_s / (later + 1))
+        self.record_gpu_state(f"after process {process + 1} of {self.plan.processes}")
 
-    def look_at_gpus(self, when: str) -> None:
-        """Write down how warm the GPUs are, and how fast they run."""
+    def record_gpu_state(self, when: str) -> None:
+        """Record the clocks, power and temperature of the GPUs."""
         self.gpu_states += [{"when": when, **gpu} for gpu in gpus.state()]
 
-    def greet(self) -> None:
-        """Start the libraries side by side and hear what they are."""
-        self.tell("importing the libraries")
-        for side in self.sides:
-            side.start()
-        for side in self.sides:
-            side.greet()
-        self.plan = self.plan.sized([device for side in self.sides for device in side.devices()])
-        for side in self.sides:
-            side.plan = self.plan
-            if not side.records:
-                side.lay_out()
-        self.look_whether_gpus_can_be_shared()
+    def handshake(self) -> None:
+        """Start the workers in parallel and read their handshakes."""
+        self.report("importing the libraries")
+        for environment in self.environments:
+            environment.start()
+        for environment in self.environments:
+            environment.handshake()
+        self.plan = self.plan.sized([device for environment in self.environments for device in environment.devices()])
+        for environment in self.environments:
+            environment.plan = self.plan
+            if not environment.records:
+                environment.create_records()
+        self.exclude_unshareable_gpus()
 
-    def look_whether_gpus_can_be_shared(self) -> None:
-        """Measure nothing on CUDA devices where the processes of several libraries cannot live side by side."""
-        libraries = [known["devices"] for side in self.sides for known in side.here().values()]
+    def exclude_unshareable_gpus(self) -> None:
+        """Exclude CUDA devices that the processes of several libraries cannot share."""
+        libraries = [
+            known["devices"] for environment in self.environments for known in environment.available().values()
+        ]
         users = sum(any(device["kind"] == "cuda" for device in self.plan.chosen(known)) for known in libraries)
-        problem = gpus.sharing_problem(self.sides[0].gpus, users)
+        problem = gpus.sharing_problem(self.environments[0].gpus, users)
         if problem is not None:
-            for side in self.sides:
-                side.refuse("cuda", *problem)
+            for environment in self.environments:
+                environment.exclude_devices("cuda", *problem)
 
-    def cover(self, process: int) -> None:
-        """One round of every cell, workload by workload, so that no backend waits for another to be finished."""
-        order = random.Random(f"cover {process}")
+    def first_round(self, process: int) -> None:
+        """Measure one round of every cell, workload by workload over all backends."""
+        order = random.Random(f"first round {process}")
         for work in self.work():
-            for side, record in (cell for cells in _mixed(work, order) for cell in cells):
+            for environment, record in (cell for cells in _mixed(work, order) for cell in cells):
                 if record.pending and not record.rounds(process) and self.budget.seconds_left > 0:
-                    self.tell(f"{record.row.workload} on {record.row.place}{side.label}")
-                    side.measure(record, process)
-        self.observe()
+                    self.report(f"{record.row.workload} on {record.row.place}{environment.label}")
+                    environment.measure(record, process)
+        self.publish()
 
-    def refine(self, process: int, until: float) -> None:
-        """More rounds until this moment; which work comes first is drawn anew for each."""
+    def more_rounds(self, process: int, until: float) -> None:
+        """Measure more rounds until this time, each over all work in a new random order."""
         order = random.Random(process)
         for number in range(2, self.plan.rounds + 1):
             every = self.work()
             order.shuffle(every)
             for cells in (cells for work in every for cells in _mixed(work, order)):
-                wanted = [(side, r) for side, r in cells if r.pending and r.row.measured and r.rounds(process) < number]
+                wanted = [each for each in cells if _needs_round(each[1], process, number)]
                 if len(wanted) == len(cells) and monotonic() + sum(r.cost_s for _, r in wanted) < until:
-                    self.tell(f"process {process + 1} of {self.plan.processes}, round {number} of {self.plan.rounds}")
-                    for side, record in wanted:
-                        side.measure(record, process)
-            self.observe()
+                    self.report(f"process {process + 1} of {self.plan.processes}, round {number} of {self.plan.rounds}")
+                    for environment, record in wanted:
+                        environment.measure(record, process)
+            self.publish()
 
-    def weigh(self) -> None:
-        """The peak of memory of each cell; last, because it slows the workers down."""
-        for side in self.sides:
-            for record in side.unweighed():
-                if record.row.backend in side.workers and self.budget.seconds_left > 0:
-                    self.tell(f"peak memory of {record.row.workload} on {record.row.place}{side.label}")
-                    side.weigh(record)
-        self.observe()
+    def measure_memory(self) -> None:
+        """Measure the peak memory of each cell. This comes last, because it slows the workers down."""
+        for environment in self.environments:
+            for record in environment.without_memory():
+                if record.row.backend in environment.workers and self.budget.seconds_left > 0:
+                    self.report(f"peak memory of {record.row.workload} on {record.row.place}{environment.label}")
+                    environment.measure_memory(record)
+        self.publish()
+
+    def records(self) -> list[Record]:
+        """The records of all environments."""
+        return [record for environment in self.environments for record in environment.records]
+
+    def pending(self) -> list[Record]:
+        """The pending records of all environments."""
+        return [record for record in self.records() if record.pending]
 
     def work(self) -> list[list[Cell]]:
-        """The cells that do the same work, together."""
+        """The cells, grouped by workload, dtype and size."""
         found: dict[tuple[str, str, int], list[Cell]] = {}
-        for side in self.sides:
-            for record in side.records:
+        for environment in self.environments:
+            for record in environment.records:
                 row = record.row
-                found.setdefault((row.workload, row.dtype, row.size), []).append((side, record))
+                found.setdefault((row.workload, row.dtype, row.size), []).append((environment, record))
         return list(found.values())
 
     def interrupt(self) -> None:
-        """Say why the cells whose turn never came are empty, and tell the observer; nothing before there are cells."""
-        reason, fix = "the run was interrupted before its turn", "The same command with --resume, left to its end."
-        records = [record for side in self.sides for record in side.records]
-        for record in records:
+        """Mark the cells that were not measured as interrupted, and publish the results if there are any cells."""
+        reason, fix = "the run was interrupted before this cell", "Run the same command with --resume."
+        for record in self.records():
             if record.pending and record.row.status == "over-budget" and self.budget.seconds_left > 0:
                 record.fail({"status": "interrupted", "reason": reason, "fix": fix})
-        if records:
-            self.observer.results(
-                [replace(found, environment=found.environment | {"interrupted": True}) for found in self.results()]
-            )
+        if self.records():
+            found = self.results()
+            for results in found:
+                results.environment["interrupted"] = True
+            self.observer.results(found)
 
-    def tell(self, phase: str) -> None:
-        """Tell the observer what begins."""
-        here = [record for side in self.sides for record in side.records if record.device]
+    def report(self, phase: str) -> None:
+        """Report the progress and the phase that begins."""
+        records = [record for record in self.records() if record.device]
         rounds = self.plan.rounds * self.plan.processes
-        done = sum(rounds if not r.pending else sum(map(len, r.medians.values())) for r in here)
-        covered = sum(bool(r.medians) or not r.pending for r in here)
+        rounds_done = sum(rounds if not r.pending else sum(map(len, r.medians.values())) for r in records)
+        cells_done = sum(bool(r.medians) or not r.pending for r in records)
         left = max(0.0, self.budget.seconds_left)
-        self.observer.step(Step(phase, done, rounds * len(here), covered, len(here), left))
+        self.observer.step(Step(phase, rounds_done, rounds * len(records), cells_done, len(records), left))
 
-    def observe(self) -> None:
-        """Tell the observer what was found until now."""
+    def publish(self) -> None:
+        """Send the results so far to the observer."""
         self.observer.results(self.results())
 
     def results(self) -> list[Results]:
-        """For each side the rows and what they have in common, as they stand."""
-        return [Results(rows := list(side.rows()), self.environment(side, rows)) for side in self.sides]
+        """The results so far of each environment."""
+        return [self.results_of(environment) for environment in self.environments]
 
-    def environment(self, side: Side, rows: list[Row]) -> dict[str, Any]:
-        """What the rows have in common, as `Results` says."""
-        here = side.here()
-        code, digests = side.identity.code, side.identity.digests
-        workers = [worker for each in self.sides for worker in each.workers.values()]
+    def results_of(self, environment: EnvironmentRun) -> Results:
+        """The results so far of one environment."""
+        rows = list(environment.rows())
+        return Results(rows, self.facts(environment, rows))
+
+    def facts(self, environment: EnvironmentRun, rows: list[Row]) -> RunEnvironment:
+        """What the rows have in common."""
+        here = environment.available()
+        code, digests = environment.identity.code, environment.identity.digests
+        workers = [worker for each in self.environments for worker in each.workers.values()]
+        devices = [device for handshake in here.values() for device in handshake["devices"]]
+        settings = {name: value for each in here.values() for name, value in each.get("settings", {}).items()}
         return {
             "command": self.plan.command,
             "date": self.date.isoformat(timespec="seconds"),
             "seconds": round(self.budget.seconds, 1),
-            "turns": self.turns(side),
-            "python": side.identity.python,
-            "xarrayops": side.identity.xarrayops,
+            "interleaved": self.interleaved(environment),
+            "python": environment.identity.python,
+            "xarrayops": environment.identity.xarrayops,
             "machine": self.machine,
-            "gpus": side.gpus,
+            "gpus": environment.gpus,
             "gpu_states": self.gpu_states,
             "size": self.plan.size,
-            "size_asked": self.asked_size,
-            "load": side.load,
-            "others": self.others.part(worker.process.pid for worker in workers if worker.alive),
-            "settings": own_settings() | {k: v for each in here.values() for k, v in each.get("settings", {}).items()},
-            "switches": {name: greeting["switches"] for name, greeting in here.items() if greeting.get("switches")},
-            "versions": {name: greeting["versions"] for name, greeting in here.items()},
-            "devices": {name: greeting["devices"] for name, greeting in here.items()},
-            "pools": {name: greeting.get("pools", []) for name, greeting in here.items()},
-            "roofs": side.probed.described(device for greeting in here.values() for device in greeting["devices"]),
-            "launch_s": {f"{backend} {device}": s for (backend, device), s in side.launches.items()},
+            "size_asked": self.requested_size,
+            "load": environment.load,
+            "others": self.contention.share(worker.process.pid for worker in workers if worker.alive),
+            "settings": own_settings() | settings,
+            "switches": {name: each["switches"] for name, each in here.items() if each.get("switches")},
+            "versions": {name: each["versions"] for name, each in here.items()},
+            "devices": {name: each["devices"] for name, each in here.items()},
+            "pools": {name: each.get("pools", []) for name, each in here.items()},
+            "roofs": environment.rooflines.described(devices),
+            "launch_s": {f"{backend} {device}": s for (backend, device), s in environment.launches.items()},
             "resolution": resolution(rows),
             "workloads": {
                 w.name: {"timed": w.timed, "code": code[w.name], "digest": digests[w.name]}
@@ -236,19 +256,26 @@ class Run:
             },
         }
 
-    def turns(self, side: Side) -> dict[str, Any] | None:
-        """Which of several sides it is; and of each, what starts its Python and where its xarrayops is."""
-        if len(self.sides) == 1:
+    def interleaved(self, environment: EnvironmentRun) -> InterleavedRun | None:
+        """Which of several environments it is; None in a run with one environment."""
+        if len(self.environments) == 1:
             return None
-        known = [each.identity for each in self.sides]
-        packages = [each.package for each in known]
-        return {"side": self.sides.index(side), "pythons": [each.command[0] for each in known], "packages": packages}
+        known = [each.identity for each in self.environments]
+        return {
+            "index": self.environments.index(environment),
+            "pythons": [each.command[0] for each in known],
+            "packages": [each.package for each in known],
+        }
+
+
+def _needs_round(record: Record, process: int, number: int) -> bool:
+    return record.pending and record.row.measured and record.rounds(process) < number
 
 
 def _mixed(work: list[Cell], order: random.Random) -> Iterator[list[Cell]]:
-    """The same work in the places that do it, in random order, each with its sides, in random order too."""
+    """The cells of the same work by backend and device, in random order; the environments are in random order too."""
     places: dict[str, list[Cell]] = {}
-    for side, record in work:
-        places.setdefault(record.row.place, []).append((side, record))
+    for environment, record in work:
+        places.setdefault(record.row.place, []).append((environment, record))
     for place in order.sample(list(places), len(places)):
         yield order.sample(places[place], len(places[place]))

@@ -1,4 +1,4 @@
-"""The workloads: a file for each family, all of them in `WORKLOADS`."""
+"""The built-in workloads: a file for each family, collected in `WORKLOADS`."""
 
 from xarrayops.bench.workload import Case, MissingData, Workload
 from xarrayops.bench.workloads import (

@@ -1,7 +1,7 @@
-"""Attention as language models use it: a prompt at once (prefill), and one token against a cache (decode).
+"""Attention as language models use it: a whole prompt (prefill), and one token against a cache (decode).
 
-The operations are those of the two products, for the scores that count: the lower triangle where it is causal, the keys
-that are there where the cache is partly filled.
+The operations are those of the two products, for visible scores only: the lower triangle if causal, and the filled part
+of the cache.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from xarrayops.plugin import Array
 
 _HEADS, _HEAD_SIZE = 8, 64
 _GROUPED_HEADS = 2
-"""Heads of keys and values, each shared by four of queries."""
+"""Heads of keys and values; each is shared by four query heads."""
 _BATCH, _DECODE_HEADS, _CACHE_HEADS = 2, 32, 8
 _FILLED = (1.0, 0.75)
-"""The parts of the cache that hold tokens."""
+"""The filled fraction of the cache of each sequence."""
 _PREFILL = {"toy": (16,), "default": (1024,), "large": (2048, 4096)}
 
 
 def prefill(q: Array, k: Array, v: Array, /) -> Array:
-    """Every query sees every key."""
+    """Every query attends to every key."""
     return xo.attention(q, k, v)
 
 
 def causal_prefill(q: Array, k: Array, v: Array, /) -> Array:
-    """Every query sees the keys up to its own."""
+    """Every query attends to the keys up to its own position."""
     return xo.attention(q, k, v, causal=True)
 
 
 def decode(q: Array, k: Array, v: Array, lengths: Array, /) -> Array:
-    """A query of each sequence sees the keys that its cache holds."""
+    """One query of each sequence attends to the keys in its cache."""
     return xo.attention(q, k, v, kv_lengths=lengths)
 
 
@@ -55,7 +55,7 @@ def _step(random: Any, n: int) -> Arrays:
 
 
 def by_definition(q: Any, k: Any, v: Any, lengths: Any = None, *, causal: bool = False) -> Any:
-    """``softmax(q @ k.T / sqrt(d)) @ v``, head by head and row by row of the batch."""
+    """``softmax(q @ k.T / sqrt(d)) @ v``, for each head and sequence."""
     out = np.empty(q.shape)
     group = q.shape[1] // k.shape[1]
     for row, head in np.ndindex(q.shape[:2]):
@@ -73,13 +73,13 @@ def _operations(heads: int, scores: float) -> float:
 
 
 def _decode_bytes(n: int, itemsize: int) -> float:
-    """The query and the result, the keys and values that count, and the lengths."""
+    """The bytes of the queries, the results, the visible keys and values, and the lengths."""
     rows = 2 * _BATCH * _DECODE_HEADS + 2 * _CACHE_HEADS * sum(_lengths(n))
     return float(rows * _HEAD_SIZE * itemsize + 4 * _BATCH)
 
 
 def _tolerance(n: int) -> float:
-    """Wide enough for scores in float32, and a tenth of what inputs in TF32 would bring."""
+    """Allows scores in float32; inputs rounded to TF32 would give ten times the error."""
     return 64.0
 
 
@@ -120,8 +120,8 @@ WORKLOADS = (
         inputs=_step,
         expected=by_definition,
         sizes={"toy": (16,), "default": (4096,), "large": (32768,)},
-        timed="xo.attention(q, k, v, kv_lengths=lengths): a query for each of 2 sequences, whose caches are full and "
-        "three quarters full; 32 heads of 64 for queries, 8 for keys and values",
+        timed="xo.attention(q, k, v, kv_lengths=lengths): one query for each of 2 sequences, with caches 100 % and "
+        "75 % full; 32 heads of 64 for queries, 8 for keys and values",
         operations=lambda n: _operations(_DECODE_HEADS, sum(_lengths(n))),
         nbytes=_decode_bytes,
         tolerance=_tolerance,

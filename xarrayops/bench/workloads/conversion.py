@@ -1,4 +1,4 @@
-"""A copy between NumPy and the library: what a program pays for each array that it hands over and takes back."""
+"""Copies between NumPy and another library: the cost of a conversion in either direction."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def _one(random: Any, n: int) -> Arrays:
 
 
 def from_numpy(host: Array, like: Array, /) -> Array:
-    """NumPy's array as one of the library of the other, on its device, in memory of its own."""
+    """A copy of a NumPy array in the library and on the device of another array."""
     return xo.convert(host, like, copy=True)
 
 
 def to_numpy(x: Array, /) -> Array:
-    """The array as NumPy's, in memory of its own."""
+    """A copy of the array in NumPy."""
     return xo.convert(x, "numpy", copy=True)
 
 
@@ -32,7 +32,7 @@ WORKLOADS = (
         inputs=_one,
         expected=lambda x: x,
         sizes=_SIZES,
-        timed="xo.convert(host, like, copy=True), host a NumPy array and like one of the library",
+        timed="xo.convert(host, like, copy=True): host is a NumPy array, like is an array of the library",
         tolerance=lambda n: 0.0,
         arrange=lambda x: (to_numpy(x), x),
     ),

@@ -1,6 +1,6 @@
-"""Functions element by element: a chain of them, one by itself, and one that writes over its input.
+"""Elementwise functions: a chain, a single function, and one that overwrites its input.
 
-The bytes are those of a single pass; a library that runs function by function moves several times as many.
+The bytes are those of a single pass. A library that runs one function after the other moves several times as many.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ def _rows(random: Any, n: int) -> Arrays:
 
 
 def logsumexp(x: Array, /) -> Array:
-    """``log(sum(exp(x)))`` of every row, without overflow."""
+    """``log(sum(exp(x)))`` of each row, without overflow."""
     highest = xo.max(x, axis=1, keepdims=True)
     total = xo.sum(xo.exp(xo.subtract(x, highest)), axis=1, keepdims=True)
     return xo.add(xo.log(total), highest)
 
 
 def relu(x: Array, /) -> Array:
-    """What is above zero, and else zero, in a new array."""
+    """``max(x, 0)`` in a new array."""
     return xo.maximum(x, 0.0)
 
 
 def relu_in_place(x: Array, /) -> Array:
-    """The same over x itself where its library writes arrays. From the second call on x stays as it is."""
+    """``max(x, 0)`` in the memory of x, where the library has mutable arrays. Later calls do not change x."""
     return xo.at(x)[...].max(0.0)
 
 
 def axpy(x: Array, y: Array, /) -> Array:
-    """A multiple of x, and y."""
+    """``2.5 * x + y``."""
     return xo.add(xo.multiply(x, 2.5), y)
 
 
@@ -50,7 +50,7 @@ WORKLOADS = (
         inputs=lambda random, n: (8 * random.standard_normal((n, _COLUMNS)),),
         expected=lambda x: np.logaddexp.reduce(x, axis=1, keepdims=True),
         sizes={"toy": (7,), "default": (256, 1024, 4096), "large": (4096, 65536)},
-        timed="log-sum-exp of each row, function by function: max, subtract, exp, sum, log, add",
+        timed="log-sum-exp of each row as separate functions: max, subtract, exp, sum, log, add",
         tolerance=lambda n: 4.0,
     ),
     Workload(
@@ -68,7 +68,7 @@ WORKLOADS = (
         inputs=_rows,
         expected=lambda x: np.maximum(x, 0),
         sizes=_ROWS,
-        timed="xo.at(x)[...].max(0.0): over x itself; libraries whose arrays cannot be written (JAX, Dask) copy",
+        timed="xo.at(x)[...].max(0.0), which overwrites x; libraries with immutable arrays (JAX, Dask) copy",
         tolerance=lambda n: 0.0,
     ),
     Workload(
@@ -77,7 +77,7 @@ WORKLOADS = (
         inputs=lambda random, n: (*_rows(random, n), *_rows(random, n)),
         expected=lambda x, y: 2.5 * x + y,
         sizes=_ROWS,
-        timed="xo.add(xo.multiply(x, 2.5), y), outside any compiler",
+        timed="xo.add(xo.multiply(x, 2.5), y), not compiled",
         tolerance=lambda n: 2.0,
     ),
 )

@@ -1,8 +1,8 @@
-"""A graph of real data: the handwritten digits of scikit-learn, each joined to those most like it.
+"""A nearest-neighbour graph of real data: the handwritten digits of scikit-learn.
 
-Labels of a few spread along its edges (Zhou et al. 2004, "Learning with local and global consistency"), and PageRank
-(Brin and Page 1998) finds what is at its centre. `neighbours`, `propagate` and `pagerank` are ordinary backend-agnostic
-code; ``examples/digits_graph.py`` uses them in a program.
+The labels of a few images spread along its edges (Zhou et al. 2004, "Learning with local and global consistency"), and
+PageRank (Brin and Page 1998) finds the central images. `neighbours`, `propagate` and `pagerank` are ordinary
+backend-agnostic code; ``examples/digits_graph.py`` uses them in a program.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from xarrayops.plugin.sparse import Container
 
 NEAREST = 10
 KEEP = 0.8
-"""How much a node takes from its neighbours in each step, and how much it keeps of what it knew."""
+"""The weight of a node's neighbours in each step; the rest is the weight of the initial value."""
 STEPS = 20
 LABELLED = 10
-"""One image in so many."""
+"""One image in this many has a label."""
 _CLASSES = 10
 
 
 def neighbours(images: Array) -> Container:
-    """The symmetric adjacency matrix (n, n) of the nearest neighbours: the cosine of the angle between images."""
+    """The symmetric adjacency matrix (n, n) of the nearest neighbours; weights are cosine similarities."""
     unit = xo.divide(images, xo.linalg.vector_norm(images, axis=1, keepdims=True))
-    likeness = xo.matmul(unit, xo.matrix_transpose(unit))
+    similarity = xo.matmul(unit, xo.matrix_transpose(unit))
     itself = xo.multiply(xo.eye(images.shape[0], like=images), 2.0)
-    likeness = xo.subtract(likeness, itself)  # none is its own neighbour
-    least = xo.sort(likeness, axis=1)[:, -NEAREST][:, None]
-    near = xo.sparse.from_dense(likeness, where=xo.greater_equal(likeness, least))
+    similarity = xo.subtract(similarity, itself)  # no image is its own neighbour
+    least = xo.sort(similarity, axis=1)[:, -NEAREST][:, None]
+    near = xo.sparse.from_dense(similarity, where=xo.greater_equal(similarity, least))
     return xo.sparse.add(near, xo.sparse.convert(xo.sparse.transpose(near), "csr"))
 
 
 def propagate(a: Container, labels: Array) -> Array:
-    """Scores (n, classes) of each class for each node, from the labels (n, classes) of a few."""
+    """The score (n, classes) of each class for each node, from the labels (n, classes) of a few nodes."""
     root = xo.divide(1.0, xo.sqrt(xo.sparse.sum(a, axis=1)))
     a = xo.sparse.multiply(xo.sparse.multiply(a, root[:, None]), root[None, :])
     scores = labels
@@ -50,7 +50,7 @@ def propagate(a: Container, labels: Array) -> Array:
 
 
 def pagerank(a: Container) -> Array:
-    """The share (n,) of its time that a walker along the edges spends at each node."""
+    """The share (n,) of time that a random walk along the edges spends at each node."""
     n, weights = a.shape[0], xo.sparse.parts(a).data
     out = xo.divide(1.0, xo.sparse.sum(a, axis=1))
     walk = xo.sparse.transpose(xo.sparse.multiply(a, out[:, None]))
@@ -61,19 +61,19 @@ def pagerank(a: Container) -> Array:
 
 
 def given_labels(target: Any) -> Any:
-    """The classes (n,) of which one in ten is told, as NumPy's scores (n, classes)."""
+    """One label in ten of the classes (n,), as a one-hot NumPy array (n, classes); the other rows are 0."""
     given = np.arange(len(target)) % LABELLED == 0
     return np.eye(_CLASSES)[target] * given[:, None]
 
 
 def spread_and_rank(a: Container, labels: Array, /) -> tuple[Array, Array]:
-    """What is timed: both on one graph."""
+    """Label propagation and PageRank on one graph."""
     return propagate(a, labels), pagerank(a)
 
 
 @cache
 def _graph(n: int) -> Arrays:
-    """The parts of the graph of the first n images, which NumPy's side of the pipeline makes, and the given labels."""
+    """The CSR parts of the graph of the first n images, computed with NumPy, and the given labels."""
     if find_spec("scipy") is None:
         raise MissingData("NumPy has no sparse matrices without SciPy", "pip install 'xarrayops[sparse]'")
     digits = load_digits()
@@ -87,13 +87,13 @@ def _as_csr(weights: Array, columns: Array, pointers: Array, labels: Array) -> A
 
 
 def _by_edges(weights: Any, columns: Any, pointers: Any, labels: Any) -> Arrays:
-    """Edge by edge; as the graph is symmetric, what comes in at a node is what stands in its row."""
+    """The expected results, edge by edge. The graph is symmetric, so the row of a node holds its incoming edges."""
     begin, rows = pointers[:-1], np.repeat(np.arange(len(labels)), np.diff(pointers))
     degree = np.add.reduceat(weights, begin)
-    likeness = (weights / np.sqrt(degree[rows] * degree[columns]))[:, None]
+    similarity = (weights / np.sqrt(degree[rows] * degree[columns]))[:, None]
     scores = labels
     for _ in range(STEPS):
-        scores = KEEP * np.add.reduceat(likeness * scores[columns], begin) + (1 - KEEP) * labels
+        scores = KEEP * np.add.reduceat(similarity * scores[columns], begin) + (1 - KEEP) * labels
     step = weights / degree[columns]
     rank = np.full(len(labels), 1 / len(labels))
     for _ in range(STEPS):
@@ -102,7 +102,7 @@ def _by_edges(weights: Any, columns: Any, pointers: Any, labels: Any) -> Arrays:
 
 
 def _operations(n: int) -> float:
-    """Those of the products: each step takes every edge to every class, and once more for the rank."""
+    """The operations of the products: each step visits every edge once for each class and once for the rank."""
     return 2.0 * STEPS * len(_graph(n)[0]) * (_CLASSES + 1)
 
 

@@ -1,6 +1,6 @@
-"""The product of two square matrices: as libraries like it best, with strides, and in dtypes of two bytes and one.
+"""The product of two square matrices: contiguous, strided, and in dtypes of two bytes and one byte.
 
-The floating-point numbers are normal random ones: no zeros that a kernel could skip, no rounding that is exact by luck.
+The floating-point numbers are normally distributed: there are no zeros for a kernel to skip, and products are rounded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _operations(n: int) -> float:
 
 
 def _tolerance(n: int) -> float:
-    """Rounding errors of n products add up like a random walk; TF32 and bfloat16 make far larger ones."""
+    """The rounding errors of n products grow as a random walk. TF32 and bfloat16 give far larger errors."""
     return 2 + math.sqrt(n) / 2
 
 
@@ -40,7 +40,7 @@ def _bytes(random: Any, n: int) -> Arrays:
 
 
 def _wrapped_product(a: Any, b: Any) -> Any:
-    """In float64 every sum is exact, as long as n is below 2^39; what a byte keeps of it is the rest modulo 256."""
+    """The product modulo 256. The sums in float64 are exact for n below 2^39."""
     return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64).astype(np.int8)
 
 
@@ -62,7 +62,7 @@ WORKLOADS = (
         inputs=_two,
         expected=lambda a, b: a @ b.T,
         sizes=_SIZES,
-        timed="xo.matmul(a, b), b the transpose of a contiguous matrix: by strides, or a copy made before (JAX)",
+        timed="xo.matmul(a, b), b the transpose of a contiguous matrix: a strided view, or an untimed copy (JAX)",
         operations=_operations,
         tolerance=_tolerance,
         arrange=lambda a, b: (a, xo.matrix_transpose(b)),
@@ -73,7 +73,7 @@ WORKLOADS = (
         inputs=_square_and_wide,
         expected=lambda a, wide: a @ wide[:, ::2],
         sizes=_SIZES,
-        timed="xo.matmul(a, b), b every second column of a matrix; libraries without strides (JAX) hold a compact copy",
+        timed="xo.matmul(a, b), b every second column of a matrix: a strided view, or an untimed copy (JAX)",
         operations=_operations,
         nbytes=lambda n, itemsize: 3.0 * n * n * itemsize,
         tolerance=_tolerance,
@@ -85,7 +85,7 @@ WORKLOADS = (
         inputs=_two,
         expected=np.matmul,
         sizes=_SMALL,
-        timed="xo.matmul(a, b) in two bytes each, both contiguous; NumPy has no BLAS for it",
+        timed="xo.matmul(a, b) in 16-bit floating point, both contiguous; NumPy has no BLAS for it",
         operations=_operations,
         tolerance=lambda n: 2.0,  # sums in float32, rounded once
         dtypes=("bfloat16", "float16"),

@@ -1,4 +1,4 @@
-"""Real preprocessing on real data: the handwritten digits of scikit-learn, standardised, whitened and projected.
+"""Preprocessing of real data: the handwritten digits of scikit-learn, standardised, whitened and projected.
 
 `whiten` is ordinary backend-agnostic code; ``examples/preprocess_digits.py`` uses it in a program.
 """
@@ -16,12 +16,12 @@ from xarrayops.bench.workload import Arrays, MissingData, Workload
 from xarrayops.plugin import Array
 
 COMPONENTS = 8
-"""How many directions the benchmark keeps."""
+"""The number of directions that the benchmark keeps."""
 _FEATURES = 64
 _AMPLIFICATION = 44.0
-"""Of errors, by the directions: the largest variance over the smallest gap between those that are kept, in the digits.
+"""The error amplification of the directions: the largest variance over the smallest gap between the kept variances.
 
-Two directions turn into each other by the error of the covariance over the gap between their variances.
+Two directions mix by the error of the covariance divided by the gap between their variances.
 """
 
 
@@ -32,18 +32,18 @@ def whiten(x: Array, components: int = COMPONENTS, /) -> tuple[Array, Array]:
     ----------
     x : array (samples, features), real floating point, of any library
     components : int
-        How many directions to keep.
+        The number of directions to keep.
 
     Returns
     -------
     scores : array (samples, components)
-        Uncorrelated, of mean 0 and variance 1; of the library, dtype and device of x.
+        Uncorrelated, with mean 0 and variance 1, in the library, dtype and device of x.
     explained : array (components,)
-        The part of the variance that lies in each direction, largest first.
+        The fraction of the variance that each direction explains, largest first.
 
     Notes
     -----
-    Features that never vary stay 0. A direction's sign is free; here its largest weight is positive.
+    Constant features become 0. The sign of a direction is arbitrary; here its largest weight is positive.
     """
     spread = xo.std(x, axis=0)
     centred = xo.subtract(x, xo.mean(x, axis=0))
@@ -59,30 +59,30 @@ def whiten(x: Array, components: int = COMPONENTS, /) -> tuple[Array, Array]:
 
 
 def load_digits() -> Any:
-    """The 1797 images of 8 by 8 pixels: ``data`` (1797, 64), NumPy's float64 from 0 to 16, and the digits, ``target``.
+    """The 1797 images of 8 by 8 pixels: ``data`` (1797, 64), float64 from 0 to 16, and ``target``, the digits.
 
     Raises
     ------
     MissingData
-        scikit-learn, which they come with, is not installed.
+        scikit-learn, which has the data, is not installed.
     """
     try:
         datasets = import_module("sklearn.datasets")
     except ModuleNotFoundError as error:
         raise MissingData(
-            f"the digits come with scikit-learn, which is not installed (no module {error.name})",
+            f"scikit-learn, which has the digits, is not installed (no module {error.name})",
             "pip install 'xarrayops[bench]'",
         ) from None
     return datasets.load_digits()
 
 
 def _operations(n: int) -> float:
-    """Those of the two products, of the eigenvectors (about 9 n^3), and of the steps element by element."""
+    """The operations of the two products, the eigenvectors (about 9 n^3) and the elementwise steps."""
     return 2.0 * n * _FEATURES * (_FEATURES + COMPONENTS) + 9.0 * _FEATURES**3 + 6.0 * n * _FEATURES
 
 
 def _by_singular_values(x: Any) -> Arrays:
-    """The answer by another road: the singular values of the samples."""
+    """The expected results by another method: the singular value decomposition of the samples."""
     spread = x.std(axis=0)
     standard = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
     left, singular, right = np.linalg.svd(standard, full_matrices=False)
@@ -99,7 +99,7 @@ WORKLOADS = (
         inputs=lambda random, n: (load_digits().data[:n],),
         expected=_by_singular_values,
         sizes=(1797,),
-        timed="scikit-learn's digits (1797 images): standardise, covariance, eigh, project on 8 whitened directions",
+        timed="scikit-learn's digits (1797 images): standardise, covariance, eigh, project onto 8 whitened directions",
         operations=_operations,
         tolerance=lambda n: 2 * math.sqrt(_FEATURES) * _AMPLIFICATION,
     ),

@@ -1,4 +1,4 @@
-"""Reductions, over all of a matrix or along one axis."""
+"""Reductions over a whole matrix or along one axis."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _ORDER = {"toy": (40,), "default": (1500,), "large": (10000,)}
 
 
 def _positive(random: Any, n: int) -> Arrays:
-    """Numbers above zero, so that nothing cancels, and so small that float16 can hold their sum."""
+    """Positive numbers, so that nothing cancels, and small enough for float16 to hold their sum."""
     return (random.random((n, n)) / n,)
 
 
 def _tolerance(n: int) -> float:
-    """That of sums one after the other, in as many lanes as processors have: their errors are a random walk."""
+    """The tolerance of sequential sums in SIMD lanes, whose rounding errors grow as a random walk."""
     return 4 + 2 * math.sqrt(n)
 
 
 def sum_along_columns(x: Array, /) -> Array:
-    """The sum of each column: a row is added to another, so it is as far to the next as a row is long."""
+    """The sum of each column, whose elements are a row apart in memory."""
     return xo.sum(x, axis=0)
 
 
 def argmax_of_rows(x: Array, /) -> Array:
-    """Where each row is highest."""
+    """The position of the maximum of each row."""
     return xo.argmax(x, axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Sparse matrices of which one element in twenty is stored: out of dense ones, and times a dense one."""
+"""Sparse matrices with a density of 5 %: conversions from dense matrices, and products with dense matrices."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from xarrayops.plugin import Array
 
 _SIZES = {"toy": (40,), "default": (2048,), "large": (8192,)}
 _COLUMNS = 64
-"""Of the dense matrix that a sparse one is multiplied with."""
+"""The columns of the dense operand of a product."""
 
 
 def stored(n: int) -> int:
-    """How many elements of n by n are not zero."""
+    """The number of nonzero elements of an n by n matrix."""
     return n * n // 20
 
 
 def from_dense_csr(x: Array, /) -> tuple[Array, ...]:
-    """Values, column indices and row pointers."""
+    """The values, column indices and row pointers of the nonzero elements."""
     p = xo.sparse.parts(xo.sparse.from_dense(x))
     return p.data, p.indices, p.indptr
 
 
 def from_dense_coo(x: Array, /) -> tuple[Array, ...]:
-    """Values and coordinates."""
+    """The values and coordinates of the nonzero elements."""
     p = xo.sparse.parts(xo.sparse.from_dense(x, "coo"))
     return p.data, p.coords
 
 
 def relu_to_csr(x: Array, /) -> tuple[Array, ...]:
-    """Values, column indices and row pointers of what is above zero."""
+    """The values, column indices and row pointers of the positive elements."""
     p = xo.sparse.parts(xo.sparse.from_dense(x, where="relu"))
     return p.data, p.indices, p.indptr
 
@@ -49,14 +49,14 @@ def _scattered(random: Any, n: int) -> Arrays:
 
 
 def _activations(random: Any, n: int) -> Arrays:
-    """Few are above zero, as behind a trained layer."""
+    """Mostly negative values, like the inputs of a ReLU in a trained network."""
     x = np.full(n * n, -0.5)
     x[_places(random, n)] = np.abs(_values(random, n))
     return (x.reshape(n, n),)
 
 
 def _values(random: Any, n: int) -> Any:
-    """Of either sign, and far enough from zero to stay away from it in any dtype."""
+    """Values of either sign that are not rounded to zero in any dtype."""
     return random.uniform(0.5, 1.5, stored(n)) * random.choice((-1.0, 1.0), stored(n))
 
 
@@ -66,7 +66,7 @@ def _compressed(random: Any, n: int) -> Arrays:
 
 
 def _csr_of(x: Any) -> Arrays:
-    """The parts of csr, by the elements that NumPy finds."""
+    """The CSR parts, found with NumPy."""
     rows, columns = np.nonzero(x)
     pointers = np.searchsorted(rows, np.arange(len(x) + 1))
     return x[rows, columns], columns.astype(np.int32), pointers.astype(np.int32)
@@ -95,7 +95,7 @@ WORKLOADS = (
         inputs=_scattered,
         expected=_csr_of,
         sizes=_SIZES,
-        timed="xo.sparse.from_dense(x): a matrix of which 5 % are not zero",
+        timed="xo.sparse.from_dense(x): 5 % of the elements are nonzero",
         tolerance=lambda n: 0.0,
     ),
     Workload(
@@ -104,7 +104,7 @@ WORKLOADS = (
         inputs=_scattered,
         expected=_coo_of,
         sizes=_SIZES,
-        timed='xo.sparse.from_dense(x, "coo"): a matrix of which 5 % are not zero',
+        timed='xo.sparse.from_dense(x, "coo"): 5 % of the elements are nonzero',
         tolerance=lambda n: 0.0,
     ),
     Workload(
@@ -113,7 +113,7 @@ WORKLOADS = (
         inputs=_activations,
         expected=lambda x: _csr_of(np.maximum(x, 0)),
         sizes=_SIZES,
-        timed='xo.sparse.from_dense(x, where="relu"): a matrix of which 5 % are above zero',
+        timed='xo.sparse.from_dense(x, where="relu"): 5 % of the elements are positive',
         tolerance=lambda n: 0.0,
     ),
     Workload(
@@ -122,7 +122,7 @@ WORKLOADS = (
         inputs=_compressed,
         expected=_product,
         sizes=_SIZES,
-        timed="xo.matmul(s, x): s csr, of which 5 % are stored, and x dense with 64 columns",
+        timed="xo.matmul(s, x): s is CSR with a density of 5 %, x is dense with 64 columns",
         operations=lambda n: 2.0 * stored(n) * _COLUMNS,
         tolerance=lambda n: 8.0,
         arrange=_as_csr,

@@ -1,4 +1,4 @@
-"""Axes in another order in memory, not by strides. Nothing is computed, so nothing may differ."""
+"""Axes reordered in memory, not only by strides. Nothing is computed, so the results must be exact."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _PIXELS = {"toy": (5,), "default": (56,), "large": (256,)}
 def transpose(x: Array, /) -> Array:
     """The elements of x in the order of its transpose, as one flat array.
 
-    No stride can express that order in one dimension, so every library must move each element. A library that moves
-    them in `permute_dims` already and again in `reshape` (JAX, outside jit) pays for both.
+    No stride can express that order in one dimension, so every library must move each element. A library that copies in
+    both `permute_dims` and `reshape` (JAX, outside jit) pays for both copies.
     """
     return xo.reshape(xo.permute_dims(x, (1, 0)), (-1,))
 
 
 def to_channels_last(x: Array, /) -> Array:
-    """The channels of each pixel side by side."""
+    """The channels of each pixel become contiguous."""
     return xo.relayout(x, "NCHW -> NHWC")
 
 
 def to_channels_first(x: Array, /) -> Array:
-    """The pixels of each channel side by side."""
+    """The pixels of each channel become contiguous."""
     return xo.relayout(x, "NHWC -> NCHW")
 
 
@@ -36,8 +36,8 @@ WORKLOADS = (
         transpose,
         inputs=lambda random, n: (random.standard_normal((n, n * 4 // 3)),),
         expected=lambda x: x.T.reshape(-1),
-        sizes={"toy": (30,), "default": (1200,), "large": (9000,)},  # no powers of two: caches would be at their worst
-        timed="xo.reshape(xo.permute_dims(x, (1, 0)), (-1,)): every element moved, outside any compiler",
+        sizes={"toy": (30,), "default": (1200,), "large": (9000,)},  # powers of two would cause cache conflicts
+        timed="xo.reshape(xo.permute_dims(x, (1, 0)), (-1,)): every element is moved, not compiled",
         tolerance=lambda n: 0.0,
     ),
     Workload(

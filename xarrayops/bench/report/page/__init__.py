@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs no network: the matrix, plots, and all that is known of each cell."""
+"""The report as one self-contained HTML file: the matrix, plots, and the details of each cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xarrayops.bench.report.page.content import content
 from xarrayops.bench.results import Results
 
 _SCRIPTS = ("dom", "numbers", "model", "matrix", "detail", "chart", "sizes", "roofline", "facts", "start")
-"""In the order in which they build on each other."""
+"""In the order of their dependencies."""
 
 
 def html(results: Results, baseline: Results | None = None) -> str:
@@ -22,10 +22,10 @@ def html(results: Results, baseline: Results | None = None) -> str:
     Parameters
     ----------
     results : Results
-        What was measured, and what was not.
+        The results to show.
     baseline : Results, optional
-        An earlier run: each cell then also tells what became of it since, by the rules of
-        `xarrayops.bench.compare.compare`, and a table shows what the two environments do not share.
+        An earlier run. Each cell then also shows its change, as `xarrayops.bench.compare.compare` judges it, and a
+        table shows the differences between the two environments.
     """
     script = "\n".join(_text(f"{name}.js") for name in _SCRIPTS)
     script, style = f"(() => {{\n{script}\n}})();", _text("page.css")
@@ -35,14 +35,14 @@ def html(results: Results, baseline: Results | None = None) -> str:
         ("@SCRIPT_HASH@", _csp_hash(script)),
         ("@STYLE@", style),
         ("@SCRIPT@", script),
-        ("@DATA@", _embedded(content(results, baseline))),  # last: whatever it holds, nothing is replaced in it
+        ("@DATA@", _embedded(content(results, baseline))),  # last, so that nothing in the data is replaced
     ):
         page = page.replace(mark, text)
     return page
 
 
 def _embedded(data: Any) -> str:
-    """JSON for a script element: no "<" that could end it, and null for the numbers that JSON lacks."""
+    """JSON for a script element: without "<", which could end the element, and with null for NaN and infinity."""
     text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
     return text.replace("<", r"\u003c")
 
@@ -56,7 +56,7 @@ def _finite(value: Any) -> Any:
 
 
 def _csp_hash(text: str) -> str:
-    """What the page's content security policy names a style or script by."""
+    """The hash of a style or script for the content security policy of the page."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 

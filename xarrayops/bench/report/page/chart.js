@@ -1,4 +1,4 @@
-// What the plots share: logarithmic axes, marks that differ in colour and shape, and their key.
+// Shared parts of the plots: logarithmic axes, marks that differ in colour and shape, and the legend.
 
 const SHAPES = [
   "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z", "M-4 -4H4V4H-4Z", "M0 -5.5L5 4H-5Z", "M0 -6L5.5 0L0 6L-5.5 0Z",
@@ -10,7 +10,7 @@ const PLOT = { width: 440, height: 280, left: 62, right: 430, top: 26, bottom: 2
 const seriesClass = (place) => `series s${place.series % COLOURS}${place.series >= COLOURS ? " again" : ""}`;
 const shapeOf = (place) => SHAPES[(place.series + Math.floor(place.series / COLOURS)) % SHAPES.length];
 
-/** Values to pixels, and the values to write: powers of ten, with steps between where there are few of them. */
+/** Maps values to pixels. Ticks are powers of ten, with intermediate steps if there are few. */
 function logScale(values, from, to) {
   const logs = values.map(Math.log10);
   const middle = (Math.min(...logs) + Math.max(...logs)) / 2;
@@ -27,7 +27,7 @@ function logScale(values, from, to) {
   return { at, ticks, low: 10 ** low, high: 10 ** high };
 }
 
-/** Axes with their units; marks are put into what it gives. */
+/** An SVG element with axes and units, to which marks are added. */
 function axes(label, x, y) {
   const { left, right, top, bottom, width, height } = PLOT;
   const grid = [
@@ -41,7 +41,7 @@ function axes(label, x, y) {
     svg("text", { class: "unit", x: 2, y: 12 }, y.title));
 }
 
-/** A cell as a mark that tells itself and opens its detail. */
+/** The mark of a cell, with a tooltip. A click opens its details. */
 function mark(row, x, y) {
   const place = placeByName.get(placeName(row));
   const open = () => openDetail(row);
@@ -63,8 +63,8 @@ const figure = (title, subtitle, plot) => el("figure", {},
 
 const placesOf = (own) => places.filter((place) => own.some((row) => placeName(row) === place.name));
 
-/** A section without plots says nothing: it goes, and its link. */
-function dropSection(id) {
+/** Hides a section without plots, and its link. */
+function hideSection(id) {
   byId(id).hidden = true;
   document.querySelector(`nav a[href="#${id}"]`).hidden = true;
 }

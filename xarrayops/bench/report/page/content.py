@@ -1,4 +1,4 @@
-"""What the page shows as plain data: the rows as they are, and what is said of them by the rules of every report."""
+"""The content of the page as plain data: the rows, and what is derived from them for all reports."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from xarrayops.plugin import Device
 
 
 def content(results: Results, baseline: Results | None) -> dict[str, Any]:
-    """The data of the page; its "told" stands beside "rows", entry by entry."""
+    """The data of the page. The entries of "derived" correspond to those of "rows"."""
     known = results.environment
     verdicts = compare.compare(baseline, results) if baseline else []
     return {
         "rows": [asdict(row) for row in results.rows],
-        "told": _told(results, {verdict.cell: verdict for verdict in verdicts}),
+        "derived": _derived(results, {verdict.cell: verdict for verdict in verdicts}),
         "environment": known,
         "summary": tables.summary(results),
         "warnings": tables.warnings(results),
@@ -30,8 +30,8 @@ def content(results: Results, baseline: Results | None) -> dict[str, Any]:
     }
 
 
-def _told(results: Results, verdicts: dict[CellName, Verdict]) -> list[dict[str, Any]]:
-    """Of each row: whether it is the fastest, whose roofs are its, when it wins over NumPy, and what became of it."""
+def _derived(results: Results, verdicts: dict[CellName, Verdict]) -> list[dict[str, Any]]:
+    """For each row: its rank, the device of its roofline, its break-even points, and its change."""
     resolution = results.environment.get("resolution")
     numpy = break_even.baselines(results.rows)
     sizes = {
@@ -39,11 +39,11 @@ def _told(results: Results, verdicts: dict[CellName, Verdict]) -> list[dict[str,
         for workload, dtype, by_place in break_even.sizes(results.rows, resolution or 0.0)
         for place, size in by_place.items()
     }
-    told = []
+    derived = []
     for head, rows in tables.groups(results.rows):
         marks = ranking.fastest(rows, resolution)
         base = numpy.get((head.workload, head.dtype, head.size))
-        told += [
+        derived += [
             {
                 "mark": marks.get(row.place, ""),
                 "roof_device": device_name(row.device_kind, Device(row.device_kind, row.device, None).index),
@@ -53,7 +53,7 @@ def _told(results: Results, verdicts: dict[CellName, Verdict]) -> list[dict[str,
             }
             for row in rows
         ]
-    return told
+    return derived
 
 
 def _earlier(verdict: Verdict | None) -> dict[str, Any] | None:
@@ -65,6 +65,6 @@ def _earlier(verdict: Verdict | None) -> dict[str, Any] | None:
 def _comparison(verdicts: list[Verdict], old: Results, new: Results) -> dict[str, Any]:
     return {
         "columns": comparison.COLUMNS,
-        "lines": comparison.lines(verdicts, same=compare.by_turns(old, new)),
+        "lines": comparison.lines(verdicts, same=compare.is_interleaved(old, new)),
         "differences": comparison.environment_difference(old, new),
     }

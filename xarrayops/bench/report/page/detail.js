@@ -1,4 +1,4 @@
-// All that is known of one cell.
+// The details of one cell.
 
 function openDetail(row) {
   const dialog = byId("detail");
@@ -19,17 +19,17 @@ function missingDetail(row) {
   return [
     el("p", { class: "headline" }, `Not measured: ${row.status}`),
     row.reason && el("p", {}, row.reason),
-    row.fix && el("p", {}, el("strong", {}, "What helps: "), el("code", {}, row.fix)),
-    told.get(row).earlier && el("p", {}, `Since the earlier run: ${earlierFact(row)}`),
+    row.fix && el("p", {}, el("strong", {}, "Fix: "), el("code", {}, row.fix)),
+    derived.get(row).earlier && el("p", {}, `Since the earlier run: ${earlierFact(row)}`),
     versionsDetail(row),
   ];
 }
 
 function measuredDetail(row) {
   return [
-    row.roof_doubt && el("p", { class: "warning" }, `The time is valid, the roof is not trusted: ${row.roof_doubt}`),
+    row.roof_doubt && el("p", { class: "warning" }, `The roofline is not trusted (${row.roof_doubt}). The time is valid.`),
     el("p", { class: "headline" }, seconds(row.median_s), " ", el("span", { class: "rank" }, rank(row))),
-    clocks(row),
+    timesTable(row),
     facts(row),
     strip(row),
     versionsDetail(row),
@@ -38,19 +38,20 @@ function measuredDetail(row) {
 
 function rank(row) {
   const { best, ties } = lineByName.get(lineName(row));
-  const { mark } = told.get(row);
+  const { mark } = derived.get(row);
   if (mark) return ties > 1 ? `tie of ${ties} for the fastest` : "★ fastest";
   return row === best ? "" : `${times(ratio(row, "fastest"))} the time of ${placeName(best)}`;
 }
 
-function clocks(row) {
+function timesTable(row) {
+  const confidence = row.confidence == null ? "" : ` (${percent(row.confidence)} confidence)`;
   const interval = row.low_s == null ? "one round: no interval"
-    : `${seconds(row.low_s)} to ${seconds(row.high_s)}${row.confidence == null ? "" : `, ${percent(row.confidence)} sure`}`;
-  return table("Clocks", ["Clock", "Time", ""], [
+    : `${seconds(row.low_s)} to ${seconds(row.high_s)}${confidence}`;
+  return table("Times", ["Kind", "Time", ""], [
     ["First call", seconds(row.first_call_s) || "–", "with compilation"],
     ["Transfer", seconds(row.transfer_s) || "–", "inputs from NumPy"],
-    ["Cold", seconds(row.cold_s) || "–", "caches filled with other data"],
-    ["Hot", el("strong", {}, seconds(row.median_s)), `${interval}; ${count(row.calls)} calls`],
+    ["Cold", seconds(row.cold_s) || "–", "with cold caches"],
+    ["Warm", el("strong", {}, seconds(row.median_s)), `${interval}; ${count(row.calls)} calls`],
     ["Import", seconds(row.import_s) || "–", "once per process, with start-up"],
   ]);
 }
@@ -58,27 +59,27 @@ function clocks(row) {
 function facts(row) {
   const known = [
     ["Throughput", rate(row.throughput, row.throughput_unit)],
-    ["Part of the roof", roofFact(row)],
+    ["Of the roofline", roofFact(row)],
     ["Peak memory", bytes(row.peak_bytes)],
     ["Error", errorFact(row)],
-    ["Against NumPy", numpyFact(row)],
-    ["Wins over NumPy", breakEvenFact(row)],
-    ["Against the earlier run", earlierFact(row)],
+    ["Compared with NumPy", numpyFact(row)],
+    ["Ahead of NumPy", breakEvenFact(row)],
+    ["Compared with the earlier run", earlierFact(row)],
   ].filter(([, fact]) => fact);
   return el("dl", { class: "facts" }, known.map(([name, fact]) => [el("dt", {}, name), el("dd", {}, fact)]));
 }
 
 function roofFact(row) {
   if (row.roof_fraction == null) return "";
-  const binds = row.roof === "launch" ? "launch-bound: the time of the library's smallest call" : `bound by ${row.roof}`;
-  const wrong = row.roof_doubt ? "roof not trusted, " : "";
-  const limit = row.roof_throughput == null ? "" : `, which allows ${rate(row.roof_throughput, row.throughput_unit)}`;
-  return [el("meter", { min: 0, max: 1, value: Math.min(1, row.roof_fraction), "aria-label": "Part of the roof" }),
-    ` ${percent(row.roof_fraction)} ${wrong}(${binds}${limit})`];
+  const bound = row.roof === "launch" ? "launch-bound: limited by the library's smallest call" : `${row.roof}-bound`;
+  const doubt = row.roof_doubt ? ", not trusted" : "";
+  const limit = row.roof_throughput == null ? "" : `, limit ${rate(row.roof_throughput, row.throughput_unit)}`;
+  return [el("meter", { min: 0, max: 1, value: Math.min(1, row.roof_fraction), "aria-label": "Fraction of the roofline" }),
+    ` ${percent(row.roof_fraction)}${doubt} (${bound}${limit})`];
 }
 
 const errorFact = (row) =>
-  row.error == null ? "" : `${small(row.error)}${row.tolerance == null ? "" : `, up to ${small(row.tolerance)} passes`}`;
+  row.error == null ? "" : `${small(row.error)}${row.tolerance == null ? "" : ` (tolerance ${small(row.tolerance)})`}`;
 
 function numpyFact(row) {
   const numpy = numpyOf(lineByName.get(lineName(row)));
@@ -88,23 +89,23 @@ function numpyFact(row) {
 }
 
 function breakEvenFact(row) {
-  const { ahead, wins_from } = told.get(row);
+  const { ahead, wins_from } = derived.get(row);
   if (!ahead) return "";
   const [first, last] = ahead;
   if (first == null) return "never";
   const calls = last != null ? `up to ${count(last)} call${last === 1 ? "" : "s"} only`
     : first === 1 ? "from the first call on" : `after ${count(first)} calls`;
-  return `${calls}, transfer and first call included${wins_from == null ? "" : `; at n = ${count(wins_from)} and above`}`;
+  return `${calls}, transfer and first call included${wins_from == null ? "" : `; for n ≥ ${count(wins_from)}`}`;
 }
 
 function earlierFact(row) {
-  const { earlier } = told.get(row);
+  const { earlier } = derived.get(row);
   if (!earlier) return "";
   const part = earlier.ratio == null ? "" : `${times(earlier.ratio)} of ${seconds(earlier.old_s)}, `;
   return `${part}${earlier.outcome}${earlier.reason && `: ${earlier.reason}`}`;
 }
 
-/** The median of each round, a line of dots for each process. */
+/** The median of each round, with a line of dots for each process. */
 function strip(row) {
   const processes = row.medians_s.map((own, i) => [own, i + 1]).filter(([own]) => own.length);
   const all = row.medians_s.flat();
@@ -118,7 +119,7 @@ function strip(row) {
     ...own.map((value) => svg("circle", { class: "dot", cx: x(value), cy: i * step + 12, r: 4 })),
   ]);
   const median = svg("line", { class: "median", x1: x(row.median_s), x2: x(row.median_s), y1: 2, y2: height - 20 });
-  return el("figure", {}, el("figcaption", {}, "Median of each round; the line is the median of all"),
+  return el("figure", {}, el("figcaption", {}, "Median of each round. The line is the overall median."),
     svg("svg", { class: "strip", viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": `Rounds from ${seconds(low)} to ${seconds(high)}` }, ...dots, median,
       svg("text", { x: margin, y: height - 4 }, seconds(low)),
@@ -141,7 +142,7 @@ function workloadDetail(row) {
   ].filter(Boolean);
 }
 
-/** With the options of the run that say what a workload is. */
+/** The command for one cell, with the options of the run that define its workload. */
 function commandFor(row) {
   const safe = (text) => (/^[\w .,:+-]+$/.test(text) ? `"${text}"` : `'${text.replace(/'/g, "'\\''")}'`);
   const quoted = (text) => (/^[\w.-]+$/.test(text) ? text : safe(text));

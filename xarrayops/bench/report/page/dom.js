@@ -1,5 +1,5 @@
 "use strict";
-// Elements, made from text alone: what a result says is never read as HTML.
+// DOM elements, created from text only: results are never parsed as HTML.
 
 const byId = (id) => document.getElementById(id);
 
@@ -19,7 +19,7 @@ const el = (tag, attributes = {}, ...children) => fill(document.createElement(ta
 const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/** A table with a caption for screen readers; a cell is text or elements, and the first of each line is its header. */
+/** A table with a caption for screen readers. A cell is text or elements; the first of each line is its header. */
 function table(caption, columns, lines) {
   const head = columns.map((name) => el("th", { scope: "col" }, name));
   const body = lines.map(([first, ...rest]) =>
@@ -30,21 +30,21 @@ function table(caption, columns, lines) {
 
 const tips = new WeakMap();
 
-/** Tell what hovered or focused elements have to say, until they are left or Escape is pressed. */
+/** Shows the tooltip of a hovered or focused element, until it loses focus or Escape is pressed. */
 function listenForTips() {
   const tip = byId("tip");
-  const told = (event) => event.target.closest("button, .mark");
+  const owner = (event) => event.target.closest("button, .mark");
   let target = null;
   const show = (event) => {
-    const text = tips.get(told(event));
+    const text = tips.get(owner(event));
     if (!text) return;
-    target = told(event);
+    target = owner(event);
     tip.replaceChildren(...text.split("\n").map((line, i) => el(i ? "div" : "strong", {}, line)));
     tip.hidden = false;
     place(tip, target.getBoundingClientRect());
   };
   const hide = () => { tip.hidden = true; };
-  const leave = (event) => { if (told(event) === target && document.activeElement !== target) hide(); };
+  const leave = (event) => { if (owner(event) === target && document.activeElement !== target) hide(); };
   const follow = () => { if (!tip.hidden) place(tip, target.getBoundingClientRect()); };
   document.addEventListener("pointerover", show);
   document.addEventListener("pointerout", leave);
@@ -62,7 +62,7 @@ function place(tip, box) {
   tip.style.top = `${top}px`;
 }
 
-/** One stop for the Tab key; from there the arrow keys move. `stride` tells how far up and down go. */
+/** Roving tabindex: one Tab stop, arrow keys move between items. Up and down move by `stride` items. */
 function roving(container, selector, stride) {
   const items = [...container.querySelectorAll(selector)];
   items.forEach((item, i) => item.setAttribute("tabindex", i ? "-1" : "0"));

@@ -1,4 +1,4 @@
-// What the cells have in common: the headline, what is missing, and the environment.
+// Facts of the whole run: the headline, the empty cells, the environment, and the comparison.
 
 function drawHeadline() {
   byId("machine").textContent = rows.find((row) => row.machine)?.machine ?? "";
@@ -6,19 +6,19 @@ function drawHeadline() {
   const here = rows.filter((row) => row.device);
   const filled = here.filter(measured).length;
   tile("Cells measured", `${filled} of ${here.length}`,
-    here.length < rows.length ? `and ${rows.length - here.length} of libraries that cannot run here` : "");
-  tile("Resolution", resolution == null ? "unknown" : percent(resolution), "the same work, measured twice");
+    here.length < rows.length ? `${rows.length - here.length} more belong to unavailable libraries` : "");
+  tile("Resolution", resolution == null ? "unknown" : percent(resolution), "difference of the same work, measured twice");
   if (filled) tile("Fastest most often", ...winners());
-  if (environment.seconds != null) tile("The run took", `${Math.round(environment.seconds)} s`, "");
+  if (environment.seconds != null) tile("Duration of the run", `${Math.round(environment.seconds)} s`, "");
   byId("resolution").textContent = data.summary;
   byId("warnings").append(...data.warnings.map((text) => el("p", { class: "warning" }, text)), ...doubts());
 }
 
-/** Who is the fastest of most rows, and the others; who ties for first has not won. */
+/** The backends that are fastest in most rows, and the counts of the others. Ties do not count. */
 function winners() {
   const won = places.map(({ name }) => [name, marked(name, "fastest")]).filter(([, n]) => n).sort(([, a], [, b]) => b - a);
   const ties = tiesText(lines.filter((line) => line.ties > 1).length);
-  if (!won.length) return ["no library", [`none is clearly ahead in any of ${lines.length} rows`, ...ties].join("; ")];
+  if (!won.length) return ["no backend", [`none is clearly the fastest in any of ${lines.length} rows`, ...ties].join("; ")];
   const most = won[0][1];
   const first = won.filter(([, n]) => n === most).map(([name]) => name);
   const others = won.slice(first.length).map(([name, n]) => `${name} ${n}`);
@@ -36,7 +36,7 @@ function doubts() {
   const found = rows.filter((row) => row.roof_doubt);
   const lines = found.map((row) => el("li", {}, `${placeName(row)}, ${cellTitle(row)}: ${row.roof_doubt}`));
   if (!found.length) return [];
-  return [el("details", { class: "warning" }, el("summary", {}, `Cells whose roof is not trusted: ${found.length}`),
+  return [el("details", { class: "warning" }, el("summary", {}, `Cells whose roofline is not trusted: ${found.length}`),
     el("ul", {}, lines))];
 }
 
@@ -46,7 +46,7 @@ function drawMissing() {
     ? table("Not measured", columns, lines.map((cells) => cells.map(folded))) : "Every cell was measured.");
 }
 
-/** Long texts stay folded. */
+/** Long texts are collapsed. */
 const folded = (text) =>
   (text.length < 160 ? text : el("details", {}, el("summary", {}, `${text.slice(0, 60)}…`), text));
 
@@ -64,27 +64,27 @@ function drawEnvironment() {
   const kernels = Object.entries(pools).map(([name, own]) => [name, own.map(poolText).join("; ")]);
   byId("environment-tables").append(...[
     listed("Machine", machine), listed("Versions", versions), listed("Settings", settings),
-    listed("Switches of precision", switches),
-    framed("GPUs, as their driver describes them", ["GPU", "Attributes"],
+    listed("Precision switches", switches),
+    framed("GPUs (reported by the driver)", ["GPU", "Attributes"],
       gpus.map(({ index, name, ...more }) => [`${index} ${name}`, plain(more)])),
     data.gpus.lines.length > 0 && framed("GPUs during the run", data.gpus.columns, data.gpus.lines),
     framed("Thread pools and BLAS", ["Backend", "Pools"], kernels),
-    framed("Devices, as their libraries describe them", ["Device", "Attributes"], attributes),
-    framed("Roofs", ["Device", "dtype", "Memory", "Compute"], roofs.map((roof) => [roof.device, roof.dtype,
+    framed("Devices (reported by the libraries)", ["Device", "Attributes"], attributes),
+    framed("Rooflines", ["Device", "dtype", "Memory", "Compute"], roofs.map((roof) => [roof.device, roof.dtype,
       roofCell(roof.memory, "B/s", roof.memory_by, roof.memory_rated), roofCell(roof.compute, "FLOP/s", roof.compute_by)])),
   ].flat().filter(Boolean));
 }
 
 const roofCell = (value, unit, by, rated) => (value > 0
-  ? `${rate(value, unit)}${by ? `, by ${by}` : ""}${rated ? `; rated at ${rate(rated, unit)}` : ""}` : "–");
+  ? `${rate(value, unit)}${by ? ` with ${by}` : ""}${rated ? `; rated at ${rate(rated, unit)}` : ""}` : "–");
 
 const poolText = ({ internal_api, version, architecture, num_threads }) =>
   [internal_api, version, architecture, num_threads && `${num_threads} threads`].filter(Boolean).join(" ");
 
-/** The unit stands with the value. */
+/** The name without its unit suffix; the unit is shown with the value. */
 const named = (key) => key.replace(/_(bytes|hz|w)$/, "").replaceAll("_", " ");
 
-/** Plain data as people read it. */
+/** Plain data as text. */
 function plain(value, name = "") {
   if (Array.isArray(value)) return value.map((part) => plain(part, name)).join("; ");
   if (value && typeof value === "object") {
@@ -101,7 +101,7 @@ function drawComparison() {
   byId("comparison").hidden = false;
   document.querySelector('nav a[href="#comparison"]').hidden = false;
   const { columns, lines, differences } = comparison;
-  byId("comparison-table").append(lines.length ? table("Cells that changed", columns, lines) : "No cell changed.");
+  byId("comparison-table").append(lines.length ? table("Changed cells", columns, lines) : "No cell changed.");
   byId("differences-table").append(differences.length
-    ? table("What differs", ["what", "earlier", "now"], differences.map((texts) => texts.map(folded))) : "Nothing differs.");
+    ? table("Differences", ["entry", "earlier", "now"], differences.map((texts) => texts.map(folded))) : "No differences.");
 }

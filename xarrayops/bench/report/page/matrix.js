@@ -1,4 +1,4 @@
-// The overview: lines by places, to be filtered, sorted and compared.
+// The matrix of lines and places, which can be filtered, sorted and compared.
 
 const view = { text: "", group: "", dtype: "", status: "", compare: "fastest", by: "ratio", column: null, down: false };
 const shown = new Set(places.filter((place) => place.here).map((place) => place.name));
@@ -37,7 +37,7 @@ function drawFilters() {
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
 }
 
-/** Where a window is narrow, the results come before the means to choose among them. */
+/** The filters are collapsed in a narrow window, so that the results come first. */
 function foldFilters() {
   const wide = window.matchMedia("(min-width: 40rem)");
   const fold = () => { byId("controls").open = wide.matches; };
@@ -53,7 +53,7 @@ function placeChip({ name, here }) {
   };
   return el("label", { class: "chip" },
     el("input", { type: "checkbox", name: "place", value: name, checked: shown.has(name), onchange: toggle }),
-    el("span", {}, name, !here && el("small", {}, " (not here)")));
+    el("span", {}, name, !here && el("small", {}, " (not available)")));
 }
 
 function change(name, value) {
@@ -71,13 +71,13 @@ function drawHead() {
   const thead = el("thead", { role: "rowgroup" },
     el("tr", { role: "row" }, ...FACTS.map(([name, label], i) => sorter(i ? "wide" : null, name, label)), ...head));
   const tbody = el("tbody", { role: "rowgroup" });
-  // The roles are told because some browsers forget those of a table that is laid out as a grid.
+  // The roles are explicit, because some browsers drop those of a table with a grid layout.
   byId("matrix-frame").replaceChildren(el("table", { class: "matrix", role: "table" },
-    el("caption", { class: "unseen" }, "Median time of a call, and its ratio to what it is compared with"), thead, tbody));
+    el("caption", { class: "unseen" }, "Median time of a call, and its ratio to the selected reference"), thead, tbody));
   scrollInStep(thead, tbody);
 }
 
-/** A header that stays while the page scrolls cannot lie in a box that scrolls sideways: both scroll, as one. */
+/** A sticky header cannot be inside a box that scrolls horizontally, so header and body scroll in step. */
 function scrollInStep(thead, tbody) {
   thead.onscroll = () => { tbody.scrollLeft = thead.scrollLeft; };
   tbody.onscroll = () => { thead.scrollLeft = tbody.scrollLeft; };
@@ -98,7 +98,7 @@ function sortBy(column) {
   drawBody();
 }
 
-/** What a line is sorted by; null where there is nothing, which comes last either way. */
+/** The sort key of a line. Null sorts last in both directions. */
 function sortKey(line) {
   const fact = FACTS.find(([name]) => name === view.column);
   if (fact) return fact[2](line);
@@ -138,7 +138,7 @@ function drawBody() {
   frame.querySelector("tbody").replaceChildren(...chosen.map((line) => drawLine(line, shownPlaces)));
   roving(frame.querySelector("tbody"), "button", shownPlaces.length);
   byId("count").textContent = `${chosen.length} of ${lines.length} rows, ${shownPlaces.length} of ${places.length} ` +
-    "backends. A click on a cell tells all of it; arrow keys move between cells.";
+    "backends. Click a cell for its details; arrow keys move between cells.";
 }
 
 function drawLine(line, shownPlaces) {
@@ -160,7 +160,7 @@ function drawCell(row) {
 }
 
 function drawTime(row) {
-  const { mark, earlier } = told.get(row);
+  const { mark, earlier } = derived.get(row);
   const part = ratio(row, view.compare);
   const words = mark === "fastest" ? "★ fastest" : mark;
   const number = view.compare === "fastest" && mark === "fastest" ? "" : times(part);
@@ -172,17 +172,17 @@ function drawTime(row) {
   ];
 }
 
-/** What became of a cell that both runs measured. */
+/** The change of a cell that both runs measured. */
 const TREND = { slower: "▲ slower:", faster: "▼ faster:", same: "=", undecided: "≈" };
 
-/** How much of its colour a ratio gets, in per cent; a hundred times is the strongest. */
+/** The colour strength of a ratio in per cent. A factor of a hundred is the strongest. */
 const heat = (part) => Math.round(12 + 78 * Math.min(1, Math.abs(Math.log10(part)) / 2));
 
-/** Colour says what the ratio says. */
+/** The colour of a cell, from its mark or its ratio. */
 function colourOf(row) {
   const part = ratio(row, view.compare);
   if (part == null) return { class: "" };
-  if (view.compare === "fastest" && told.get(row).mark) return { class: told.get(row).mark };
+  if (view.compare === "fastest" && derived.get(row).mark) return { class: derived.get(row).mark };
   const sure = Math.abs(Math.log(part)) > Math.log(1 + (resolution ?? 0));
   return { class: !sure ? "" : part < 1 ? "won" : "lost", "--heat": heat(part) };
 }
@@ -195,8 +195,8 @@ function tipOf(row) {
     cellTitle(row),
     row.low_s != null && `interval ${seconds(row.low_s)} to ${seconds(row.high_s)}`,
     row.throughput != null && rate(row.throughput, row.throughput_unit),
-    row.roof_fraction != null && `${percent(row.roof_fraction)} of the ${row.roof} roof`,
-    row.roof_doubt && `roof not trusted: ${row.roof_doubt}`,
+    row.roof_fraction != null && `${percent(row.roof_fraction)} of the ${row.roof} limit`,
+    row.roof_doubt && `roofline not trusted: ${row.roof_doubt}`,
   ].filter(Boolean).join("\n");
 }
 

@@ -1,8 +1,8 @@
-// What was measured: lines (a workload at one size and dtype) by places (a backend on a device), and who was fastest.
+// The data: lines (a workload at one size and dtype), places (a backend on a device), and the fastest of each line.
 
 const data = JSON.parse(byId("data").textContent);
 const { rows, environment, comparison } = data;
-const told = new Map(rows.map((row, i) => [row, data.told[i]]));
+const derived = new Map(rows.map((row, i) => [row, data.derived[i]]));
 const resolution = environment.resolution;
 const NOT_HERE = ["not-installed", "no-device"];
 
@@ -11,7 +11,7 @@ const lineName = (row) => JSON.stringify([row.workload, row.size, row.dtype]);
 const measured = (row) => row?.status === "ok" && row.median_s != null;
 const cellTitle = (row) => `${row.workload}, n = ${count(row.size)}, ${row.dtype}`;
 const unique = (values) => [...new Set(values)];
-/** What people call the device, where that says more than its kind. */
+/** The product name of the device, unless it is the same as its kind. */
 const deviceLabel = (row) => (row.device_label.toLowerCase() === row.device_kind ? "" : row.device_label);
 const labelled = (device, label) => (label ? `${device} (${label})` : device);
 const deviceText = (row) => labelled(row.device, deviceLabel(row));
@@ -25,7 +25,7 @@ function groupBy(items, name) {
   return groups;
 }
 
-/** The places in the order of the run; those that measured something have a colour and a shape. */
+/** The places in the order of the run. Those with measurements have a colour and a shape. */
 const places = (() => {
   let series = 0;
   return [...groupBy(rows, placeName)].map(([name, own]) => ({
@@ -43,20 +43,20 @@ const fastestOf = (own) => own.reduce((first, row) => (first && first.median_s <
 const lines = [...groupBy(rows, lineName).values()].map((own, order) => {
   const { workload, group, size, dtype } = own[0];
   const best = fastestOf(own.filter(measured));
-  const ties = own.filter((row) => told.get(row).mark).length;
+  const ties = own.filter((row) => derived.get(row).mark).length;
   const cells = new Map(own.map((row) => [placeName(row), row]));
   return { order, workload, group, size, dtype, best, ties, cells };
 });
 const lineByName = new Map(lines.map((line) => [lineName(line), line]));
 
-/** How many rows have this mark at a place. */
-const marked = (place, mark) => lines.filter((line) => told.get(line.cells.get(place))?.mark === mark).length;
+/** The number of lines with this mark at a place. */
+const marked = (place, mark) => lines.filter((line) => derived.get(line.cells.get(place))?.mark === mark).length;
 
 const tiesText = (n) => (n ? [`${n} ${n === 1 ? "tie" : "ties"}`] : []);
 
-/** The time of a cell as a part of what it is compared with: "fastest", "earlier", or the name of a place. */
+/** The time of a cell relative to a reference: "fastest", "earlier", or the name of a place. */
 function ratio(row, reference) {
-  if (reference === "earlier") return told.get(row).earlier?.ratio ?? null;
+  if (reference === "earlier") return derived.get(row).earlier?.ratio ?? null;
   const line = lineByName.get(lineName(row));
   const other = reference === "fastest" ? line.best : line.cells.get(reference);
   return measured(row) && measured(other) ? row.median_s / other.median_s : null;

@@ -1,4 +1,4 @@
-// Numbers as people read them: three digits, and a unit that fits. What is not known is an empty text.
+// Numbers as text: three significant digits and a unit. Unknown values are empty.
 
 function digits(value) {
   return Math.abs(value) < 999.5 ? value.toPrecision(3).replace(/\.$/, "") : value.toFixed(0);
@@ -20,7 +20,7 @@ const bytes = (value) =>
 
 const percent = (part) => (part == null ? "" : `${digits(100 * part).replace(/\.0+$/, "")} %`);
 
-/** A part so small that two decimals would leave nothing of it keeps two digits. */
+/** A ratio with three digits; small ratios have two significant digits. */
 const times = (ratio) =>
   ratio == null ? "" : `${ratio < 0.0995 ? ratio.toPrecision(2) : ratio < 9.995 ? ratio.toFixed(2) : digits(ratio)}×`;
 
@@ -28,7 +28,7 @@ const small = (value) => (value == null ? "" : value === 0 ? "0" : value.toExpon
 
 const count = (value) => value.toLocaleString("en-US");
 
-/** Text that goes to the next line as a whole. */
+/** Text without line breaks. */
 const unbroken = (text) => text.replaceAll(" ", "\u00a0");
 
 const shapes = (list) => list.map((shape) => shape.join("×") || "scalar").join(", ");

@@ -1,4 +1,4 @@
-"""Two environments measured by turns: how often the same code is told to differ, how often a change; every doubt."""
+"""Two interleaved environments: false positives, power, and every doubt of the comparison."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 
 from xarrayops.bench.__main__ import AGAINST, main, measure
-from xarrayops.bench.compare.compare import by_turns, compare, exit_status
+from xarrayops.bench.compare.compare import compare, exit_status, is_interleaved
 from xarrayops.bench.report.comparison import heading
 from xarrayops.bench.results import Results, Row
 from xarrayops.bench.run.environment import Identity
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import Plan
-from xarrayops.bench.run.runner import Run, in_turns
+from xarrayops.bench.run.plan import BenchPlan
+from xarrayops.bench.run.runner import BenchRun, run_interleaved
 from xarrayops.bench.workloads import WORKLOADS
 
 PYTHONS = ["/new/bin/python", "/old/bin/python"]
 PACKAGES = ["/new/xarrayops", "/old/xarrayops"]
-NEW, OLD = ({"date": "Sunday", "turns": {"side": i, "pythons": PYTHONS, "packages": PACKAGES}} for i in (0, 1))
+NEW, OLD = ({"date": "Sunday", "interleaved": {"index": i, "pythons": PYTHONS, "packages": PACKAGES}} for i in (0, 1))
 CELLS = 24
 
 
@@ -38,9 +38,9 @@ def row(name, times, **more):
 
 
 def drawn(random, factor, *, rounds=16, phases=0.4, within=0.1, tails=2.5, between=0.02, processes=2):
-    """Both sides of a run on a machine with phases: what it does for longer than a round, it does to both.
+    """Both environments of a run on a machine whose speed changes slowly, which affects both alike.
 
-    Each round has noise of its own with heavy tails, and each process its own pace.
+    Each round has its own noise with heavy tails, and each process its own speed.
     """
     olds, news = [], []
     for i in range(CELLS):
@@ -55,8 +55,8 @@ def drawn(random, factor, *, rounds=16, phases=0.4, within=0.1, tails=2.5, betwe
     return Results(olds, OLD), Results(news, NEW)
 
 
-def told(factor, repeated=25, **noise):
-    """The parts of the cells by outcome."""
+def outcome_shares(factor, repeated=25, **noise):
+    """The share of each outcome among the cells."""
     random = np.random.default_rng(5)
     found = Counter(v.outcome for _ in range(repeated) for v in compare(*drawn(random, factor, **noise)))
     return {outcome: count / found.total() for outcome, count in found.items()}
@@ -78,65 +78,66 @@ def times(factor):
 
 
 @pytest.mark.parametrize("noise", [{}, {"phases": 1.5}, {"within": 0.02}, {"rounds": 6}, {"tails": 1.5}])
-def test_the_same_code_is_seldom_told_to_differ(noise):
-    parts = told(1.0, **noise)
-    assert parts.get("slower", 0.0) + parts.get("faster", 0.0) <= 0.01
-    assert parts["same"] > 0.6, "who never dares to say anything makes no mistakes"
+def test_unchanged_code_is_rarely_reported(noise):
+    shares = outcome_shares(1.0, **noise)
+    assert shares.get("slower", 0.0) + shares.get("faster", 0.0) <= 0.01
+    assert shares["same"] > 0.6, "a comparison that never decides makes no mistakes"
 
 
 @pytest.mark.parametrize("noise", [{}, {"phases": 1.5}, {"within": 0.02}])
 @pytest.mark.parametrize(("factor", "least"), [(1.25, 0.9), (1.5, 0.99), (1 / 1.25, 0.9), (1 / 1.5, 0.99)])
-def test_changed_code_is_told(factor, least, noise):
-    parts = told(factor, **noise)
-    assert parts["slower" if factor > 1 else "faster"] >= least
-    assert parts.get("faster" if factor > 1 else "slower", 0.0) == 0
+def test_changed_code_is_reported(factor, least, noise):
+    shares = outcome_shares(factor, **noise)
+    assert shares["slower" if factor > 1 else "faster"] >= least
+    assert shares.get("faster" if factor > 1 else "slower", 0.0) == 0
 
 
-def test_apart_the_same_noise_hides_changes():
+def test_sequential_runs_with_the_same_noise_are_undecided():
     """The phases of the machine that turns take out of the comparison leave runs apart undecided, not wrong."""
     random = np.random.default_rng(6)
     pairs = [drawn(random, 1.25) for _ in range(10)]
     apart = [(old, Results(new.rows, {"date": "Monday"})) for old, new in pairs]
-    assert not any(by_turns(*each) for each in apart)
+    assert not any(is_interleaved(*each) for each in apart)
     found = Counter(v.outcome for each in apart for v in compare(*each))
     assert found["undecided"] > 0
     assert found["faster"] + found["same"] <= 0.01 * found.total()
 
 
-def test_only_the_two_sides_of_one_run_are_compared_by_turns():
+def test_only_environments_of_one_run_are_interleaved():
     old, new = Results([], OLD), Results([], NEW)
-    assert by_turns(old, new)
-    assert by_turns(new, old)
-    others = ({}, {"date": "Sunday"}, {**NEW, "date": "Monday"}, {**NEW, "turns": None}, OLD)
-    for other in (*others, {**NEW, "turns": {"side": 0, "pythons": [*PYTHONS[:1], "another"]}}):
-        assert not by_turns(old, Results([], other))
-        assert not by_turns(Results([], other), old)
+    assert is_interleaved(old, new)
+    assert is_interleaved(new, old)
+    others = ({}, {"date": "Sunday"}, {**NEW, "date": "Monday"}, {**NEW, "interleaved": None}, OLD)
+    for other in (*others, {**NEW, "interleaved": {"index": 0, "pythons": [*PYTHONS[:1], "another"]}}):
+        assert not is_interleaved(old, Results([], other))
+        assert not is_interleaved(Results([], other), old)
 
 
-def test_the_heading_says_which_side_is_which():
+def test_the_heading_names_both_environments():
     old, new = Results([], OLD), Results([], NEW)
     assert heading([], old, new)[0].startswith("old: /old/bin/python; new: /new/bin/python; ")
     assert heading([], new, old)[0].startswith("old: /new/bin/python; new: /old/bin/python; ")
-    assert "measured by turns" in heading([], old, new)[1]
-    assert "xarrayops: that of old is in /old/xarrayops, that of new in /new/xarrayops" in heading([], old, new)
-    same = [Results([], {**side, "turns": {**side["turns"], "packages": PACKAGES[:1] * 2}}) for side in (OLD, NEW)]
-    assert "Both have the xarrayops in /new/xarrayops" in heading([], *same)
+    assert "rounds were interleaved" in heading([], old, new)[1]
+    assert "xarrayops: old in /old/xarrayops, new in /new/xarrayops" in heading([], old, new)
+    packages = {"packages": PACKAGES[:1] * 2}
+    same = [Results([], {**known, "interleaved": {**known["interleaved"], **packages}}) for known in (OLD, NEW)]
+    assert "Both use the xarrayops in /new/xarrayops" in heading([], *same)
 
 
-def test_the_heading_names_libraries_that_one_side_lacks():
+def test_the_heading_names_libraries_missing_in_one_environment():
     there = row("a", STEADY)
     absent = replace(there, status="not-installed", reason="no module dask", medians_s=[], median_s=None)
-    told = heading([], Results([absent], OLD), Results([there], NEW))
-    assert "Nothing of numpy was measured with /old/bin/python. not-installed: no module dask" in told
+    text = heading([], Results([absent], OLD), Results([there], NEW))
+    assert "No cell of numpy was measured with /old/bin/python. not-installed: no module dask" in text
     verdicts = compare(Results([absent], OLD), Results([there], NEW))
     assert [verdict.outcome for verdict in verdicts] == ["new"]
     assert exit_status(verdicts) == 3
 
 
-def test_the_heading_names_work_that_is_not_the_same():
+def test_the_heading_names_changed_workloads():
     known = [{"a": {"digest": "1"}, "b": {"digest": digest}, "c": {}} for digest in "23"]
     old, new = (Results([], {**side, "workloads": each}) for side, each in zip((OLD, NEW), known, strict=True))
-    assert "The code of these workloads differs, and so may what they do: b" in heading([], old, new)
+    assert "The code of these workloads differs between the runs: b" in heading([], old, new)
     assert not any("workloads" in line for line in heading([], old, Results([], NEW)))
 
 
@@ -158,26 +159,26 @@ def test_short_cells_have_a_wider_floor(more):
         assert pair(short, [[s * factor for s in process] for process in short], **more).outcome == outcome
 
 
-def test_a_ratio_is_that_of_rounds_that_followed_each_other():
+def test_ratios_are_those_of_paired_rounds():
     phases = np.array([[1, 9, 2, 7, 1, 5, 3, 1], [4, 1, 1, 8, 2, 6, 1, 3]]) / 100
     assert pair(phases, phases * 1.2).ratio == pytest.approx(1.2)
     assert pair(phases, phases * 1.2).outcome == "slower"
-    lopsided = [(phases * 1.2)[0, :5], (phases * 1.2)[1]]  # the budget ended after the round of one side
+    lopsided = [(phases * 1.2)[0, :5], (phases * 1.2)[1]]  # the budget ended within a pair
     assert pair(phases, lopsided).ratio == pytest.approx(1.2)
 
 
 @pytest.mark.parametrize(("first", "second"), [(1.0, 1.5), (1.0001, 1.6), (1.01, 1.7), (0.99, 1.25), (1.05, 3.0)])
 @pytest.mark.parametrize("rounds", [8, 3])
-def test_processes_that_disagree_decide_nothing(first, second, rounds):
+def test_processes_that_disagree_are_undecided(first, second, rounds):
     for factors in ((first, second), (second, first)):
         new = [times(factors[0])[0][:rounds], times(factors[1])[1]]
         found = pair(STEADY, new)
         assert found.outcome == "undecided"
-        assert found.reason == f"its processes lie {second / first:.2f} apart"
+        assert found.reason == f"its processes differ by {second / first:.2f}x"
 
 
 def test_a_cell_of_few_unsteady_rounds_among_steady_ones():
-    """What all cells tell of the noise is too little for it."""
+    """The noise of all cells is smaller than the noise of this one."""
     random = np.random.default_rng(3)
     outcomes = Counter()
     for _ in range(300):
@@ -187,35 +188,35 @@ def test_a_cell_of_few_unsteady_rounds_among_steady_ones():
     assert outcomes["undecided"] > 30
 
 
-def test_rounds_that_disagree_decide_nothing():
+def test_rounds_that_disagree_are_undecided():
     mixed = [[0.012] * 5 + [0.009] * 3] * 2
     found = pair(STEADY, mixed)
     assert (found.outcome, found.ratio) == ("undecided", pytest.approx(1.2))
-    assert found.reason.startswith("the same code differs by up to 1.2")
+    assert found.reason.startswith("noise alone explains up to 1.2")
 
 
-def test_few_rounds_decide_nothing():
+def test_few_rounds_are_undecided():
     for rounds, outcome in ((1, "undecided"), (2, "undecided"), (3, "slower")):
         old, new = ([process[:rounds] for process in side] for side in (STEADY, times(1.5)))
         found = pair(old, new)
         assert found.outcome == outcome
-        assert ("by chance" in found.reason) == (outcome == "undecided")
+        assert ("sign test" in found.reason) == (outcome == "undecided")
 
 
 def test_one_process_only():
     for factor in (1.0, 1.5):
         found = pair(STEADY[:1], times(factor)[:1])
         assert found.outcome == "undecided"
-        assert "only one process measured it" in found.reason
+        assert "measured in one process only" in found.reason
     assert pair(STEADY[:1], times(2.5)[:1]).outcome == "slower"
-    late = [[], [0.01] * 8]  # the old side's first process died over another cell
+    late = [[], [0.01] * 8]  # the first process of the old environment died in another cell
     assert pair(late, times(1.0)).outcome == "undecided"
 
 
 def test_no_pair_at_all():
     found = pair([[0.01] * 3, []], [[], [0.01] * 3])
     assert (found.outcome, found.ratio) == ("undecided", pytest.approx(1.0))
-    assert found.reason == "no round of one followed a round of the other"
+    assert found.reason == "no pair of rounds was measured"
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ def test_command_line(tmp_path, old_python, capsys, monkeypatch):
 
 @posix
 def test_a_slower_environment_fails(tmp_path, old_python, monkeypatch):
-    """As a test in CI would see it: here is the environment in which the work takes longer."""
+    """The work takes longer in this environment, as in a CI test of a regression."""
     (tmp_path / "mine.py").write_text(FILE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OLD_ENVIRONMENT", "1")
@@ -283,17 +284,17 @@ def test_a_slower_environment_fails(tmp_path, old_python, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "message"),
     [
         (None, "cannot be run: No such file or directory"),
-        ("exit 3", "has no xarrayops like this one; install it there as well: exit status 3"),
-        ("echo 'ModuleNotFoundError: none' >&2; exit 1", "install it there as well: ModuleNotFoundError: none"),
-        ("echo 0", "install it there as well: exit status 0"),
-        ("echo talk; echo '{\"protocol\": 0}'", "understand other commands"),
+        ("exit 3", "has no compatible xarrayops; install it there too: exit status 3"),
+        ("echo 'ModuleNotFoundError: none' >&2; exit 1", "install it there too: ModuleNotFoundError: none"),
+        ("echo 0", "install it there too: exit status 0"),
+        ("echo talk; echo '{\"protocol\": 0}'", "has another worker protocol"),
     ],
 )
 @posix
-def test_an_environment_that_cannot_be_measured(tmp_path, script, told, capsys):
+def test_an_environment_that_cannot_be_measured(tmp_path, script, message, capsys):
     python = tmp_path / "python"
     if script:
         python.write_text(f"#!/bin/sh\n{script}\n")
@@ -301,11 +302,11 @@ def test_an_environment_that_cannot_be_measured(tmp_path, script, told, capsys):
     with pytest.raises(SystemExit) as raised:
         main(["--all", "--against", str(python), "--out", str(tmp_path / "out")])
     assert raised.value.code == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 class Silent:
-    """Wants to know nothing."""
+    """An observer that ignores everything."""
 
     def step(self, step):
         pass
@@ -315,38 +316,38 @@ class Silent:
 
 
 @pytest.mark.parametrize("sides", [1, 2])
-def test_each_round_is_followed_by_the_same_of_the_other_side(tmp_path, monkeypatch, sides):
+def test_rounds_of_the_environments_are_interleaved(tmp_path, monkeypatch, sides):
     workloads = tuple(workload for workload in WORKLOADS if workload.group in ("sum", "argmax", "transpose"))
-    plan = replace(Plan(("numpy",), workloads, size="toy", budget_s=40.0).by_turns(), rounds=4, round_s=1e-3)
+    plan = replace(BenchPlan(("numpy",), workloads, size="toy", budget_s=40.0).interleaved(), rounds=4, round_s=1e-3)
     here = Identity.here(workloads)
     environments = [(here, Journal(tmp_path)), (replace(here, command=(sys.executable,)), Journal(tmp_path / "other"))]
-    run, asked = Run(plan, Silent(), environments[:sides]), []
-    for side in run.sides:
+    run, asked = BenchRun(plan, Silent(), environments[:sides]), []
+    for side in run.environments:
         inner = side.measure
         monkeypatch.setattr(
             side, "measure", lambda r, p, inner=inner, side=side: (asked.append((r.row.key, side)), inner(r, p))
         )
     try:
-        run.stage(0)
+        run.measure_times(0)
     finally:
         run.close()
-    cells = len(run.sides[0].records)
+    cells = len(run.environments[0].records)
     assert cells > 2
     assert len(asked) == 4 * cells * sides
     for i in range(0, len(asked), sides):
         keys, who = zip(*asked[i : i + sides], strict=True)
         assert len(set(keys)) == 1
-        assert set(who) == set(run.sides)
+        assert set(who) == set(run.environments)
     firsts = {side for _, side in asked[::sides]}
-    assert firsts == set(run.sides), "who comes first is drawn"
+    assert firsts == set(run.environments), "which environment is first is random"
     order = [[key for key, _ in asked[i * cells * sides :: sides][:cells]] for i in range(4)]
-    assert len({tuple(each) for each in order}) > 1, "and so is the work"
+    assert len({tuple(each) for each in order}) > 1, "the order of the workloads is random too"
     assert all(sorted(each) == sorted(order[0]) for each in order)
 
 
 def test_an_interrupt_leaves_the_results_of_both(tmp_path, monkeypatch, capsys):
     workloads = tuple(workload for workload in WORKLOADS if workload.group == "sum")
-    plan = Plan(("numpy",), workloads, size="toy", budget_s=40.0)
+    plan = BenchPlan(("numpy",), workloads, size="toy", budget_s=40.0)
 
     def step(self, step):
         if "round 2" in step.phase:
@@ -359,16 +360,16 @@ def test_an_interrupt_leaves_the_results_of_both(tmp_path, monkeypatch, capsys):
     assert all(row.measured for row in (*old.rows, *new.rows))
     assert old.environment["interrupted"] is new.environment["interrupted"] is True
     shown = capsys.readouterr().out
-    assert "Both have the xarrayops in" in shown.replace("\n", " ")
+    assert "Both use the xarrayops in" in shown.replace("\n", " ")
 
 
-def test_one_side_alone_lacks_a_workload(tmp_path):
+def test_a_workload_missing_in_one_environment(tmp_path):
     workloads = tuple(workload for workload in WORKLOADS if workload.group == "sum")
     here = Identity.here(workloads)
     lacking = replace(here, digests={name: known for name, known in here.digests.items() if name != "sum"})
-    plan = replace(Plan(("numpy",), workloads, size="toy", budget_s=40.0).by_turns(), rounds=2, round_s=1e-3)
+    plan = replace(BenchPlan(("numpy",), workloads, size="toy", budget_s=40.0).interleaved(), rounds=2, round_s=1e-3)
     environments = [(here, Journal(tmp_path)), (lacking, Journal(tmp_path / "other"))]
-    new, old = in_turns(plan, Silent(), environments)
+    new, old = run_interleaved(plan, Silent(), environments)
     found = {verdict.cell.workload: verdict for verdict in compare(old, new)}
     assert found["sum"].outcome == "new"
     assert "has no such workload" in found["sum"].reason

@@ -1,4 +1,4 @@
-"""What a worker keeps between rounds: cells, while there is memory for them; and what makes a cell another one."""
+"""The cell cache of a worker, and the digests that identify workloads and libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import xarrayops as xo
 from xarrayops._system import machine
 from xarrayops.bench import workload_sources
-from xarrayops.bench.measure.cell_cache import ReadyCells
+from xarrayops.bench.measure.cell_cache import CellCache
 from xarrayops.bench.measure.oracle import WrongAnswer
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
@@ -32,17 +32,17 @@ def workload(function=xo.negative, expected=np.negative):
     return Workload("w", function, numbers, expected, (3, 4, 5))
 
 
-class TestReadyCells:
-    def test_a_cell_is_made_once(self):
-        cells = ReadyCells()
+class TestCellCache:
+    def test_a_cell_is_prepared_once(self):
+        cells = CellCache()
         cell = cells.get(workload(), PLACE, "float32", 3)
         assert cells.get(workload(), PLACE, "float32", 3) is cell
         assert cells.get(workload(), PLACE, "float64", 3) is not cell
-        cells.forget(cell)
+        cells.remove(cell)
         assert cells.get(workload(), PLACE, "float32", 3) is not cell
 
-    def test_the_longest_unasked_make_room(self, monkeypatch):
-        cells, free = ReadyCells(), [1 << 30]
+    def test_the_least_recently_used_is_evicted(self, monkeypatch):
+        cells, free = CellCache(), [1 << 30]
         monkeypatch.setattr(machine, "available_bytes", lambda: free[0])
         monkeypatch.setattr(machine, "memory_bytes", lambda: 1 << 30)
         monkeypatch.setattr(machine, "memory_limit_bytes", lambda: None)
@@ -55,8 +55,8 @@ class TestReadyCells:
         monkeypatch.setattr(machine, "available_bytes", lambda: None)
         assert cells.get(workload(), PLACE, "float32", 4) is not second
 
-    def test_what_others_hold_is_no_reason_to_let_go_of_all(self, monkeypatch):
-        cells = ReadyCells()
+    def test_memory_of_other_programs_does_not_evict_all(self, monkeypatch):
+        cells = CellCache()
         kept = [cells.get(workload(), PLACE, "float32", n) for n in (3, 4)]
         monkeypatch.setattr(machine, "available_bytes", lambda: 1)
         cells.get(workload(), PLACE, "float32", 5)
@@ -64,62 +64,62 @@ class TestReadyCells:
         assert cells.get(workload(), PLACE, "float32", 4) is kept[1]
         assert cells.get(workload(), PLACE, "float32", 3) is not kept[0]
 
-    def test_a_device_that_is_nearly_full_makes_room_too(self, monkeypatch):
-        """The host has memory, and what is let go of is given back to the device before it is asked again."""
-        free, told = [900], []
+    def test_a_nearly_full_device_evicts_too(self, monkeypatch):
+        """The host has memory. An evicted cell is released on the device before its free memory is read again."""
+        free, released = [900], []
 
         def release(place):
             free[0] = 900
-            told.append("released")
+            released.append(True)
 
-        monkeypatch.setattr(Place, "room", lambda place: [(900, 1000), (free[0], 1000)])
+        monkeypatch.setattr(Place, "free_and_total_bytes", lambda place: [(900, 1000), (free[0], 1000)])
         monkeypatch.setattr(Place, "release", release)
-        cells = ReadyCells()
+        cells = CellCache()
         first, second = (cells.get(workload(), PLACE, "float32", n) for n in (3, 4))
-        assert told == []
+        assert released == []
         free[0] = 100
         cells.get(workload(), PLACE, "float32", 5)
-        assert told == ["released"]
+        assert released == [True]
         assert cells.get(workload(), PLACE, "float32", 4) is second
         assert cells.get(workload(), PLACE, "float32", 3) is not first
 
-    def test_the_room_of_an_accelerator_is_what_its_library_tells(self, monkeypatch):
+    def test_the_library_reports_the_memory_of_an_accelerator(self, monkeypatch):
         functions = xo.backend("numpy").functions
         monkeypatch.setitem(functions, "free_bytes", lambda device: 7)
         monkeypatch.setitem(functions, "device_attributes", lambda device: {"memory_bytes": 9})
         on_device = Place("numpy", "cpu", "cuda")
-        assert on_device.room()[1:] == [(7, 9)]
-        assert len(PLACE.room()) == 1
+        assert on_device.free_and_total_bytes()[1:] == [(7, 9)]
+        assert len(PLACE.free_and_total_bytes()) == 1
         monkeypatch.setitem(functions, "free_bytes", lambda device: 1 / 0)
-        assert on_device.room()[1:] == [(None, None)]
+        assert on_device.free_and_total_bytes()[1:] == [(None, None)]
 
     @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: 3 bytes")])
-    def test_a_full_device_is_emptied_once(self, error):
-        full, told = [error], []
+    def test_a_full_device_is_retried_once(self, error):
+        full, attempts = [error], []
 
         def action(again):
-            told.append(again)
+            attempts.append(again)
             if full:
                 raise full.pop()
             return {"done": True}
 
-        cells = ReadyCells()
+        cells = CellCache()
         first = cells.get(workload(), PLACE, "float32", 3)
-        assert cells.with_room(action) == {"done": True}
-        assert told == [False, True]
+        assert cells.retried(action) == {"done": True}
+        assert attempts == [False, True]
         assert cells.get(workload(), PLACE, "float32", 3) is not first
         full += [error, error]
         with pytest.raises(type(error)):
-            cells.with_room(action)
+            cells.retried(action)
         full += [error]
-        with pytest.raises(type(error)):  # nothing is held that could be let go of
-            cells.with_room(action)
+        with pytest.raises(type(error)):  # the cache is empty
+            cells.retried(action)
 
-    def test_other_failures_are_no_reason_to_try_again(self):
-        cells = ReadyCells()
+    def test_other_failures_are_not_retried(self):
+        cells = CellCache()
         first = cells.get(workload(), PLACE, "float32", 3)
         with pytest.raises(WrongAnswer):
-            cells.with_room(lambda again: cells.get(workload(expected=np.positive), PLACE, "float32", 4))
+            cells.retried(lambda again: cells.get(workload(expected=np.positive), PLACE, "float32", 4))
         assert cells.get(workload(), PLACE, "float32", 3) is first
 
 

@@ -1,4 +1,4 @@
-"""What one environment learns of another."""
+"""The identity of an environment."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ WORKLOADS = (Workload("work", xo.exp, lambda random, n: (random.standard_normal(
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="where a Python lies differs")
-def test_neither_the_folder_nor_pythonpath_lend_code(tmp_path, monkeypatch):
+@pytest.mark.skipif(os.name != "posix", reason="the path of Python differs")
+def test_neither_the_folder_nor_pythonpath_is_imported(tmp_path, monkeypatch):
     package = tmp_path / "xarrayops"
     package.mkdir()
     (package / "__init__.py").write_text("raise RuntimeError('the wrong one')")
@@ -44,7 +44,7 @@ def test_workloads_beside_their_neighbours(tmp_path, monkeypatch):
 
 
 def test_a_folder_or_nothing_is_no_python(tmp_path):
-    with pytest.raises(ValueError, match=f"it is a folder, of which {tmp_path}/bin/python may be the Python"):
+    with pytest.raises(ValueError, match=f"it is a folder, try {tmp_path}/bin/python"):
         Identity.of(str(tmp_path), [])
     with pytest.raises(ValueError, match="an empty path cannot be run"):
         Identity.of("", [])
@@ -54,6 +54,6 @@ def test_another_numpy_makes_no_other_work(monkeypatch):
     known = Identity.here(WORKLOADS).digests
     monkeypatch.setattr("inspect.getsource", lambda module: module.__name__)
     names = Identity.here(WORKLOADS).digests
-    assert known["sum"] != names["sum"], "it is xarrayops' own module that tells"
+    assert known["sum"] != names["sum"], "the module of xarrayops counts"
     monkeypatch.setattr(np.sum, "__module__", "numpy.another", raising=False)
     assert Identity.here(WORKLOADS).digests == names

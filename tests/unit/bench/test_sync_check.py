@@ -1,4 +1,4 @@
-"""The proof that the clock waits for a library, on devices of any speed, which are simulated."""
+"""The check that timing waits for a library, on simulated devices of any speed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops.bench.measure import sync_check
 
 
 class Simulated:
-    """A device with its own clock: so many operations a second, so long to launch, to wait and to read an element."""
+    """A device with simulated time: a rate of operations, and times to launch, to wait and to read an element."""
 
     def __init__(self, monkeypatch, rate, *, waits=True, launch_s=1e-5, read_s=2e-4):
         self.now, self.pending, self.longest = 0.0, 0.0, 0.0
@@ -44,27 +44,27 @@ class Simulated:
 
 
 @pytest.mark.parametrize("rate", [1e9, 5e10, 1e12, 1e13, 5e13, 2e14, 1e15])
-class TestProof:
-    def test_a_library_that_is_waited_for_is_proven_at_any_speed(self, monkeypatch, rate):
+class TestSynchronisation:
+    def test_a_synchronised_library_passes(self, monkeypatch, rate):
         device = Simulated(monkeypatch, rate)
-        found = sync_check.prove("gpu", "cuda:0")
-        assert found["scaling_s"][2] >= 3.5 * found["scaling_s"][0], "the work, and not what surrounds it"
+        found = sync_check.check_synchronisation("gpu", "cuda:0")
+        assert found["scaling_s"][2] >= 3.5 * found["scaling_s"][0], "the work dominates the overhead"
         assert found["scaling_s"][0] > (0.005 if rate < 5e14 else 0.001)
-        assert device.longest < 1.2, "nobody waits for long on a slow device"
+        assert device.longest < 1.2, "the check is short on a slow device"
 
-    def test_one_that_is_not_waited_for_is_seen_at_any_speed(self, monkeypatch, rate):
+    def test_a_library_without_synchronisation_fails(self, monkeypatch, rate):
         Simulated(monkeypatch, rate, waits=False)
         with pytest.raises(sync_check.NotSynchronised, match="could be read after"):
-            sync_check.prove("gpu", "cuda:0")
+            sync_check.check_synchronisation("gpu", "cuda:0")
 
 
-def test_a_slow_reading_is_no_proof_against_a_library(monkeypatch):
+def test_a_slow_reading_passes(monkeypatch):
     """Reading an element of a JAX array on a GPU takes as long as the product of a small matrix."""
     Simulated(monkeypatch, 5e13, read_s=3e-4)
-    assert sync_check.prove("jax", "cuda:0")["launch_s"] == 1e-5
+    assert sync_check.check_synchronisation("jax", "cuda:0")["launch_s"] == 1e-5
 
 
-def test_a_disturbed_moment_is_no_proof_against_a_library(monkeypatch):
+def test_a_disturbance_passes(monkeypatch):
     device, times = Simulated(monkeypatch, 5e10), []
     timed = device.timed
 
@@ -75,8 +75,8 @@ def test_a_disturbed_moment_is_no_proof_against_a_library(monkeypatch):
         return seconds + 0.3 * (len(times) < 12), product
 
     monkeypatch.setattr(sync_check, "timed", disturbed)
-    assert sync_check.prove("numpy", "cpu")["launch_s"] == 1e-5
+    assert sync_check.check_synchronisation("numpy", "cpu")["launch_s"] == 1e-5
 
 
-def test_numpy_is_proven():
-    assert sync_check.prove("numpy", "cpu")["launch_s"] > 0
+def test_numpy_passes():
+    assert sync_check.check_synchronisation("numpy", "cpu")["launch_s"] > 0
