@@ -2,9 +2,9 @@
 
     python benchmarks/conformance.py SUITE [--backends numpy,torch] [--seeds 0,1,2] [--baselines] [--out DIR]
 
-SUITE is a checkout of https://github.com/data-apis/array-api-tests with its submodule. Each backend's namespace is run
-at the version 2025.12 with each seed; the worst count is the figure. Every test that fails must match a reason in
-DEVIATIONS; one that does not makes the exit code 1. Writes conformance.json, where the runs of other backends stay, and
+SUITE is a checkout of https://github.com/data-apis/array-api-tests with its submodule. The namespace of each backend is
+tested at version 2025.12 with each seed; the worst count is reported. Every failing test must match a reason in
+DEVIATIONS, otherwise the exit status is 1. Writes conformance.json, which keeps the runs of other backends, and
 conformance.md.
 """
 
@@ -24,9 +24,9 @@ from typing import Any
 import xarrayops as xo
 
 RESULTS = Path(__file__).parent / "results"
-NATIVE = "bound to a method or operator of the native array, which stays native"
+NATIVE = "tests a method or operator of the native array, which stays native"
 COMPLEX = "special value of a complex function, as the library computes it"
-DIVISION = "special value of a division that the library computes; the mend costs over 10 % at 10**6 elements"
+DIVISION = "special value of a division that the library computes; the correction costs over 10 % at 10**6 elements"
 DEVIATIONS = [
     ("any", r"test_array_object\.py", NATIVE),
     ("any", r"test_has_names\.py.*array_(method|attribute)", NATIVE),
@@ -37,18 +37,22 @@ DEVIATIONS = [
     (
         "jax",
         r"test_creation_functions\.py::test_asarray_arrays",
-        "the test writes into the array, which JAX never does",
+        "the test writes to the array, and JAX arrays are immutable",
     ),
     ("jax", r"test_dlpack\.py::test_dunder_dlpack", NATIVE),
     ("dask", r"test_(unique_\w+|nonzero|repeat)$", "the size is unknown until Dask computes, and the test needs it"),
     ("dask", r"test_dlpack\.py|test_from_dlpack", "Dask arrays have no DLPack methods and no device; they stay native"),
-    ("torch", r"test_linalg\.py::test_outer", "the test computes what it expects with the native tensor's * on uint16"),
+    (
+        "torch",
+        r"test_linalg\.py::test_outer",
+        "the test computes its expected value with the native operator * on uint16",
+    ),
     ("any", r"test_special_cases\.py::test_unary\[\w+\(.*(real|imag)\(x_i\)", COMPLEX),
     ("any", r"test_special_cases\.py::test_binary\[(floor_divide|remainder)\(", DIVISION),
 ]
-"""(backend or "any", pattern of the test's name, why it stays)."""
+"""(backend or "any", pattern of the test's name, reason)."""
 EXAMPLES = {"dask": 3}
-"""--max-examples where it is not 10: Dask takes minutes for one."""
+"""--max-examples where it is not 10. One example takes minutes on Dask."""
 ENVIRONMENT = {"jax": {"JAX_ENABLE_X64": "1"}}
 
 
@@ -59,11 +63,11 @@ BASELINES = {
     "dask": "array_api_compat.dask.array",
     "array_api_strict": "array_api_strict",
 }
-"""What each library has without us."""
+"""The namespace of each library without xarrayops."""
 
 
 def namespace_of(backend: str) -> str:
-    """The value of ARRAY_API_TESTS_MODULE for a backend; a library without one is named by its module."""
+    """The value of ARRAY_API_TESTS_MODULE for a backend. A library without an entry point is named by its module."""
     if backend == "array_api_strict":
         return "exec('import xarrayops, array_api_strict; xp = xarrayops.backend(array_api_strict).namespace')"
     return f"exec('import xarrayops; xp = xarrayops.backend(\"{backend}\").namespace')"
@@ -101,7 +105,7 @@ def run(suite: Path, backend: str, module: str, seed: int) -> dict[str, Any]:
 
 
 def reason(backend: str, test: str) -> str | None:
-    """Why a test may fail; None if it may not."""
+    """The reason why a test may fail; None if it must pass."""
     return next(
         (why for name, pattern, why in DEVIATIONS if name in ("any", backend) and re.search(pattern, test)), None
     )
@@ -117,7 +121,7 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
         "",
         f"Suite: {versions['suite']}. Machine: {versions['machine']}. Python {versions['python']}.",
         "",
-        "| backend | versions | examples per test | seeds | failed, by seed | passed | without us (seed 0) |",
+        "| backend | versions | examples per test | seeds | failed, by seed | passed | failed without xarrayops (seed 0) |",
         "|---|---|---|---|---|---|---|",
     ]
     backends = list(dict.fromkeys(r["backend"] for r in runs))
@@ -141,7 +145,7 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
 
 
 def library_versions(backend: str) -> str:
-    """The versions that a row shows."""
+    """The versions shown in a row."""
     if backend == "array_api_strict":
         import array_api_strict
 
@@ -150,7 +154,7 @@ def library_versions(backend: str) -> str:
 
 
 def versions(suite: Path, earlier: dict[str, Any], backend: str) -> dict[str, Any]:
-    """What was run where; the libraries of earlier runs are kept."""
+    """The suite, the machine and the versions. The libraries of earlier runs are kept."""
     command = ["git", "log", "-1", "--format=%h"]
     commit = subprocess.run(command, cwd=suite, capture_output=True, text=True, check=False)
     return {
@@ -162,12 +166,12 @@ def versions(suite: Path, earlier: dict[str, Any], backend: str) -> dict[str, An
 
 
 def main() -> int:
-    """Run, write, and say whether every deviation is accounted for."""
+    """Run the suite, write the results, and return 1 if a deviation has no reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", type=Path)
     parser.add_argument("--backends", default="numpy,torch,jax,dask,array_api_strict")
     parser.add_argument("--seeds", default="0,1,2")
-    parser.add_argument("--baselines", action="store_true", help="run what each library has without us, too (seed 0)")
+    parser.add_argument("--baselines", action="store_true", help="also test each library without xarrayops (seed 0)")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     backends = options.backends.split(",") if options.backends else []
@@ -186,7 +190,7 @@ def main() -> int:
     runs = results["runs"]
     (options.out / "conformance.md").write_text(report(runs, results["baselines"], results["versions"]))
     unexplained = sorted({f"{r['backend']}: {t}" for r in runs for t in r["tests"] if reason(r["backend"], t) is None})
-    print("\n".join(["unexplained:", *unexplained]) if unexplained else "every deviation has its reason")
+    print("\n".join(["unexplained:", *unexplained]) if unexplained else "every deviation has a reason")
     return 1 if unexplained else 0
 
 

@@ -1,16 +1,16 @@
-"""How often the benchmark tells the same code to differ, and how often it tells a change, on this machine.
+"""The false positives and the power of the benchmark's comparison, on this machine.
 
     python benchmarks/null_test.py [--runs 20] [--budget 300] [--backends numpy,torch] [--keep DIR] [--out FILE]
 
-Runs the command line of the benchmark again and again on pieces of work of a few milliseconds, each also with 1.25 and
-1.5 times as much of it, by turns against an environment that does the same piece in all three. Compared are
+Runs the command line of the benchmark repeatedly on workloads of a few milliseconds, each also with 1.25 and 1.5 times
+the work. The rounds are interleaved with those of an environment that does the same work in all three. It compares
 
-- by turns: the two environments of a run, one of which does 1, 1.25 and 1.5 times the work of the other;
-- apart: each run with the next, as they are, and with one workload at a time changed for the same with more work, under
-  its old name.
+- interleaved: the two environments of a run, one of which does 1, 1.25 and 1.5 times the work of the other;
+- sequential: each run with the next, unchanged, and with one workload at a time replaced by the variant with more work,
+  under its old name.
 
-Run it on a machine that does nothing else. With --keep, runs that are in the folder already are not repeated, so that a
-study can be cut short and gone on with, or counted anew.
+Run it on an otherwise idle machine. With --keep, runs that are already in the folder are not repeated, so that a study
+can be continued or evaluated again.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from xarrayops.bench.results import Results
 KINDS = ("null-matmul", "null-elementwise", "null-transpose", "null-reduction")
 FACTORS = (1.25, 1.5)
 LEAST_S = 1e-3
-"""The bars are for cells of a millisecond and more."""
-BARS = {"same code": 0.01, "1.25 times the work": 0.9, "1.5 times the work": 0.99}
-"""At most the first, at least the others."""
+"""The bars apply to cells of at least a millisecond."""
+BARS = {"unchanged code": 0.01, "1.25 times the work": 0.9, "1.5 times the work": 0.99}
+"""The largest rate of false positives, and the smallest rates of detected slowdowns."""
 OLD = "XARRAYOPS_NULL_TEST_OLD"
-"""Set in the environment that does one piece of work whatever the workload."""
+"""Set in the environment that does the same work for all variants of a workload."""
 VERDICTS = (0, 1, 3)
-"""The exit statuses of a run that was judged."""
+"""The exit statuses of a run whose comparison was completed."""
 WORKLOAD_FILE = '''
 import os
 
@@ -55,7 +55,7 @@ import xarrayops as xo
 from xarrayops.bench import Workload
 
 PIECES = 4
-"""How often the work is done in the time that the others are compared with."""
+"""How often the unchanged workload repeats its work."""
 WORK = {
     "null-matmul": (lambda x: xo.matmul(x, x), lambda x: x @ x, 384),
     "null-elementwise": (lambda x: xo.exp(xo.multiply(x, 0.5)), lambda x: np.exp(x * 0.5), 1152),
@@ -80,7 +80,7 @@ WORKLOADS = tuple(
         inputs=lambda random, n: (random.standard_normal((n, n)),),
         expected=expected,
         sizes=(n,),
-        timed=f"{times} times the same piece of work",
+        timed=f"the same work, repeated {times} times",
     )
     for kind, (work, expected, n) in WORK.items()
     for times in (PIECES, 5, 6)
@@ -89,19 +89,19 @@ WORKLOADS = tuple(
 
 
 def named(kind: str, factor: float) -> str:
-    """The workload that does so many times the work."""
+    """The name of the workload with this factor of work."""
     return kind if factor == 1 else f"{kind} x{factor:g}"
 
 
 def changed(results: Results, kind: str, factor: float) -> Results:
-    """The results as if one workload had become slower by that factor: the one with more work bears its name."""
-    slower, kin = named(kind, factor), {named(kind, each) for each in (1.0, *FACTORS)}
+    """The results as if one workload had become slower by that factor: the variant with more work gets its name."""
+    slower, variants = named(kind, factor), {named(kind, each) for each in (1.0, *FACTORS)}
     rows = [replace(row, workload=kind) for row in results.rows if row.workload == slower]
-    return Results([*rows, *(row for row in results.rows if row.workload not in kin)], results.environment)
+    return Results([*rows, *(row for row in results.rows if row.workload not in variants)], results.environment)
 
 
-def by_turns(runs: Iterable[tuple[Results, Results]]) -> dict[str, dict[str, Any]]:
-    """What was told of the same code and of more work, over the two environments of each run."""
+def interleaved(runs: Iterable[tuple[Results, Results]]) -> dict[str, dict[str, Any]]:
+    """The rates of reported differences between the two environments of each run, for unchanged and for more work."""
     verdicts = [verdict for old, new in runs for verdict in compare.compare(old, new)]
     found = {}
     for name, factor in zip(BARS, (1.0, *FACTORS), strict=True):
@@ -111,10 +111,10 @@ def by_turns(runs: Iterable[tuple[Results, Results]]) -> dict[str, dict[str, Any
     return found
 
 
-def apart(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
-    """The same over the pairs of consecutive runs."""
+def sequential(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
+    """The rates of reported differences between consecutive runs."""
     same = [verdict for old, new in pairwise(runs) for verdict in compare.compare(old, new)]
-    found = {"same code": _counted(same, ("slower", "faster"))}
+    found = {"unchanged code": _counted(same, ("slower", "faster"))}
     for factor in FACTORS:
         more = [
             verdict
@@ -128,13 +128,13 @@ def apart(runs: Sequence[Results]) -> dict[str, dict[str, Any]]:
 
 
 def _counted(verdicts: Iterable[Verdict], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Of the cells of `LEAST_S` and more in both runs: the part of each outcome, how far they moved, the threshold."""
+    """The outcomes, the median ratio and the median threshold of the cells of at least `LEAST_S` in both runs."""
     compared = [v for v in verdicts if v.ratio is not None and min(v.old_s or 0.0, v.new_s or 0.0) >= LEAST_S]
     counts = Counter(verdict.outcome for verdict in compared)
     thresholds = [verdict.threshold for verdict in compared if verdict.threshold is not None]
     return {
         "cells": len(compared),
-        "told": sum(counts[outcome] for outcome in outcomes) / len(compared) if compared else math.nan,
+        "reported": sum(counts[outcome] for outcome in outcomes) / len(compared) if compared else math.nan,
         "outcomes": dict(counts),
         "ratio": median(verdict.ratio for verdict in compared if verdict.ratio) if compared else math.nan,
         "threshold": median(thresholds) if thresholds else math.nan,
@@ -142,12 +142,12 @@ def _counted(verdicts: Iterable[Verdict], outcomes: Sequence[Outcome]) -> dict[s
 
 
 def met(found: dict[str, dict[str, Any]]) -> dict[str, bool]:
-    """Which bars hold."""
-    return {name: (each["told"] <= BARS[name]) == (name == "same code") for name, each in found.items()}
+    """Which bars are met."""
+    return {name: (each["reported"] <= BARS[name]) == (name == "unchanged code") for name, each in found.items()}
 
 
 def old_python(folder: Path) -> Path:
-    """The interpreter of an environment like this one, but for `OLD`."""
+    """An interpreter of this environment that sets `OLD`."""
     path = folder / "old-python"
     path.write_text(f'#!/bin/sh\n{OLD}=1 exec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
     path.chmod(0o755)
@@ -155,7 +155,7 @@ def old_python(folder: Path) -> Path:
 
 
 def measured(folder: Path, workloads: Path, old: Path, options: argparse.Namespace) -> tuple[Results, Results]:
-    """The old and the new results of one run through the command line, unless they are there."""
+    """The old and the new results of one run of the command line, which is skipped if its results exist."""
     if not (folder / "done").exists():
         command = [
             *(sys.executable, "-m", "xarrayops.bench", "--workload-file", str(workloads)),
@@ -170,16 +170,18 @@ def measured(folder: Path, workloads: Path, old: Path, options: argparse.Namespa
 
 
 def main() -> int:
-    """Measure what is not there yet, print the rates; 1 if a bar is missed, but for the power of runs apart."""
+    """Measure the missing runs and print the rates. Returns 1 if a bar (except sequential power) is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=20, help="%(default)s")
-    parser.add_argument("--budget", type=seconds, default=300.0, metavar="TIME", help="for one run (%(default)g s)")
-    parser.add_argument("--backends", default="numpy,torch", help="%(default)s")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the runs stay")
+    parser.add_argument("--runs", type=int, default=20, help="number of runs (default: %(default)s)")
+    parser.add_argument(
+        "--budget", type=seconds, default=300.0, metavar="TIME", help="time limit of a run (default: %(default)g s)"
+    )
+    parser.add_argument("--backends", default="numpy,torch", help="backends to measure (default: %(default)s)")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="folder for the results of all runs")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the rates as JSON")
     options = parser.parse_args()
     if options.runs < 2:
-        parser.error("--runs must be 2 at least: each run is compared with the next")
+        parser.error("--runs must be at least 2: each run is compared with the next")
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
@@ -190,12 +192,13 @@ def main() -> int:
             print(f"run {i + 1} of {options.runs}", file=sys.stderr)
             runs.append(measured(folder / f"run-{i:02}", workloads, old_python(folder), options))
     news = [new for _, new in runs]
-    found = {"by turns": by_turns(runs), "apart": apart(news)}
-    for way, rates in found.items():
+    found = {"interleaved": interleaved(runs), "sequential": sequential(news)}
+    for method, rates in found.items():
         bars = met(rates)
         for name, each in rates.items():
-            held = "as wanted" if bars[name] else f"MISSED: {BARS[name]:.0%} is the bar"
-            print(f"{way}, {name}: {each['told']:.1%} of {each['cells']} told to differ, {held}; {each['outcomes']}")
+            met_text = "bar met" if bars[name] else f"BAR MISSED ({BARS[name]:.0%})"
+            share = f"{each['reported']:.1%} of {each['cells']} cells reported as different"
+            print(f"{method}, {name}: {share}, {met_text}; {each['outcomes']}")
     if options.out:
         first = news[0].environment
         rounds = median(len(process) for run in news for row in run.rows for process in row.medians_s)
@@ -210,7 +213,7 @@ def main() -> int:
             "rates": found,
         }
         options.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    return 0 if all(met(found["by turns"]).values()) and met(found["apart"])["same code"] else 1
+    return 0 if all(met(found["interleaved"]).values()) and met(found["sequential"])["unchanged code"] else 1
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Write what CuPy's functions accept into tests/standins/cupy_signatures.json, by which the stand-in refuses the rest.
+"""Write the signatures of CuPy's functions to tests/standins/cupy_signatures.json, which the stand-in enforces.
 
     .venv-cupy/bin/python tools/cupy_signatures.py [--check]
 
 Needs the real CuPy, but no GPU: ``make cupy-signatures`` makes the environment. The names are those that the stand-in
-defines, and what CuPy has under each is read from its wheel: signatures from Python where it has them, else from the
-first line of the docstring, where Cython writes them; and the dtypes of the loops of each ufunc.
-``--check`` ends with 1 if the file differs from that.
+defines. Their signatures come from Python where available, otherwise from the first line of the docstring, where Cython
+writes them. The file also holds the dtypes of the loops of each ufunc. ``--check`` ends with 1 if the file is outdated.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ FILE = ROOT / "tests" / "standins" / "cupy_signatures.json"
 LIST = "import json, cupy, cupyx.scipy.sparse; print(json.dumps(sorted(cupy._signatures.DEFINED)))"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 PLAIN = "..."
-"""What stands for any default."""
+"""The placeholder for any default."""
 
 
 def defined() -> list[str]:
-    """The names that the stand-in defines, qualified; it has a process of its own, for it has CuPy's name."""
+    """The qualified names that the stand-in defines. A separate process reads them, because it has CuPy's name."""
     environment = {**os.environ, **WITHOUT_DEVICES, "PYTHONPATH": str(STANDIN)}
     done = subprocess.run([sys.executable, "-c", LIST], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return list(json.loads(done.stdout))
 
 
 def resolve(name: str) -> Any:
-    """What a qualified name stands for in the packages installed here.
+    """The object with a qualified name in the installed packages.
 
     Raises
     ------
@@ -60,7 +59,7 @@ def resolve(name: str) -> Any:
 
 
 def signature_of(name: str, found: Any) -> str | None:
-    """The parameters as in a ``def``, with ``...`` for every default; None for what is no function."""
+    """The parameters as in a ``def``, with ``...`` for every default; None for objects that are not functions."""
     import cupy
 
     if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
@@ -74,11 +73,11 @@ def signature_of(name: str, found: Any) -> str | None:
     except (TypeError, ValueError):
         signature = None
     if signature is None or inspect.Parameter.VAR_KEYWORD in {p.kind for p in signature.parameters.values()}:
-        told = documented(name, found)
-        if told is not None:
-            return told
+        parameters_text = documented(name, found)
+        if parameters_text is not None:
+            return parameters_text
     if signature is None:
-        raise ValueError(f"the signature of {name} is not known")
+        raise ValueError(f"the signature of {name} is unknown")
     is_method = inspect.isclass(resolve(name.rpartition(".")[0]))
     parameters = [
         p.replace(annotation=p.empty, default=p.default if p.default is p.empty else Ellipsis)
@@ -88,7 +87,7 @@ def signature_of(name: str, found: Any) -> str | None:
 
 
 def documented(name: str, found: Any) -> str | None:
-    """The parameters in the docstring, without the types of C and without ``self``; None if there are none."""
+    """The parameters in the docstring, without C types and ``self``; None if the docstring has no signature."""
     last = name.rpartition(".")[2]
     match = re.search(rf"^\s*[\w.]*?(?:\b{last}|__init__)\((.*)\)(?: ->.*)?$", found.__doc__ or "", re.MULTILINE)
     if match is None:
@@ -103,7 +102,7 @@ def documented(name: str, found: Any) -> str | None:
 
 
 def read() -> dict[str, Any]:
-    """All that the file holds."""
+    """The content of the file."""
     import cupy
 
     found = {name: resolve(name) for name in defined()}
@@ -118,7 +117,7 @@ def read() -> dict[str, Any]:
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python tools/cupy_signatures.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if the file is not current")
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if the file is outdated")
     options = parser.parse_args()
     now = json.dumps(read(), indent=1) + "\n"
     if not options.check:
@@ -127,7 +126,8 @@ def main() -> int:
     if FILE.read_text() == now:
         return 0
     print(
-        f"{FILE.relative_to(ROOT)} is not what {sys.executable} finds: run this tool without --check", file=sys.stderr
+        f"{FILE.relative_to(ROOT)} differs from the CuPy of {sys.executable}: run this tool without --check",
+        file=sys.stderr,
     )
     return 1
 

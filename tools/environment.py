@@ -1,12 +1,12 @@
-"""Make a virtual environment with everything that a make target needs, or reuse the one that is there.
+"""Make a virtual environment with everything that a make target needs, or reuse an existing one.
 
     python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,gpu}
 
-cpu: xarrayops with every library in its CPU build, and all that tests, lint and types need. test: the sample backend
-besides, which a benchmark need not show. docs: what builds the documentation site besides. xla: PyTorch/XLA in an
-environment of its own. cupy: the real CuPy, which needs no device to be imported. gpu:
-xarrayops as it is now, beside the libraries that the Python running this has; with WHEELS=<folder> from the wheels that
-tools/wheels.py put there. A stamp in the folder tells a later run that nothing has changed.
+cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with the
+sample backend, which does not belong in a benchmark. docs: the
+cpu environment with what builds the documentation site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported
+without a device. gpu: the current xarrayops with the libraries of the running Python; with WHEELS=<folder>, from the
+wheels that tools/wheels.py put there. A stamp file in the folder shows later runs that nothing has changed.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ ROOT = Path(__file__).resolve().parent.parent
 TORCH = "torch==2.13.0"
 CUPY = "cupy-cuda12x==14.2.0"
 NO_TORCH = """
-PyTorch's CPU build is in no package index that pip is set up for, and the default build brings gigabytes of CUDA. Going
-on without PyTorch. To have it, point PIP_EXTRA_INDEX_URL at the index of CPU builds that https://pytorch.org names, or
-install the build of your choice into {folder}, and run make again.
+No package index of pip has the CPU build of PyTorch, and the default build includes gigabytes of CUDA. Continuing
+without PyTorch. To install it, set PIP_EXTRA_INDEX_URL to the index of CPU builds given at https://pytorch.org, or
+install another build into {folder}, and run make again.
 """
 BESIDES = ("test", "docs")
 """The kinds that add to an environment of the kind cpu."""
 WITHOUT_TORCH = " without PyTorch"
-"""Ends a stamp as long as PyTorch could not be had, so that later runs try again."""
+"""The end of a stamp without PyTorch, so that later runs try again."""
 
 
 def pip(folder: Path, *arguments: str) -> bool:
-    """Run pip inside the environment; whether it succeeded."""
+    """Run pip in the environment and return whether it succeeded."""
     command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     return subprocess.run([*command, *arguments], cwd=ROOT, check=False).returncode == 0
 
 
 def get_torch(folder: Path) -> bool:
-    """Whether PyTorch is there or could be had: the CPU build, named where the default build is a CUDA one."""
+    """Install PyTorch if necessary, in its CPU build, and return whether it is installed."""
     wanted = f"{TORCH}+cpu" if platform.system() == "Linux" and platform.machine() == "x86_64" else TORCH
     if has_torch(folder) or pip(folder, wanted):
         return True
@@ -52,7 +52,7 @@ def get_torch(folder: Path) -> bool:
 
 
 def has_torch(folder: Path) -> bool:
-    """Whether the environment holds PyTorch already."""
+    """Whether PyTorch is installed in the environment."""
     probe = [
         str(folder / "bin" / "python"),
         "-c",
@@ -62,9 +62,9 @@ def has_torch(folder: Path) -> bool:
 
 
 def create(folder: Path, kind: str) -> None:
-    """An environment with pip; for gpu it sees what this Python sees, also if this Python is an environment itself.
+    """Create an environment with pip. For gpu it includes the packages of this Python, which may be an environment too.
 
-    A relocatable Python works as the target of a link alone. Debian's lacks what venv gets pip from, but may have pip.
+    Links are needed for relocatable builds of Python. Debian's Python lacks ensurepip but may have pip.
     """
     if kind != "gpu":
         venv.create(folder, with_pip=True, symlinks=True)
@@ -76,7 +76,7 @@ def create(folder: Path, kind: str) -> None:
 
 
 def install(folder: Path, kind: str, *, torch: bool) -> bool:
-    """Install what the kind of environment holds."""
+    """Install the packages of this kind of environment."""
     if kind == "xla":
         return pip(folder, "torch==2.9.0", "torch-xla==2.9.0", "-e", ".[test,lowp]")
     if kind == "cupy":
@@ -92,22 +92,22 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
 
 
 def install_beside(folder: Path, wheels: Path | None) -> bool:
-    """Install xarrayops, out of wheels or built here, and what it needs and is not there."""
+    """Install xarrayops, from wheels or built here, and its missing dependencies."""
     if wheels is None:
         isolated = importlib.util.find_spec("hatchling") is None
         return pip(folder, *([] if isolated else ["--no-build-isolation"]), ".[bench,contract]")
     stale = differing(wheels)
     if stale:
-        print(f"{wheels} was made of other sources ({stale[0]}). Run make wheels again.", file=sys.stderr)
+        print(f"{wheels} was built from other sources ({stale[0]}). Run make wheels again.", file=sys.stderr)
         return False
     offline = ("--no-index", "--find-links", str(wheels))
-    # A wheel of the same version counts as installed, whatever it holds.
+    # Otherwise pip skips a wheel of the same version, even if its content differs.
     own = pip(folder, *offline, "--no-deps", "--force-reinstall", "xarrayops")
     return own and pip(folder, *offline, "xarrayops[bench,contract]")
 
 
 def differing(wheels: Path) -> list[str]:
-    """The modules of this checkout that the wheel in the folder lacks or holds in another version."""
+    """The modules that differ between this checkout and the wheel in the folder."""
     found = sorted(wheels.glob("xarrayops-*.whl"))
     if not found:
         return ["there is no wheel of xarrayops"]
@@ -139,7 +139,7 @@ def main(folder: Path, kind: str) -> int:
         return 0
     if not install(folder, kind, torch=torch):
         return 1
-    if kind != "gpu":  # which holds a copy of the sources
+    if kind != "gpu":  # gpu installs a copy of the sources
         stamp.write_text(wanted if torch else wanted + WITHOUT_TORCH)
     return 0
 

@@ -1,18 +1,18 @@
-"""Run everything that an accelerator can show, correctness first, within a limit of time.
+"""Run all tests and benchmarks for accelerators within a time limit, correctness first.
 
     python tools/gpu.py ENVIRONMENT OUT [--seconds 570] [--list]
 
-The stages, one after the other: the environment, the doctor, the probes of tests/gpu, the tests with the mark
-``device``, and the benchmark, which gets the time that is left. Each writes what it finds into OUT as it goes, so that
-a stage that dies or is stopped loses nothing and stops no other:
+The stages, in this order: the environment, the doctor, the probes of tests/gpu, the tests with the mark ``device``, and
+the benchmark, which gets the remaining time. Each stage writes its results to OUT at once, so that a stage that dies or
+is stopped loses nothing and does not affect the others:
 
-    gpu.json        the stages: command, status, seconds; written anew after each
-    gpu.log         all that they print
+    gpu.json        the stages: command, status, seconds; written after each stage
+    gpu.log         the output of all stages
     probes.jsonl    a line for each case of a probe
     tests.jsonl     a line for each test
-    benchmark/      the benchmark's results and report
+    benchmark/      the results and reports of the benchmark
 
-Ends with 1 if a stage failed. ``--list`` shows the stages, and what they would run on a device, and runs none.
+Exit status: 1 if a stage failed. ``--list`` shows the stages and their commands without running them.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GRACE_S = 15.0
-"""What a stage has after its time for writing what it found until then."""
+"""The additional time of a stopped stage to write its results."""
 JOBS = 12
 JOB_BYTES = 4 << 30
-"""Memory of the device that a process of the tests may take: three libraries, each with a context of its own."""
+"""The device memory of a test process: three libraries, each with its own context."""
 SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONUNBUFFERED": "1"}
 SECONDS = 570.0
-"""Ten minutes, less what the start of the command and the end of the last stage take."""
+"""Ten minutes, minus the time to start the command and to end the last stage."""
 SURVEY_S = 60.0
-"""How long the libraries may take to say what there is."""
+"""The time limit for listing the devices of the libraries."""
 CACHE_RACES = tuple(f"ignore:Error {done} persistent compilation cache:UserWarning" for done in ("reading", "writing"))
-"""JAX's cache has no locks: a worker may read an entry that another one has half written, and then compiles itself."""
+"""JAX's cache has no locks: a worker may read an incomplete entry of another worker. It then compiles by itself."""
 LEFT = "{seconds left}"
 TESTS = ("tests/contract", "tests/unit/backends/torch/test_attention_cuda.py")
-"""Where tests have the mark ``device``; others need packages that such a machine may lack."""
+"""The tests with the mark ``device``. Others need packages that such a machine may lack."""
 CUPY_SUITES = tuple(f"tests/standins/cupy_{name}_suite.py" for name in ("dense", "sparse", "order", "products"))
 SURVEY = """
 import importlib.util, json, xarrayops as xo
@@ -63,17 +63,17 @@ print(json.dumps(found))
 
 @dataclass
 class Stage:
-    """A command, and what it may take in seconds: None for all that is left, which it is told in place of LEFT."""
+    """A command and its time limit in seconds. None means the remaining time, which replaces `LEFT` in the command."""
 
     name: str
     command: list[str]
     limit: float | None
     environment: Mapping[str, str] = field(default_factory=dict)
-    status: str = "not run: no time is left"
+    status: str = "not run: no time left"
     seconds: float = 0.0
 
     def run(self, left: float, log: IO[str]) -> None:
-        """Run it in a process group of its own, and note what became of it."""
+        """Run the command in its own process group and record its status."""
         start = time.monotonic()
         limit = left if self.limit is None else min(self.limit, left)
         self.command = [part.replace(LEFT, str(int(limit - GRACE_S))) for part in self.command]
@@ -120,7 +120,7 @@ def _tell(text: str, log: IO[str]) -> None:
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    """Interrupt what still runs, so that it writes what it has; then end all of its group."""
+    """Interrupt the process, so that it writes its results, then end its process group."""
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
@@ -131,7 +131,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 
 def stages(environment: Path, out: Path, seconds: float = SECONDS) -> Iterator[Stage]:
-    """The stages; each is made when its turn has come, for what it runs depends on what is there by then."""
+    """The stages. Each is created when the previous one has ended, because its command depends on what is installed."""
     python = str(environment / "bin" / "python")
     caches = environment / "caches"
     checks = {
@@ -148,14 +148,14 @@ def stages(environment: Path, out: Path, seconds: float = SECONDS) -> Iterator[S
     tests = [python, "-m", "pytest", "-q", "-m", "device", "-p", "no:cacheprovider", "--tb=short"]
     tests += [option for warning in CACHE_RACES for option in ("-W", warning)]
     tests += ["-p", "tests.gpu.journal", "--journal", str(out / "tests.jsonl"), *_workers(survey), *_files(survey)]
-    # Other plug-ins that happen to be there may warn, and warnings are errors.
+    # Other installed plug-ins may emit warnings, and warnings are errors.
     yield Stage("tests", tests, 0.4 * seconds, {**checks, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     benchmark = [python, "-m", "xarrayops.bench", "--all", "--budget", LEFT, "--out", str(out / "benchmark")]
     yield Stage("benchmark", benchmark, None)
 
 
 def _survey(python: str) -> dict[str, Any]:
-    """Whether xdist is there, whether CuPy has a device, and the memory of the smallest device."""
+    """Whether xdist is installed, whether CuPy has a device, and the memory of the smallest device."""
     environment = {**os.environ, **SETTINGS}
     with suppress(subprocess.SubprocessError):
         done = subprocess.run(
@@ -166,7 +166,7 @@ def _survey(python: str) -> dict[str, Any]:
 
 
 def _workers(survey: Mapping[str, Any]) -> list[str]:
-    """pytest's options for as many processes as the cores and the memory of the device allow, where xdist is there."""
+    """The pytest options for parallel tests, limited by cores and device memory; none without xdist."""
     if not survey["xdist"]:
         return []
     most = JOBS if survey["memory"] is None else max(1, survey["memory"] // JOB_BYTES)
@@ -178,7 +178,7 @@ def _files(survey: Mapping[str, Any]) -> list[str]:
 
 
 def show(environment: Path, out: Path, seconds: float) -> int:
-    """Print the stages, and what they would run on a device."""
+    """Print the stages and their commands."""
     python = str(environment / "bin" / "python")
     more = {
         "probes": [[python, "tests/gpu", "--list"], [python, "tests/gpu", "--only", "devices"]],
@@ -186,7 +186,7 @@ def show(environment: Path, out: Path, seconds: float) -> int:
         "benchmark": [[python, "-m", "xarrayops.bench", "--list"]],
     }
     for stage in stages(environment, out, seconds):
-        limit = "with the time that is left" if stage.limit is None else f"at most {stage.limit:.0f} s"
+        limit = "with the remaining time" if stage.limit is None else f"at most {stage.limit:.0f} s"
         print(f"\n== {stage.name}, {limit}: {' '.join(stage.command)}", flush=True)
         for command in more.get(stage.name, ()):
             subprocess.run(command, cwd=ROOT, env={**os.environ, **SETTINGS}, check=False)
@@ -199,8 +199,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python tools/gpu.py", description=__doc__.splitlines()[0])
     parser.add_argument("environment", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="for all stages together (%(default)s)")
-    parser.add_argument("--list", action="store_true", help="show what would run, and end")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="time limit (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="show the stages without running them")
     options = parser.parse_args()
     environment, out = options.environment.absolute(), options.out.absolute()
     if options.list:
@@ -214,7 +214,7 @@ def main() -> int:
 
 
 def run(given: Iterable[Stage], end: float, record: Path, log: IO[str]) -> list[Stage]:
-    """Run stages until a time of the monotonic clock, whatever becomes of each; the record is written after each."""
+    """Run stages until a time of the monotonic clock, even if some fail. The record is written after each stage."""
     ran = []
     for stage in given:
         ran.append(stage)

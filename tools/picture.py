@@ -1,4 +1,4 @@
-"""The README's picture of a benchmark: how long each library takes beside NumPy, workload by workload."""
+"""The README's picture of a benchmark: the speed of each library relative to NumPy, by workload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops.bench.report import tables
 from xarrayops.bench.results import Results, Row
 
 WIDTH, ROW, TOP, LEFT, RIGHT = 860, 24, 76, 250, 40
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito, for all eyes
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito, safe for colour blindness
 SHAPES = ("circle", "square", "diamond", "triangle")
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #24292f } .faint { fill: #57606a } .grid { stroke: #d0d7de }
@@ -21,7 +21,7 @@ text { font: 13px system-ui, sans-serif; fill: #24292f } .faint { fill: #57606a 
 
 
 def svg(results: Results) -> str:
-    """One line for each workload at its largest size: NumPy's time over each library's, to the right what is faster."""
+    """A line for each workload at its largest size: NumPy's time over each library's. Faster libraries are right."""
     lines = _lines(results)
     places = list(dict.fromkeys(place for _, ratios in lines for place in ratios))
     ratios = [ratio for _, each in lines for ratio in each.values()]
@@ -76,7 +76,7 @@ def _machine(results: Results) -> str:
 
 
 def _mark(x: float, y: float, number: int) -> str:
-    """A shape and a colour for each place, so that neither alone must be told apart."""
+    """A mark with a shape and a colour for each library, so that one of them is enough to distinguish it."""
     colour, shape = COLOURS[number % len(COLOURS)], SHAPES[number % len(SHAPES)]
     if shape == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'

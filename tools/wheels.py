@@ -1,10 +1,10 @@
-"""Make a folder of wheels, with which ``make gpu WHEELS=FOLDER`` needs no network on the machine with the accelerator.
+"""Make a folder of wheels, so that ``make gpu WHEELS=FOLDER`` needs no network on the machine with the accelerator.
 
     python tools/wheels.py FOLDER [--python 3.12] [--platform manylinux_2_28_x86_64 ...] [NAME ...]
 
-It holds xarrayops as it is here, and array-api-compat and array-api-strict, which come with no GPU library; all three
-serve every Python and platform. More names bring more wheels, without what these need; those
-of compiled packages for the Python and the platform that are named, by default this one.
+It contains the current xarrayops, array-api-compat and array-api-strict, which are pure Python packages. More packages
+can be named; their dependencies are not included. Compiled packages are downloaded for the given Python and platform,
+by default for this one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ CARRIED = ("array-api-compat", "array-api-strict")
 
 
 def pip(*arguments: str) -> None:
-    """Run pip, and stop where it fails."""
+    """Run pip and raise an error if it fails."""
     subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
 
 
 def requirements() -> list[str]:
-    """What the project asks for of the packages that are carried."""
+    """The project's requirements for the packages in `CARRIED`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     known = [*project["dependencies"], *project["optional-dependencies"]["contract"]]
     return [spec for spec in known if spec.startswith(CARRIED)]
@@ -35,9 +35,11 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python tools/wheels.py", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("more", nargs="*", metavar="NAME", help="another package, as pip takes it")
-    parser.add_argument("--python", metavar="VERSION", help="of the other machine, such as 3.12")
-    parser.add_argument("--platform", action="append", default=[], metavar="TAG", help="of the other machine")
+    parser.add_argument("more", nargs="*", metavar="NAME", help="another package, in pip's syntax")
+    parser.add_argument("--python", metavar="VERSION", help="Python of the other machine, such as 3.12")
+    parser.add_argument(
+        "--platform", action="append", default=[], metavar="TAG", help="platform tag of the other machine"
+    )
     options = parser.parse_args()
     folder = options.folder.absolute()
     for old in folder.glob("xarrayops-*.whl"):

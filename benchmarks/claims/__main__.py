@@ -1,11 +1,11 @@
-"""Published figures that brought people here, measured again on this machine through the benchmark's own harness.
+"""Published performance claims, measured on this machine with the benchmark.
 
     python benchmarks/claims [--size toy|default] [--only ID,ID] [--budget 600] [--out FILE.json]
 
-Each claim is a ratio of two workloads, whose answers are checked against float64 like all of the benchmark's. It holds
-where the interval of the ratio lies within a tenth of what is claimed, and is undecided where the interval reaches over
-a border or has too few rounds behind it. What this machine lacks is told, not guessed. The machine should do nothing
-else meanwhile.
+Each claim is a ratio of two workloads, whose answers are checked against float64 as in the benchmark. A claim holds if
+the interval of the ratio is within a tenth of the claimed value. It is undecided if the interval crosses a limit or has
+too few rounds. Claims that this machine cannot measure are reported with the reason. Run it on an otherwise idle
+machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import CLAIMS, Claim
-from judging import BY_THE_WAY, NEAR, Finding, judge, unmeasured
+from judging import MEMORY_NOISE, NEAR, Finding, judge, unmeasured
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -31,7 +31,7 @@ from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, selec
 from xarrayops.bench import workload_sources
 from xarrayops.bench.results import Results, Row
 from xarrayops.bench.run.journal import Journal
-from xarrayops.bench.run.plan import PROCESSES, ROUND_S, Plan
+from xarrayops.bench.run.plan import PROCESSES, ROUND_S, BenchPlan
 from xarrayops.bench.run.progress import Watcher
 from xarrayops.bench.run.runner import run
 
@@ -39,15 +39,15 @@ SOURCES = (str(Path(__file__).with_name("claim_workloads.py")),)
 SIZES = ("toy", "default")
 BUDGET_S = 600.0
 TIMEOUT_S = 300.0
-"""For one answer: preparing a product of 10000 by 10000 takes two of them on the CPU, one in float64."""
+"""The limit for one answer: preparing the matrices of order 10000 takes two products on the CPU, one in float64."""
 SHARED = ("xarrayops", "machine", "load", "settings")
-"""What all runs have in common in their environments."""
+"""The entries that the environments of all runs share."""
 STYLES = {"holds": "green", "stronger": "bold green", "weaker": "yellow", "does not hold": "bold red"}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How it is measured; ``budget_s`` is for each set of libraries, measured one after the other."""
+    """The settings of the runs. ``budget_s`` applies to each set of libraries."""
 
     size: str = "default"
     budget_s: float = BUDGET_S
@@ -57,20 +57,20 @@ class Settings:
 
     @classmethod
     def of(cls, size: str, budget_s: float) -> Settings:
-        """At toy size no more than shows that it runs: from two rounds nothing is decided."""
+        """The settings for a size. The toy size only shows that everything runs; two rounds decide nothing."""
         return cls(size, budget_s, processes=1, rounds=2, round_s=0.005) if size == "toy" else cls(size, budget_s)
 
 
 @dataclass
 class Here:
-    """The kinds of devices of each library on this machine, or why it has none."""
+    """The kinds of devices of each library on this machine, or the reason why it has none."""
 
     devices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def look(cls, backends: Sequence[str]) -> Here:
-        """Ask each library in a process of its own."""
+        """Examine each library in a separate process."""
         here = cls()
         for found in doctor.examine_all(backends):
             if found["available"]:
@@ -80,13 +80,13 @@ class Here:
         return here
 
     def places(self, claim: Claim) -> list[tuple[str, str]]:
-        """Where the claim can be measured: libraries, and kinds of their devices."""
+        """The libraries and kinds of devices on which the claim can be measured."""
         if claim.against and claim.against not in self.devices:
             return []
         return [(name, kind) for name in claim.backends for kind in self.devices.get(name, ()) if kind in claim.devices]
 
     def lacking(self, claim: Claim) -> list[tuple[str, str]]:
-        """Libraries in which the claim cannot be measured, and why not."""
+        """The libraries in which the claim cannot be measured, and the reasons."""
         found = {name: self.reasons.get(name, "") for name in (*claim.backends, claim.against) if name}
         for name in claim.backends:
             if name in self.devices and not set(self.devices[name]) & set(claim.devices):
@@ -95,7 +95,7 @@ class Here:
 
 
 def measured(claims: Sequence[Claim], here: Here, settings: Settings) -> tuple[list[Finding], list[dict[str, Any]]]:
-    """The findings in the order of the claims, and what each run says of the machine and the libraries."""
+    """The findings in the order of the claims, and the environment of each run."""
     groups: dict[tuple[str, ...], list[Claim]] = {}
     for claim in claims:
         needed = dict.fromkeys(name for place in here.places(claim) for name in (claim.against, place[0]) if name)
@@ -117,9 +117,9 @@ def measured(claims: Sequence[Claim], here: Here, settings: Settings) -> tuple[l
 
 
 def _run(backends: tuple[str, ...], claims: Sequence[Claim], settings: Settings) -> Results:
-    """One run of the harness with all workloads of some claims."""
+    """One run of the benchmark with all workloads of some claims."""
     wanted = {name for claim in claims for name in (claim.baseline, claim.contestant)}
-    plan = Plan(
+    plan = BenchPlan(
         backends=backends,
         workloads=tuple(workload for workload in workload_sources.load(SOURCES) if workload.name in wanted),
         timeout_s=TIMEOUT_S,
@@ -139,7 +139,7 @@ def _by_place(rows: Sequence[Row]) -> dict[tuple[str, str, str], list[Row]]:
 
 
 def report(findings: Sequence[Finding], environments: Sequence[Mapping[str, Any]], size: str) -> dict[str, Any]:
-    """The file: where and when it was measured, by what rule, and what was found."""
+    """The content of the file: machine, date, rules and findings."""
     shared = {name: environments[0][name] for name in SHARED} if environments else {}
     return {
         **shared,
@@ -149,10 +149,10 @@ def report(findings: Sequence[Finding], environments: Sequence[Mapping[str, Any]
         "devices": {name: known for each in environments for name, known in each["devices"].items()},
         "size": size,
         "rule": {
-            "ratio": "how many times more the baseline takes than the contestant",
-            "interval": "of the median ratio of a round; of memory, from what a process may take by the way",
+            "ratio": "the baseline's time or memory divided by the contestant's",
+            "interval": "of the median ratio of the rounds; for memory, from the overhead of a process",
             "near": NEAR,
-            "by_the_way_bytes": BY_THE_WAY,
+            "memory_noise_bytes": MEMORY_NOISE,
         },
         "claims": [asdict(finding) for finding in findings],
     }
@@ -161,28 +161,34 @@ def report(findings: Sequence[Finding], environments: Sequence[Mapping[str, Any]
 def show(findings: Sequence[Finding], size: str, console: Console) -> None:
     """Print a line for each finding, and each claim's source once."""
     table = Table(title=f"Claims ({size} size)", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    for column in ("claim", "where", "finding", "verdict", "because"):
+    for column in ("claim", "backend and device", "finding", "verdict", "reason"):
         table.add_column(column, overflow="fold")
     for finding in findings:
         place = f"{finding.backend} {finding.device}".strip()
         verdict = Text(finding.verdict, style=STYLES.get(finding.verdict, "dim"))
-        table.add_row(finding.id, place, finding.told, verdict, Text(finding.reason))
+        table.add_row(finding.id, place, finding.summary, verdict, Text(finding.reason))
     console.print(table)
     for finding in {finding.id: finding for finding in findings}.values():
-        told = finding.source
-        says = "where it says" if told["has_figure"] else "where the figure is not, but this"
+        source = finding.source
+        says = "which says" if source["has_figure"] else "which does not have the figure but says"
         console.print(Text(f"{finding.id}: {finding.claim}."))
-        console.print(Text(f"  {told['origin']}; {told['url']}, {says}: {told['says']}."))
+        console.print(Text(f"  {source['origin']}; {source['url']}, {says}: {source['says']}."))
     if size == "toy":
-        console.print(Text("Toy sizes show that it runs, and nothing of any claim.", style="yellow"))
+        console.print(Text("Toy sizes only show that the claims can be measured.", style="yellow"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write if asked; 1 if nothing could be measured."""
+    """Measure the claims, and print and write the findings. Returns 1 if nothing could be measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", choices=SIZES, default="default", help="%(default)s")
-    parser.add_argument("--only", type=names, default=(), metavar="ID,ID", help="only these claims")
-    parser.add_argument("--budget", type=seconds, default=BUDGET_S, metavar="TIME", help="for each set of libraries")
+    parser.add_argument("--size", choices=SIZES, default="default", help="size of the inputs (default: %(default)s)")
+    parser.add_argument("--only", type=names, default=(), metavar="ID,ID", help="measure only these claims")
+    parser.add_argument(
+        "--budget",
+        type=seconds,
+        default=BUDGET_S,
+        metavar="TIME",
+        help="time limit for each set of libraries: 90 or 90s, 5m, 1h (default: %(default)g s)",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the findings as JSON")
     options = parser.parse_args(arguments)
     try:

@@ -1,4 +1,4 @@
-"""The claims, as data: what is told, where, for what, and which two workloads show whether it is so here."""
+"""The claims as data: what is claimed, the source, and the two workloads that test it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal
 
 CPU, CUDA = "cpu", "cuda"
 Quantity = Literal["time", "memory", "memory growth"]
-"""time: of a call. memory: the inputs and what a call adds. memory growth: of what a call adds, by twice the length."""
+"""time: of a call. memory: inputs and the peak of a call. memory growth: of the peak, at twice the length."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a claim comes from.
+    """The source of a claim.
 
-    ``says`` is what stands at the address, which is the published figure itself only where ``has_figure``.
+    ``says`` is the content of the page at the URL. It contains the published figure only if ``has_figure``.
     """
 
     origin: str
@@ -25,20 +25,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Claim:
-    """A published ratio, and the workloads that it is measured by.
+    """A published ratio, and the workloads that test it.
 
     Attributes
     ----------
     claimed : float
-        How many times more the baseline takes than the contestant; 1 where they are told to be equal.
+        The time or memory of the baseline divided by that of the contestant; 1 if they are claimed to be equal.
     baseline, contestant : str
         The names of workloads in `claim_workloads`.
     backends, devices : tuple of str
-        Where it is measured: on each of these devices of each of these libraries that is here.
+        The libraries and kinds of devices on which it is measured, as far as they are available.
     against : str
-        The library that runs the baseline, on the CPU; without it, the contestant's own, on the same device.
+        The library that runs the baseline on the CPU. If empty, the contestant's library on the same device.
     quantity : str
-        What is compared.
+        The quantity that is compared.
     """
 
     id: str
@@ -54,31 +54,31 @@ class Claim:
 
     @property
     def needs(self) -> str:
-        """The libraries and devices, for people."""
-        beside = f", beside {self.against} on the CPU" if self.against else ""
-        return f"{' or '.join(self.backends)} on {' or '.join(self.devices)}{beside}"
+        """The required libraries and devices as text."""
+        against = f", compared with {self.against} on the CPU" if self.against else ""
+        return f"{' or '.join(self.backends)} on {' or '.join(self.devices)}{against}"
 
 
 _CONTIGUOUS = Source(
-    origin="as commonly told of NumPy and PyTorch; where the figure was first published is not known",
+    origin="a common claim about NumPy and PyTorch; the first publication of the figure is unknown",
     url="https://github.com/numpy/numpy/pull/23752",
     says="NumPy made matmul faster for operands that are not contiguous, and measured it for several BLAS libraries",
     has_figure=False,
 )
 _IN_PLACE = Source(
-    origin="as commonly told of PyTorch's functions with an underscore",
+    origin="a common claim about PyTorch's in-place functions",
     url="https://discuss.pytorch.org/t/whats-the-difference-between-nn-relu-and-nn-relu-inplace-true/948",
     says="inplace=True allocates no output and can sometimes slightly decrease the memory usage",
     has_figure=False,
 )
 _CUPY = Source(
-    origin="as commonly told of CuPy; where the figure was first published is not known",
+    origin="a common claim about CuPy; the first publication of the figure is unknown",
     url="https://cupy.dev",
-    says="CuPy speeds up some operations more than 100 times; which of them, and on what, a chart tells",
+    says="CuPy speeds up some operations more than 100 times; a chart shows the operations and devices",
     has_figure=False,
 )
 _FLASH_TIME = Source(
-    origin="as commonly told of FlashAttention",
+    origin="a common claim about FlashAttention",
     url="https://arxiv.org/abs/2205.14135",
     says="3 times for the whole training of GPT-2 at length 1K, on GPUs",
     has_figure=False,
@@ -90,13 +90,13 @@ _FLASH_MEMORY = Source(
     has_figure=True,
 )
 _CSR = Source(
-    origin="PyTorch's issue 151351, which asks for it: its own conversion to CSR took far more time and memory",
+    origin="PyTorch issue 151351, which requests it because the conversion to CSR took far more time and memory",
     url="https://github.com/pytorch/pytorch/issues/151351",
     says="a huge difference in time and memory between converting to COO and converting to CSR",
     has_figure=False,
 )
 _TORCHSCRIPT = Source(
-    origin="as commonly told of TorchScript, which PyTorch deprecates; where it was first published is not known",
+    origin="a common claim about TorchScript, which PyTorch deprecates; the first publication is unknown",
     url="https://github.com/pytorch/torchdynamo/pull/380",
     says="up to about 1.3 times for a fused matmul and relu, by Triton on a GPU and not by TorchScript",
     has_figure=False,
@@ -173,7 +173,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         id="flash-attention-memory",
-        words="by twice the length, plain attention's memory grows 4 times and FlashAttention's twice (xo.attention)",
+        words="at twice the length, plain attention needs 4 times the memory, FlashAttention twice (xo.attention)",
         source=_FLASH_MEMORY,
         claimed=2.0,
         baseline="attention plain",

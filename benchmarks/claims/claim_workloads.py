@@ -1,6 +1,6 @@
-"""What the claims are measured by: built-in workloads at the sizes that they speak of, and a few beside these.
+"""The workloads of the claims: built-in workloads at the claimed sizes, and a few others.
 
-The last four call PyTorch itself, because the claims are about what only PyTorch has.
+The last four call PyTorch directly, because the claims are about features that only PyTorch has.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from xarrayops.plugin import Array
 
 _BATCH, _HEADS, _HEAD_SIZE = 8, 8, 64
 _HALF_IN_FLOAT = 2.0**13
-"""The epsilon of float16 in those of float32."""
+"""The epsilon of float16 in units of the epsilon of float32."""
 _built_in = {workload.name: workload for workload in BUILT_IN}
 
 
 def _sized(name: str, built_in: str, toy: int, default: int, **changes: Any) -> Workload:
-    """A built-in workload under a name of its own, in float32 and at one size each."""
+    """A built-in workload under another name, in float32 and at one size."""
     sizes = {"toy": (toy,), "default": (default,)}
     return replace(_built_in[built_in], name=name, sizes=sizes, dtypes=("float32",), **changes)
 
@@ -36,14 +36,14 @@ def _columns(n: int) -> int:
 
 
 def plain_attention(q: Array, k: Array, v: Array, /) -> Array:
-    """``softmax(q @ k.T / sqrt(d)) @ v``, function by function: all scores are in memory at once."""
+    """``softmax(q @ k.T / sqrt(d)) @ v`` as separate functions, with all scores in memory at once."""
     scores = xo.multiply(xo.matmul(q, xo.matrix_transpose(k)), 1 / math.sqrt(_HEAD_SIZE))
     weights = xo.exp(xo.subtract(scores, xo.max(scores, axis=-1, keepdims=True)))
     return xo.matmul(xo.divide(weights, xo.sum(weights, axis=-1, keepdims=True)), v)
 
 
 def _attention(name: str, function: Callable[..., Array], timed: str) -> Workload:
-    """Eight times the built-in one, at two lengths, so that the result outweighs what a process takes by the way."""
+    """Eight times the built-in workload, at two lengths, so that the result exceeds the overhead of a process."""
     return replace(
         _built_in["attention prefill"],
         name=name,
@@ -60,7 +60,7 @@ def _product_relu(a: Any, b: Any) -> Any:
 
 
 def matmul_relu(a: Any, b: Any, /) -> Any:
-    """As PyTorch runs it, function by function."""
+    """``relu(a @ b)`` in eager PyTorch."""
     import torch
 
     return torch.relu(a @ b)
@@ -83,19 +83,19 @@ def _script() -> Callable[[Any, Any], Any]:
 
 
 def scripted_matmul_relu(a: Any, b: Any, /) -> Any:
-    """As TorchScript runs it."""
+    """``relu(a @ b)`` in TorchScript."""
     return _script()(a, b)
 
 
 def layers(x: Any, *weights: Any) -> Any:
-    """Products, each followed by relu."""
+    """Matrix products, each followed by relu."""
     for w in weights:
         x = matmul_relu(x, w)
     return x
 
 
 def autocast_layers(x: Any, *weights: Any) -> Any:
-    """The same in float16 where PyTorch thinks it wise; the result in float32 again."""
+    """The layers under autocast to float16, with a float32 result."""
     if not x.is_cuda:
         raise xo.Unsupported("the claim is about float16 on CUDA. Instead: a CUDA device.")
     import torch
@@ -105,7 +105,7 @@ def autocast_layers(x: Any, *weights: Any) -> Any:
 
 
 def _layers(random: Any, n: int) -> tuple[Any, ...]:
-    """Weights that keep the size of what goes through them."""
+    """Inputs, and weights that preserve the magnitude of the activations."""
     return (random.standard_normal((n, n)), *(random.standard_normal((n, n)) / math.sqrt(n / 2) for _ in range(3)))
 
 
@@ -116,7 +116,7 @@ def _expected_layers(x: Any, *weights: Any) -> Any:
 
 
 def _stack(name: str, function: Callable[..., Any], tolerance: float, timed: str) -> Workload:
-    """Without a number of operations, because the roof of float32 is none for float16."""
+    """A workload without operations, because the float32 roofline does not apply to float16."""
     return Workload(
         name,
         function,
@@ -143,11 +143,11 @@ WORKLOADS = (
         expected=lambda wide: wide[:, ::2].T.reshape(-1),
         arrange=lambda wide: (wide[:, ::2],),
         nbytes=lambda n, itemsize: 2.0 * n * _columns(n) * itemsize,
-        timed="the same of every second column of a matrix",
+        timed="the transposed copy of every second column of a matrix",
     ),
     _sized("relu", "relu", 7, 16384),
     _sized("relu in place", "relu in place", 7, 16384),
-    _attention("attention plain", plain_attention, "products, max, exp, sum and quotient, one by one"),
+    _attention("attention plain", plain_attention, "products, max, exp, sum and quotient as separate functions"),
     _attention("attention flash", xo.attention, "xo.attention(q, k, v)"),
     _sized("from dense to coo", "sparse from_dense coo", 40, 2048),
     _sized("from dense to csr", "sparse from_dense csr", 40, 2048),
@@ -159,8 +159,13 @@ WORKLOADS = (
         512,
         function=scripted_matmul_relu,
         expected=_product_relu,
-        timed="the same through torch.jit.script",
+        timed="relu(a @ b) in torch.jit.script",
     ),
-    _stack("layers float32", layers, 4.0, "three times relu(x @ w), in float32"),
-    _stack("layers autocast", autocast_layers, 4.0 * _HALF_IN_FLOAT, "the same under torch.autocast to float16"),
+    _stack("layers float32", layers, 4.0, "three layers relu(x @ w) in float32"),
+    _stack(
+        "layers autocast",
+        autocast_layers,
+        4.0 * _HALF_IN_FLOAT,
+        "three layers relu(x @ w) under torch.autocast to float16",
+    ),
 )

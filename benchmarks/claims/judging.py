@@ -1,4 +1,4 @@
-"""What rows say of a claim: a ratio with an interval, and a verdict, or the reason why there is none."""
+"""The evaluation of a claim: a ratio with an interval and a verdict, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 Verdict = Literal["holds", "weaker", "stronger", "does not hold", "undecided", "cannot be measured here"]
 NEAR = 1.1
-"""Up to this factor from what is claimed, a claim holds: the published figures have two digits at best."""
-BY_THE_WAY = 1 << 18
-"""Bytes by which a process's resident memory may differ from what a call adds: it is counted in batches of pages."""
+"""A claim holds up to this factor from the claimed value. Published figures have two digits at best."""
+MEMORY_NOISE = 1 << 18
+"""The uncertainty of a memory measurement in bytes: the system counts resident pages in batches."""
 
 Rows = Mapping[tuple[str, str, str], Sequence[Row]]
-"""By workload, backend and kind of device; smallest size first."""
+"""The rows by workload, backend and kind of device, smallest size first."""
 
 
 class NotComparable(Exception):
-    """There is no ratio, for the reason that the message tells."""
+    """There is no ratio; the message gives the reason."""
 
 
 class Ratio(NamedTuple):
-    """How many times more the baseline takes, within which bounds, and how sure the intervals behind these are."""
+    """The ratio of baseline to contestant, its interval, and the confidence of the interval."""
 
     found: float
     low: float | None
@@ -40,7 +40,7 @@ class Ratio(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of a claim in one place, as it stands in the file."""
+    """The finding on a claim for one backend and device, as in the results file."""
 
     id: str
     claim: str
@@ -60,8 +60,8 @@ class Finding:
     figures: dict[str, float] = field(default_factory=dict)
 
     @property
-    def told(self) -> str:
-        """The finding in words."""
+    def summary(self) -> str:
+        """The finding as text."""
         if self.found is None:
             return f"claimed {self.claimed:g}"
         bounds = "" if self.low is None else f" ({ratio_text(self.low)} to {ratio_text(self.high)})"
@@ -69,33 +69,33 @@ class Finding:
 
 
 def ratio_text(ratio: float | None) -> str:
-    """A ratio with three digits, or whole where it is large."""
+    """A ratio with three digits; large ratios as integers."""
     return "" if ratio is None else f"{ratio:.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
 def zones(claimed: float) -> list[tuple[float, Verdict]]:
-    """The verdicts from the smallest ratio to the largest, each with the border where it ends.
+    """The verdicts from the smallest ratio to the largest, each with its upper limit.
 
-    A gain of less than a tenth is none, and then a claim of more does not hold; nor does one of equality where the
-    contestant is slower by more than that.
+    A gain of less than a tenth counts as none, so that a claim of a gain does not hold. A claim of equality does not
+    hold if the contestant is slower by more than a tenth.
     """
     near, beyond = claimed / NEAR, claimed * NEAR
     return [(min(NEAR, near), "does not hold"), (near, "weaker"), (beyond, "holds"), (math.inf, "stronger")]
 
 
 def verdict(claimed: float, ratio: Ratio) -> tuple[Verdict, str]:
-    """What the ratio says of the claim, and why it says nothing where its interval contains a border."""
+    """The verdict on a claim, and the reason where it is undecided."""
     if ratio.low is None or ratio.high is None or ratio.confidence is None:
-        return "undecided", "one round is too few for an interval: a longer --budget"
+        return "undecided", "one round gives no interval; use a longer --budget"
     if ratio.confidence < CONFIDENCE:
-        return "undecided", f"from so few rounds the intervals are only {ratio.confidence:.0%} sure: a longer --budget"
-    borders = zones(claimed)
-    last = next(i for i, (end, _) in enumerate(borders) if ratio.high < end)
-    first = next(i for i, (end, _) in enumerate(borders) if ratio.low <= end)
+        return "undecided", f"too few rounds ({ratio.confidence:.0%} confidence); use a longer --budget"
+    limits = zones(claimed)
+    last = next(i for i, (end, _) in enumerate(limits) if ratio.high < end)
+    first = next(i for i, (end, _) in enumerate(limits) if ratio.low <= end)
     if first != last:
-        between = f"{borders[first][1]!r} and {borders[last][1]!r}"
-        return "undecided", f"the interval reaches over a border: between {between}"
-    return borders[first][1], ""
+        between = f"{limits[first][1]!r} and {limits[last][1]!r}"
+        return "undecided", f"the interval crosses a limit: between {between}"
+    return limits[first][1], ""
 
 
 def judge(claim: Claim, backend: str, device: str, rows: Rows) -> Finding:
@@ -104,34 +104,34 @@ def judge(claim: Claim, backend: str, device: str, rows: Rows) -> Finding:
     contestants = rows.get((claim.contestant, backend, device), ())
     try:
         for row in (*baselines, *contestants):
-            _demand_time(row)
+            _require_time(row)
         if not baselines or not contestants:
-            raise NotComparable(f"{claim.needs}: there is no row of it")
+            raise NotComparable(f"no results for {claim.needs}")
         ratio, figures = _RATIOS[claim.quantity](baselines, contestants)
     except NotComparable as reason:
         return unmeasured(claim, str(reason), backend, device)
-    told, why = verdict(claim.claimed, ratio)
+    found, reason = verdict(claim.claimed, ratio)
     sizes = [row.size for row in contestants]
-    blank = unmeasured(claim, why, backend, device)
-    return replace(blank, verdict=told, sizes=sizes, figures=figures, **ratio._asdict())
+    blank = unmeasured(claim, reason, backend, device)
+    return replace(blank, verdict=found, sizes=sizes, figures=figures, **ratio._asdict())
 
 
 def unmeasured(claim: Claim, reason: str, backend: str = "", device: str = "") -> Finding:
-    """The finding where nothing was measured."""
-    told = (claim.id, claim.words, vars(claim.source), claim.needs, claim.claimed, claim.quantity)
-    return Finding(*told, backend, device, "cannot be measured here", reason)
+    """The finding for a claim that was not measured."""
+    known = (claim.id, claim.words, vars(claim.source), claim.needs, claim.claimed, claim.quantity)
+    return Finding(*known, backend, device, "cannot be measured here", reason)
 
 
-def _demand_time(row: Row) -> None:
-    """Raise where a row has no time."""
+def _require_time(row: Row) -> None:
+    """Raise `NotComparable` if the row has no time."""
     if not row.measured:
         raise NotComparable(f"{row.workload} on {row.place}: {row.status}, {row.reason}. {row.fix}".strip())
 
 
 def _of_times(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:
-    """The median of the ratios at the largest size, one for each round of each process, and an interval around it.
+    """The median ratio of paired rounds at the largest size, and its interval.
 
-    What disturbs the machine for longer than a round disturbs both times of it, and their ratio less than either.
+    A disturbance that is longer than a round affects both times of a pair, and their ratio less than either.
     """
     slow, fast = baselines[-1], contestants[-1]
     figures = {f"{role}_s": row.median_s or 0.0 for role, row in (("baseline", slow), ("contestant", fast))}
@@ -139,7 +139,7 @@ def _of_times(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Rat
 
 
 def _of_memory(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:
-    """The ratio of inputs and what a call adds to them."""
+    """The ratio of the memory of inputs and call."""
     slow, fast = baselines[-1], contestants[-1]
     slow_inputs, fast_inputs = _input_bytes(slow), _input_bytes(fast)
     slow_least, slow_peak, slow_most = _peak(slow)
@@ -153,10 +153,10 @@ def _of_memory(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ra
 
 
 def _of_growth(baselines: Sequence[Row], contestants: Sequence[Row]) -> tuple[Ratio, dict[str, float]]:
-    """How much more the baseline's memory grows from the smallest size to the largest."""
+    """The ratio of the growth of memory from the smallest size to the largest."""
     slow, fast = _growth(baselines), _growth(contestants)
     if slow.low is None or slow.high is None or fast.low is None or fast.high is None:
-        raise NotComparable("so little memory that what a process takes by the way could be all of it: a larger --size")
+        raise NotComparable("the memory is not larger than the measurement noise; use a larger --size")
     ratio = Ratio(slow.found / fast.found, slow.low / fast.high, slow.high / fast.low)
     figures = {
         f"{role}_added_bytes_at_{row.size}": _peak(row)[1]
@@ -174,11 +174,11 @@ def _growth(rows: Sequence[Row]) -> Ratio:
 
 
 def _peak(row: Row) -> tuple[float, float, float]:
-    """What a call adds, at least, as measured, and at most."""
+    """The lower bound, the measured value and the upper bound of the memory that a call adds."""
     if row.peak_bytes is None:
-        needs = "it takes Linux, or an accelerator's library that reports it, and time (--budget)"
-        raise NotComparable(f"{row.workload} on {row.place}: no peak of memory; {needs}")
-    return max(0.0, row.peak_bytes - BY_THE_WAY), float(row.peak_bytes), float(row.peak_bytes + BY_THE_WAY)
+        needs = "this needs Linux, or an accelerator library that reports it, and enough --budget"
+        raise NotComparable(f"{row.workload} on {row.place}: no peak memory; {needs}")
+    return max(0.0, row.peak_bytes - MEMORY_NOISE), float(row.peak_bytes), float(row.peak_bytes + MEMORY_NOISE)
 
 
 def _input_bytes(row: Row) -> float:

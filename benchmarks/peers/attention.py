@@ -1,11 +1,11 @@
-"""Attention: xarrayops beside NumPy's formula, PyTorch's and JAX's own functions, in one run.
+"""Attention: xarrayops compared with the formula in NumPy and the functions of PyTorch and JAX, in one run.
 
     python benchmarks/peers/attention.py [--rounds 15] [--only TEXT] [--scale 1] [--out FILE]
 
-Contestants take turns within each round, after a pause in which PyTorch's threads, which go on spinning for a while,
-come to rest; each is called once more before it is timed. Figures are medians of the rounds, ratios medians of the
-ratios within a round. Results are checked equal before timing. All use all cores. Memory is measured in a process of
-its own for each case: the peak of the resident set beyond what a first call has left.
+Contestants are interleaved within each round, after a pause in which the idle threads of PyTorch stop spinning, and
+after an untimed call. Times are medians of the rounds; ratios are medians of the ratios within a round. Results are
+compared before timing. All contestants use all cores. Memory is measured in a separate process for each case: the
+growth of the peak resident set during a second call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SEED = np.random.default_rng(0)
 
 
 class Shape(NamedTuple):
-    """Batch, heads, heads of the keys, queries, keys, head size."""
+    """Batch, query heads, key heads, queries, keys, head size."""
 
     batch: int
     heads: int
@@ -44,7 +44,7 @@ class Shape(NamedTuple):
     size: int
 
     def arrays(self, scale: int) -> list[Any]:
-        """q, k and v of that shape, with sequences shorter by a factor."""
+        """q, k and v of that shape, with sequences divided by ``scale``."""
         b, h, s, i, j, d = self
         i, j = max(1, i // scale), max(1, j // scale)
         return [SEED.standard_normal(shape, "float32") for shape in ((b, h, i, d), (b, s, j, d), (b, s, j, d))]
@@ -56,7 +56,7 @@ TINY = Shape(1, 2, 2, 8, 8, 16)
 
 
 def formula(q: Any, k: Any, v: Any, *, causal: bool = False, window: int | None = None, softcap: float = 0) -> Any:
-    """Attention as one writes it down in NumPy, vectorised; the scores in one array."""
+    """The formula of attention in vectorised NumPy, with all scores in one array."""
     k, v = (np.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v)) if k.shape[1] < q.shape[1] else (k, v)
     s = q @ k.swapaxes(-1, -2) * np.float32(q.shape[-1] ** -0.5)
     if softcap:
@@ -70,13 +70,13 @@ def formula(q: Any, k: Any, v: Any, *, causal: bool = False, window: int | None 
 
 
 def band(queries: int, keys: int, window: int | None) -> Any:
-    """What a causal query sees, of all that came before or of so many."""
+    """The causal mask, with or without a window."""
     seen = np.tril(np.ones((queries, keys), bool))
     return seen if window is None else np.triu(seen, -window)
 
 
 def on_numpy(q: Any, k: Any, v: Any, **options: Any) -> Calls:
-    """NumPy arrays: our kernel, the formula, and PyTorch's flash attention on the same memory."""
+    """Contestants on NumPy arrays: our kernel, the formula, and PyTorch's flash attention on the same memory."""
     asked = {"window": (options["window"], 0)} if "window" in options else options
     found: Calls = {
         "ours": lambda: xo.attention(q, k, v, **asked),
@@ -106,7 +106,7 @@ def sdpa(q: Any, k: Any, v: Any, *, causal: bool = False, window: int | None = N
 
 
 def on_torch(q: Any, k: Any, v: Any, **options: Any) -> Calls:
-    """CPU tensors: what we add to PyTorch's own, and twice its own for the spread of the measurement."""
+    """Contestants on CPU tensors: ours, PyTorch, and PyTorch again for the spread of the measurement."""
     import torch
 
     tensors = [torch.from_numpy(x) for x in (q, k, v)]
@@ -126,13 +126,13 @@ def on_torch(q: Any, k: Any, v: Any, **options: Any) -> Calls:
 
 
 def eager_softcap(q: Any, k: Any, v: Any) -> Any:
-    """The formula, op by op."""
+    """The formula as separate operations."""
     scores = (q @ k.mT * q.shape[-1] ** -0.5 / SOFTCAP).tanh() * SOFTCAP
     return scores.softmax(-1) @ v
 
 
 def on_jax(q: Any, k: Any, v: Any) -> Calls:
-    """JAX arrays, each function compiled by the user."""
+    """Contestants on JAX arrays, each compiled with jax.jit."""
     import jax
 
     bhsd = [jax.numpy.asarray(x) for x in (q, k, v)]
@@ -145,7 +145,7 @@ def on_jax(q: Any, k: Any, v: Any) -> Calls:
 
 
 class Case(NamedTuple):
-    """A shape, the contestants, and the ratio that is asked of each other one: its time over ours."""
+    """A shape, the contestants, and the required ratio of each contestant's time to ours."""
 
     name: str
     shape: Shape
@@ -196,7 +196,7 @@ def measure(case: Case, rounds: int, pause: float, scale: int) -> dict[str, Any]
 
 
 def work(name: str, length: int) -> Callable[[], Any]:
-    """A call on one head of that length."""
+    """A call with one head and this length."""
     library, _, backward = name.partition(" ")
     arrays = [xo.convert(x, library) for x in Shape(1, 1, 1, length, length, 64).arrays(1)]
     if library == "jax":
@@ -219,21 +219,21 @@ def work(name: str, length: int) -> Callable[[], Any]:
     return lambda: xo.compute(xo.attention(*arrays))
 
 
-def peak_apart(name: str, length: int) -> float:
-    """The most memory that a second call takes, measured in a process of its own."""
+def isolated_peak(name: str, length: int) -> float:
+    """The peak memory of a second call, measured in a separate process."""
     command = [sys.executable, __file__, "--peak", name, "--length", str(length)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def main() -> int:
-    """Measure, print, and write if asked."""
+    """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="cases whose name has this text")
-    parser.add_argument("--scale", type=int, default=1, help="divide sequences by this, for a trial")
-    parser.add_argument("--length", type=int, default=LONG, help="of the sequence whose memory is measured")
-    parser.add_argument("--peak", choices=MEMORY, help="measure the memory of this case alone")
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser.add_argument("--scale", type=int, default=1, help="divide sequence lengths by this, for a trial")
+    parser.add_argument("--length", type=int, default=LONG, help="sequence length of the memory measurement")
+    parser.add_argument("--peak", choices=MEMORY, help="measure only the memory of this case")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.peak:
@@ -245,13 +245,13 @@ def main() -> int:
             row = measure(case, options.rounds, options.pause, options.scale)
             rows.append(row)
             ratios = ", ".join(
-                f"{name} {ratio:.2f}" + (f" (asked {case.asked[name]})" if name in case.asked else "")
+                f"{name} {ratio:.2f}" + (f" (required {case.asked[name]})" if name in case.asked else "")
                 for name, ratio in row["over ours"].items()
             )
             print(f"{case.name:22} ours {row['ms']['ours']:9.4f} ms; over ours: {ratios}", flush=True)
     for name in MEMORY:
         if options.only in f"memory {name}" and importlib.util.find_spec(name.split()[0]):
-            memory[name] = round(peak_apart(name, options.length // options.scale), 1)
+            memory[name] = round(isolated_peak(name, options.length // options.scale), 1)
             print(f"memory {name:15} {memory[name]:9.1f} MB at {options.length // options.scale} (at most {MEMORY_MB})")
     if options.out:
         found = {

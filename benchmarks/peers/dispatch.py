@@ -1,13 +1,13 @@
-"""What dispatch adds to a native call: xarrayops, array-api-compat and autoray beside the library itself.
+"""The dispatch overhead of xarrayops, array-api-compat and autoray over a native call.
 
     python benchmarks/peers/dispatch.py [--rounds 200] [--number 2000] [--out FILE]
 
-All calls work on 2x2 float64 arrays, where the overhead is nearly all there is. The contestants take turns within each
-round, so that a slow moment of the machine strikes all of them; the figure is the least time of all rounds, and what a
-contestant adds is its figure less that of the native call in the same run. Results are checked equal before timing.
+All calls use 2x2 float64 arrays, so that the overhead dominates. The contestants are interleaved within each round, so
+that a disturbance affects all of them. The time of a contestant is the minimum over all rounds; its overhead is that
+time minus the time of the native call in the same run. Results are compared before timing.
 
-The bars: we add at most an eighth of what autoray adds on NumPy, and at most half of it on torch, in the same run. Ends
-with 3 if one is missed.
+The bars: the overhead of xarrayops is at most an eighth of autoray's on NumPy, and at most half of it on torch, in the
+same run. Ends with 3 if one is missed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from measuring import MISSED
 import xarrayops as xo
 
 BARS = {"numpy": 1 / 8, "torch": 1 / 2}
-"""The most that we may add, as a share of what autoray adds."""
+"""The largest allowed overhead, relative to autoray's."""
 CALLS = {
     "add": ("{native}.add(x, y)", "xo.add(x, y)", "array_namespace(x, y).add(x, y)", 'do("add", x, y)'),
     "matmul": ("{native}.matmul(x, y)", "xo.matmul(x, y)", "array_namespace(x, y).matmul(x, y)", 'do("matmul", x, y)'),
@@ -41,13 +41,13 @@ CALLS = {
         'do("sum", x, {options})',
     ),
 }
-"""Each call as the user of the library, of xarrayops, of array-api-compat and of autoray writes it."""
+"""Each call in the library itself, in xarrayops, in array-api-compat and in autoray."""
 CONTESTANTS = ("native", "xarrayops", "array_namespace", "autoray")
 LIBRARIES = {"numpy": ("np", "axis=0, keepdims=True"), "torch": ("torch", "dim=0, keepdim=True")}
 
 
 def measure(library: str, rounds: int, number: int) -> dict[str, dict[str, float]]:
-    """Nanoseconds per call, by call and contestant: the least of all rounds."""
+    """Nanoseconds per call, by call and contestant: the minimum over all rounds."""
     native, options = LIBRARIES[library]
     names: dict[str, Any] = {"xo": xo, "np": np, "array_namespace": array_api_compat.array_namespace, "do": autoray.do}
     if library == "torch":
@@ -73,7 +73,7 @@ def measure(library: str, rounds: int, number: int) -> dict[str, dict[str, float
 
 
 def rows(library: str, figures: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
-    """What each contestant adds to the native call, and our share of what the others add."""
+    """The overhead of each contestant over the native call, and ours relative to the others'."""
     table = []
     for call, by_contestant in figures.items():
         added = {who: by_contestant[who] - by_contestant["native"] for who in CONTESTANTS[1:]}
@@ -91,7 +91,7 @@ def rows(library: str, figures: dict[str, dict[str, float]]) -> list[dict[str, A
 
 
 def main() -> int:
-    """Measure, print, and write if asked; `MISSED` if a bar is missed."""
+    """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--number", type=int, default=2000)

@@ -1,12 +1,12 @@
-"""What xo.convert costs beside the library's own way to take in another's memory without a copy.
+"""The overhead of xo.convert over the library's own zero-copy conversion.
 
     python benchmarks/peers/exchange.py [--rounds 200] [--number 2000] [--out FILE]
 
-Arrays of 8x8 float32, on which the time is all overhead. The contestants take turns within each round, so that a slow
-moment of the machine strikes all of them; the figure is the least time of all rounds, and what xo.convert adds is its
-figure less that of the library's own way in the same run: ``from_dlpack``, and for JAX ``device_put``, because NumPy's
-DLPack in JAX, some microseconds quicker, may abort a program that ends. Before anything is timed, each result must lie
-in the memory of its source.
+The arrays are 8x8 float32, so that the time is all overhead. The contestants are interleaved within each round, so that
+a disturbance affects all of them. The time of a contestant is the minimum over all rounds; the overhead of xo.convert
+is its time minus that of the library's own function in the same run. That function is ``from_dlpack``, and for JAX
+``device_put``, because DLPack from NumPy to JAX, although a few microseconds faster, may abort the program at exit.
+Before timing, each result is checked to share the memory of its source.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ PASSAGES = {
     "torch -> numpy": ("np.from_dlpack(tensor)", 'xo.convert(tensor, "numpy")', "torch"),
     "numpy -> jax": ("jax.device_put(host, cpu, may_alias=True)", 'xo.convert(host, "jax")', "jax"),
 }
-"""Each passage as the user of the libraries and as the user of xarrayops writes it, and the library that it needs."""
+"""Each conversion in the library itself and in xarrayops, and the library that it needs."""
 BAR_NS = 1500
-ALIGNMENT = 64  # XLA aliases no memory that starts elsewhere
+ALIGNMENT = 64  # XLA only aliases memory with this alignment
 
 
 def sources(library: str) -> dict[str, Any]:
@@ -51,14 +51,14 @@ def sources(library: str) -> dict[str, Any]:
 
 
 def measure(passage: str, rounds: int, number: int) -> dict[str, float]:
-    """Nanoseconds per call of the library's own function and of xo.convert: the least of all rounds."""
+    """Nanoseconds per call of the library's own function and of xo.convert: the minimum over all rounds."""
     *statements, library = PASSAGES[passage]
     names = sources(library)
     source = names["tensor" if passage.startswith("torch") else "host"]
     for statement in statements:
         result = eval(statement, names)
         if not (xo.shares_memory(source, result) and np.array_equal(np.asarray(result), np.asarray(source))):
-            raise SystemExit(f"{passage}: {statement} is no alias of its source")
+            raise SystemExit(f"{passage}: {statement} does not share the memory of its source")
     timers = [timeit.Timer(statement, globals=names) for statement in statements]
     best = [float("inf")] * len(timers)
     for _ in range(rounds):
@@ -67,7 +67,7 @@ def measure(passage: str, rounds: int, number: int) -> dict[str, float]:
 
 
 def main() -> int:
-    """Measure, print, and write if asked."""
+    """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--number", type=int, default=2000)
@@ -76,7 +76,7 @@ def main() -> int:
     options = parser.parse_args()
     libraries = options.libraries.split(",")
     rows = []
-    print(f"{'passage':16} {'native':>8} {'convert':>8} {'adds':>8}  (at most {BAR_NS})")
+    print(f"{'conversion':16} {'native':>8} {'convert':>8} {'adds':>8}  (at most {BAR_NS})")
     for passage in (name for name, (*_, library) in PASSAGES.items() if library in libraries):
         found = measure(passage, options.rounds, options.number)
         added = found["convert_ns"] - found["native_ns"]

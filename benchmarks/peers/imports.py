@@ -1,15 +1,15 @@
-"""What `import xarrayops` and the first call cost: beside `import numpy`, and beside a part of the standard library.
+"""The time of `import xarrayops` and of the first call, compared with `import numpy` and a standard library module.
 
     python benchmarks/peers/imports.py [--rounds 40] [--out FILE]
 
-Each round starts a fresh interpreter for each contestant, in turns; a first round that is not counted writes the
-bytecode, as an installed package has it. The clock counts the time on the processor of the statement alone, and the
-figure is the least of all rounds: whatever disturbs a run makes it longer. The first call is `xo.add(x, x)` of a
-library that is imported already, with its array-api-compat module: entry points, the backend file and its validation.
+Each round starts a fresh interpreter for each contestant, interleaved. A first round, which does not count, writes the
+bytecode that an installed package has. The time is the CPU time of the statement, and the result is the minimum over
+all rounds, because disturbances only make a run longer. The first call is `xo.add(x, x)` with a library that is already
+imported, together with its array-api-compat module. It covers entry points, the backend file and its validation.
 
 The bars: `import xarrayops` takes at most `OF_NUMPY` of `import numpy`, and at most `IMPORT_S`; a first call takes at
-most `FIRST_CALL_S`. Where `import importlib.metadata` takes longer than `YARDSTICK_S`, these two are longer by the same
-factor. Ends with 3 if a bar is missed.
+most `FIRST_CALL_S`. If `import importlib.metadata` takes longer than `YARDSTICK_S`, the absolute bars are scaled by the
+same factor. Ends with 3 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SETUPS = {
 
 
 def fresh(code: str, cache: str) -> float:
-    """What a fresh interpreter prints, with its bytecode kept in a folder."""
+    """The number that a fresh interpreter prints, with its bytecode cached in a folder."""
     environment = {
         k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPROFILEIMPORTTIME")
     }
@@ -55,7 +55,7 @@ def fresh(code: str, cache: str) -> float:
 
 
 def measure(programs: dict[str, str], rounds: int) -> dict[str, float]:
-    """Seconds of each program: the least of all rounds."""
+    """Seconds of each program: the minimum over all rounds."""
     best = dict.fromkeys(programs, float("inf"))
     with tempfile.TemporaryDirectory() as cache:
         for counted in (False, *[True] * rounds):
@@ -66,7 +66,7 @@ def measure(programs: dict[str, str], rounds: int) -> dict[str, float]:
 
 
 def rows(seconds: dict[str, float]) -> list[dict[str, Any]]:
-    """Each figure beside its bar."""
+    """Each figure with its bar."""
     slower = max(1.0, seconds[YARDSTICK] / YARDSTICK_S)
     bars = {"import xarrayops, of import numpy": (seconds[OURS] / seconds[NUMPY], OF_NUMPY)}
     bars |= {"import xarrayops, seconds": (seconds[OURS], IMPORT_S * slower)}
@@ -76,7 +76,7 @@ def rows(seconds: dict[str, float]) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Measure, print, and write if asked; `MISSED` if a bar is missed."""
+    """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--libraries", default=",".join(SETUPS))

@@ -1,10 +1,10 @@
-"""Copies into another order: xarrayops beside NumPy and PyTorch, in one run.
+"""Copies with reordered axes: xarrayops compared with NumPy and PyTorch, in one run.
 
     python benchmarks/peers/layout.py [--rounds 7] [--only TEXT] [--scale 1] [--out FILE]
 
-Every contestant allocates its result. They take turns within each round, after a pause in which PyTorch's threads,
-which go on spinning for a while, come to rest; the figure is the median of the rounds. A plain ``x.copy()`` is the
-roof: the same bytes read and written, in order. Results are checked equal before timing. All use all cores.
+Every contestant allocates its result. The contestants are interleaved within each round, after a pause in which the
+idle threads of PyTorch stop spinning. The time is the median of the rounds. A plain ``x.copy()`` is the limit: it reads
+and writes the same bytes in order. Results are compared before timing. All contestants use all cores.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from measuring import interleaved, machine
 import xarrayops as xo
 
 COMPILED_BYTES = 200_000_000
-"""Size of arrays for which the loop in tiles is compiled too."""
+"""Arrays of at least this size are also copied by a tiled loop compiled with numba."""
 SMALL_CALLS = 2000
 SMALL_ITEMS = 1 << 23
-"""So many calls, or calls that move so many items, are timed as one."""
+"""The number of calls, or of moved items, that are timed together."""
 
 
 class Case(NamedTuple):
-    """One copy: the array, and its axes in the new order."""
+    """One copy: the array, and the new order of its axes."""
 
     shape: tuple[int, ...]
     dtype: str
     axes: tuple[int, ...]
     pattern: str = ""
-    """The same as `relayout` spells it; without it `contiguous` copies the transposed view."""
+    """The pattern for `relayout`; without a pattern, `contiguous` copies the transposed view."""
 
     def __str__(self) -> str:
         return f"{'x'.join(map(str, self.shape))} {self.dtype} {self.pattern or 'transposed'}"
@@ -81,18 +81,18 @@ RATIOS = {
     "torch / ours on torch": ("torch", "ours on torch"),
     "numba / ours": ("numba", "ours"),
 }
-"""What is printed: the time of the one over the time of the other."""
+"""The printed ratios: the time of the first over the time of the second."""
 
 
 def contestants(case: Case) -> dict[str, Callable[[], Any]]:
-    """What copies, by name; each gives an array whose values `np.asarray` shows."""
+    """The contestants by name. Each returns an array that `np.asarray` accepts."""
     x = (np.random.default_rng(0).random(case.shape, dtype="float32") * 100).astype(case.dtype)
-    turned = x.transpose(case.axes)
-    found: dict[str, Callable[[], Any]] = {"copy": x.copy, "numpy": lambda: np.ascontiguousarray(turned)}
+    transposed = x.transpose(case.axes)
+    found: dict[str, Callable[[], Any]] = {"copy": x.copy, "numpy": lambda: np.ascontiguousarray(transposed)}
     if case.pattern:
         found["ours"] = lambda: xo.relayout(x, case.pattern)
     else:
-        found["ours"] = lambda: xo.contiguous(turned)
+        found["ours"] = lambda: xo.contiguous(transposed)
     if case.axes == (1, 0) and x.nbytes >= COMPILED_BYTES and importlib.util.find_spec("numba"):
         found["numba"] = partial(numba_tiles(), x)
     if not importlib.util.find_spec("torch"):
@@ -109,7 +109,7 @@ def contestants(case: Case) -> dict[str, Callable[[], Any]]:
 
 @cache
 def numba_tiles() -> Callable[[Any], Any]:
-    """A transposed copy in tiles, compiled by numba for all cores; tiles of 128 x 16 did best of 28 sizes."""
+    """A tiled transposed copy, compiled by numba for all cores. Tiles of 128 x 16 were the fastest of 28 sizes."""
     import numba
 
     @numba.njit(parallel=True)
@@ -127,15 +127,15 @@ def numba_tiles() -> Callable[[Any], Any]:
 
 
 def check(case: Case, functions: dict[str, Callable[[], Any]]) -> None:
-    """Whether all results but the plain copy's are equal."""
+    """Check that all results except the plain copy are equal."""
     want = functions["numpy"]()
     for name, function in functions.items():
         if name != "copy" and not np.array_equal(np.asarray(function()), want):
-            raise SystemExit(f"{case}: {name} gives other values than NumPy")
+            raise SystemExit(f"{case}: the values of {name} differ from NumPy's")
 
 
 def measure(case: Case, rounds: int, pause: float) -> dict[str, float]:
-    """Seconds by contestant: the median of the rounds, in which each is timed once."""
+    """Seconds by contestant: the median of the rounds."""
     functions = contestants(case)
     check(case, functions)
     calls = min(SMALL_CALLS, max(1, SMALL_ITEMS // int(np.prod(case.shape))))
@@ -144,7 +144,7 @@ def measure(case: Case, rounds: int, pause: float) -> dict[str, float]:
 
 
 def row(case: Case, seconds: dict[str, float]) -> dict[str, Any]:
-    """The figures of one case, and the ratios that they are for."""
+    """The times and ratios of one case."""
     return {
         "case": str(case),
         "ms": {name: round(value * 1e3, 4) for name, value in seconds.items()},
@@ -153,11 +153,11 @@ def row(case: Case, seconds: dict[str, float]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure, print, and write if asked."""
+    """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
     parser.add_argument("--scale", type=int, default=1, help="divide long axes by this, for a trial")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

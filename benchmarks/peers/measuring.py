@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: turns, the memory of a call, a description of the machine."""
+"""Shared by the scripts of this folder: interleaved timing, the peak memory of a call, facts of the machine."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from typing import Any
 Calls = dict[str, Callable[[], Any]]
 Times = dict[str, list[float]]
 MISSED = 3
-"""The exit status of a script that measured all, and found a bar missed."""
+"""The exit status of a script that measured everything and missed a bar."""
 
 
 def interleaved(calls: Calls, rounds: int, pause: float, *, number: int = 1, again: bool = True) -> Times:
-    """Seconds of each call, by round: they take turns, after a pause in which the threads of others come to rest.
+    """Seconds of each call, by round. The calls are interleaved, after a pause in which idle threads stop spinning.
 
-    ``again`` calls each once more before it is timed; a time is the mean of so many calls.
+    ``again`` makes an untimed call before each timing. A time is the mean of ``number`` calls.
     """
     times: Times = {name: [] for name in calls}
     for _ in range(rounds):
@@ -40,7 +40,7 @@ def interleaved(calls: Calls, rounds: int, pause: float, *, number: int = 1, aga
 
 
 def over(times: Times, ours: str = "ours") -> dict[str, float]:
-    """The median, over the rounds, of each other's time divided by ours."""
+    """The median over the rounds of each contestant's time divided by ours."""
     return {
         name: median(a / b for a, b in zip(each, times[ours], strict=True))
         for name, each in times.items()
@@ -49,24 +49,24 @@ def over(times: Times, ours: str = "ours") -> dict[str, float]:
 
 
 def machine(libraries: Iterable[str]) -> dict[str, Any]:
-    """Where figures were measured."""
+    """Facts of the machine and the versions."""
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "threads": os.environ.get("XARRAYOPS_THREADS", "one to a core"),
+        "threads": os.environ.get("XARRAYOPS_THREADS", "one per core"),
         "versions": {name: version(name) for name in libraries if importlib.util.find_spec(name)},
     }
 
 
 def resident(key: str) -> float:
-    """Of this process, in MB: VmRSS now, VmHWM the most since it was reset."""
+    """The resident memory of this process in MB: VmRSS is the current value, VmHWM the peak since it was reset."""
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(key)) / 1024
 
 
 def peak(call: Callable[[], Any]) -> float:
-    """The most memory, in MB, that a second call takes."""
+    """The peak memory of a second call in MB."""
     call()
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)

@@ -1,11 +1,11 @@
-"""Sparse formats: xarrayops beside SciPy and PyTorch, in one run.
+"""Sparse formats: xarrayops compared with SciPy and PyTorch, in one run.
 
     python benchmarks/peers/sparse_formats.py [--rounds 7] [--only TEXT] [--scale 1] [--out FILE]
 
-Contestants take turns within each round; figures are medians of the rounds, ratios medians of the ratios within a
-round. Results are checked equal, index for index, before timing. All use all cores. "ours" may use numba, "ours without
-numba" is the same call with numba out of sight. Memory is measured in a process of its own: the peak of the resident
-set beyond what a first call has left, less the bytes of the result.
+Contestants are interleaved within each round. Times are medians of the rounds; ratios are medians of the ratios within
+a round. Results are compared index by index before timing. All contestants use all cores. "ours" may use numba; "ours
+without numba" is the same call with numba hidden. Memory is measured in a separate process: the growth of the peak
+resident set during a second call, minus the bytes of the result.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ HAS_NUMBA = importlib.util.find_spec("numba") is not None
 
 
 def dense(rows: int, columns: int, density: float) -> Any:
-    """A float32 matrix of which so much is above zero, and the rest zero."""
+    """A float32 matrix with this fraction of positive elements; the others are zero."""
     x = SEED.random((rows, columns), "float32")
     x[x >= density] = 0
     return x
 
 
 def torch_of(x: Any) -> Any:
-    """The array as a tensor over the same memory."""
+    """The array as a tensor that shares its memory."""
     import torch
 
     torch.set_num_threads(os.cpu_count() or 1)
@@ -55,7 +55,7 @@ def torch_of(x: Any) -> Any:
 
 @contextmanager
 def no_numba() -> Iterator[None]:
-    """Numba out of sight."""
+    """Hide numba."""
     loops = fast.loops
     fast.loops = lambda name: None  # type: ignore[assignment]
     try:
@@ -65,7 +65,7 @@ def no_numba() -> Iterator[None]:
 
 
 def both(call: Callable[[], Any]) -> Calls:
-    """A call of ours as it is, and without numba."""
+    """A call of ours, with and without numba."""
 
     def without() -> Any:
         with no_numba():
@@ -75,34 +75,34 @@ def both(call: Callable[[], Any]) -> Calls:
 
 
 def from_dense(rows: int, columns: int, density: float, scale: int) -> Calls:
-    """NumPy's array to SciPy's csr."""
+    """NumPy array to SciPy CSR."""
     x = dense(max(1, rows // scale), max(1, columns // scale), density)
     t = torch_of(x)
     ours = both(partial(xo.sparse.from_dense, x))
     return ours | {"scipy": partial(scipy.sparse.csr_array, x), "torch": t.to_sparse_csr}
 
 
-def from_dense_turned(rows: int, columns: int, density: float, scale: int) -> Calls:
-    """NumPy's array in Fortran order to SciPy's csr."""
+def from_dense_fortran(rows: int, columns: int, density: float, scale: int) -> Calls:
+    """NumPy array in Fortran order to SciPy CSR."""
     x = np.asfortranarray(dense(rows // scale, columns // scale, density))
     return both(partial(xo.sparse.from_dense, x)) | {"scipy": partial(scipy.sparse.csr_array, x)}
 
 
 def from_tensor(rows: int, columns: int, density: float, scale: int) -> Calls:
-    """PyTorch's tensor to its own csr."""
+    """PyTorch tensor to PyTorch CSR."""
     t = torch_of(dense(rows // scale, columns // scale, density))
     return both(partial(xo.sparse.from_dense, t)) | {"torch": t.to_sparse_csr}
 
 
 def coo(rows: int, columns: int, density: float, scale: int) -> Calls:
-    """The same matrix to coo and to csr."""
+    """The same matrix to COO and to CSR."""
     x = dense(rows // scale, columns // scale, density)
     csr = both(partial(xo.sparse.from_dense, x))
     return both(partial(xo.sparse.from_dense, x, "coo")) | {f"{name} csr": call for name, call in csr.items()}
 
 
 def relu(rows: int, columns: int, density: float, scale: int) -> Calls:
-    """Activation and conversion at one go, beside one after the other; and a plain conversion of as many entries."""
+    """Activation and conversion in one pass, in two passes, and a plain conversion of the same number of entries."""
     x = SEED.random((rows // scale, columns // scale), "float32") - np.float32(1 - density)
     kept = np.maximum(x, 0)
     t = torch_of(x)
@@ -118,7 +118,7 @@ def relu(rows: int, columns: int, density: float, scale: int) -> Calls:
 
 
 def random_matrix(entries: int) -> Any:
-    """A square csr matrix of so many entries, 50 in a row on average."""
+    """A square CSR matrix with this number of entries, 50 per row on average."""
     side = max(2, entries // 50)
     rows, columns = (SEED.integers(0, side, entries, dtype=np.int32) for _ in range(2))
     s = scipy.sparse.coo_array((SEED.random(entries, "float32"), (rows, columns)), shape=(side, side)).tocsr()
@@ -127,19 +127,19 @@ def random_matrix(entries: int) -> Any:
 
 
 def to_csc(entries: int, scale: int) -> Calls:
-    """Csr to csc."""
+    """CSR to CSC."""
     s = random_matrix(entries // scale)
     return both(partial(xo.sparse.convert, s, "csc")) | {"scipy": s.tocsc}
 
 
 def from_coo(entries: int, order: str, scale: int) -> Calls:
-    """Coo to csr, of entries in order or shuffled."""
+    """COO to CSR, with sorted or shuffled entries."""
     s = random_matrix(entries // scale).tocoo()
-    places = SEED.permutation(s.nnz) if order == "shuffled" else np.arange(s.nnz)
-    data, row, column = (np.ascontiguousarray(a[places]) for a in (s.data, *s.coords))
+    positions = SEED.permutation(s.nnz) if order == "shuffled" else np.arange(s.nnz)
+    data, row, column = (np.ascontiguousarray(a[positions]) for a in (s.data, *s.coords))
 
     def fresh() -> Any:
-        """A container that remembers nothing of its order."""
+        """A new container without cached information about its order."""
         return scipy.sparse.coo_array((data, (row, column)), shape=s.shape)
 
     def canonical() -> Any:
@@ -151,7 +151,7 @@ def from_coo(entries: int, order: str, scale: int) -> Calls:
 
 
 def spmm(entries: int, columns: int, scale: int) -> Calls:
-    """Csr times a dense matrix."""
+    """CSR times a dense matrix."""
     s = random_matrix(entries // scale)
     x = SEED.random((s.shape[1], columns), "float32")
     t = xo.sparse.convert(s, backend="torch")
@@ -159,7 +159,7 @@ def spmm(entries: int, columns: int, scale: int) -> Calls:
 
 
 class Case(NamedTuple):
-    """Contestants, and what is asked: of each, the least of its time over that of ours or of another."""
+    """Contestants, and the smallest allowed ratio of the time of one to the time of another."""
 
     name: str
     contestants: Callable[..., Calls]
@@ -168,7 +168,7 @@ class Case(NamedTuple):
 
 
 def ahead(scipy: float, torch: float = 0.0, *, numba: tuple[float, float] = (0.0, 0.0)) -> dict[tuple[str, str], float]:
-    """What is asked without numba, and with it."""
+    """The required ratios without and with numba."""
     wanted = {
         ("scipy", WITHOUT): scipy,
         ("torch", WITHOUT): torch,
@@ -185,7 +185,7 @@ CASES = (
         Case(f"from_dense {rows}x{columns}", from_dense, (rows, columns, 0.05), ahead(1.5))
         for rows, columns in ((1, 10**7), (10**7, 1), (100_000, 1000))
     ),
-    Case("from_dense Fortran", from_dense_turned, (SIDE, SIDE, 0.05), ahead(1.5)),
+    Case("from_dense Fortran", from_dense_fortran, (SIDE, SIDE, 0.05), ahead(1.5)),
     Case("from_dense torch", from_tensor, (SIDE, SIDE, 0.05), ahead(0, 2, numba=(0, 3))),
     Case("coo", coo, (SIDE, SIDE, 0.05), {("ours csr", "ours"): 1 / 1.3, (f"{WITHOUT} csr", WITHOUT): 1 / 1.3}),
     Case(
@@ -203,7 +203,7 @@ MEMORY = {"csr": {}, "coo": {"format": "coo"}, "relu": {"where": "relu"}, "torch
 
 
 def check(name: str, results: dict[str, Any]) -> None:
-    """Whether all results are SciPy's, index for index; dense ones up to rounding."""
+    """Check that all results agree with SciPy index by index; dense results up to rounding."""
     want = scipy.sparse.csr_array(_host(results["ours"])) if registry.sparse_side(results["ours"]) else None
     for other, result in results.items():
         if want is None:
@@ -219,7 +219,7 @@ def _host(s: Any) -> Any:
 
 
 def measure(case: Case, rounds: int, pause: float, scale: int) -> dict[str, Any]:
-    """Milliseconds by contestant, the ratios of the others' times to ours, and what was asked of them."""
+    """Milliseconds by contestant, the ratios of the others' times to ours, and the required ratios."""
     calls = case.contestants(*case.arguments, scale)
     check(case.name, {name: call() for name, call in calls.items()})
     times = interleaved(calls, rounds, pause)
@@ -240,7 +240,7 @@ def measure(case: Case, rounds: int, pause: float, scale: int) -> dict[str, Any]
 
 
 def extra(name: str, side: int) -> float:
-    """The peak of a conversion beyond its result, in MB."""
+    """The peak memory of a conversion in MB, without its result."""
     x: Any = dense(side, side, 0.05)
     x = torch_of(x) if name == "torch" else x
     call = partial(xo.sparse.from_dense, x, **MEMORY[name])
@@ -248,20 +248,20 @@ def extra(name: str, side: int) -> float:
     return peak(call) - result
 
 
-def extra_apart(name: str, side: int) -> float:
-    """`extra` in a process of its own."""
+def isolated_extra(name: str, side: int) -> float:
+    """`extra` in a separate process."""
     command = [sys.executable, __file__, "--peak", name, "--scale", str(SIDE // side)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def main() -> int:
-    """Measure, print, and write if asked."""
+    """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
     parser.add_argument("--scale", type=int, default=1, help="divide extents by this, for a trial")
-    parser.add_argument("--peak", choices=MEMORY, help="measure the memory of this case alone")
+    parser.add_argument("--peak", choices=MEMORY, help="measure only the memory of this case")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.peak:
@@ -272,11 +272,11 @@ def main() -> int:
         if options.only in case.name:
             row = measure(case, options.rounds, options.pause, options.scale)
             rows.append(row)
-            shown = ", ".join(f"{pair} {r['found']:.2f} (asked {r['asked']})" for pair, r in row["asked"].items())
+            shown = ", ".join(f"{pair} {r['found']:.2f} (required {r['asked']})" for pair, r in row["asked"].items())
             print(f"{case.name:24} ours {row['ms']['ours']:9.3f} ms; {shown}", flush=True)
     for name in MEMORY:
         if options.only in f"memory {name}":
-            memory[name] = round(extra_apart(name, SIDE // options.scale), 1)
+            memory[name] = round(isolated_extra(name, SIDE // options.scale), 1)
             print(f"memory {name:17} {memory[name]:9.1f} MB beyond the result (at most {MEMORY_MB})", flush=True)
     if options.out:
         described = machine(("numpy", "scipy", "torch", "numba"))

@@ -1,13 +1,13 @@
-"""Whether the benchmark's clock agrees with others': timeit and torch.utils.benchmark, on the same operations.
+"""The benchmark's timer compared with timeit and torch.utils.benchmark, on the same operations.
 
     python benchmarks/peers/timing.py [--rounds 15] [--out FILE]
 
-Each round asks every clock for the time of a call, in turns; the figure is the median over the rounds of the other's
-time over ours in the same round. Beside it stands how far our own clock is from itself: the same ratio between two
-readings of ours in each round. A call that does nothing tells what the clock itself costs. Operations are those of the
-libraries themselves, so that nothing but the clocks is compared, on as many threads as a library takes by itself.
+Each round times a call with every timer, interleaved. The result is the median ratio of the other timer's value to ours
+in the same round. The spread of our timer is the same ratio between two of our values in each round. An empty call
+shows the overhead of the timer. The operations are called directly in the libraries, with their default number of
+threads, so that only the timers differ.
 
-The bar: a call that does nothing takes less than a hundredth of a reading of ours. Ends with 3 if it is missed.
+The bar: an empty call takes less than a hundredth of a reading of ours. Ends with 3 if it is missed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Call = Callable[..., Any]
 
 
 def operations() -> dict[str, tuple[Call, tuple[Any, ...]]]:
-    """From microseconds to tens of milliseconds, on both libraries."""
+    """Operations from microseconds to tens of milliseconds, in both libraries."""
     random = np.random.default_rng(0)
     small, large = (random.standard_normal((n, n)).astype("float32") for n in (64, 1000))
     found: dict[str, tuple[Call, tuple[Any, ...]]] = {}
@@ -56,12 +56,12 @@ def operations() -> dict[str, tuple[Call, tuple[Any, ...]]]:
 
 
 def by_ours(call: Call, arguments: tuple[Any, ...]) -> float:
-    """As a cell of the benchmark is timed."""
+    """The benchmark's timer."""
     return statistics.median(timed_round(call, arguments, SECONDS).samples)
 
 
 def by_timeit(call: Call, arguments: tuple[Any, ...]) -> float:
-    """The median of repeats that are as long as a reading of ours."""
+    """timeit: the median of repeats that are as long as a reading of ours."""
     timer = timeit.Timer("call(*arguments)", globals={"call": call, "arguments": arguments})
     number = calls_per_reading(call, arguments)
     repeats = max(1, round(SECONDS / timer.timeit(number)))
@@ -69,7 +69,7 @@ def by_timeit(call: Call, arguments: tuple[Any, ...]) -> float:
 
 
 def by_torch(call: Call, arguments: tuple[Any, ...]) -> float:
-    """PyTorch's own timer, which takes one thread unless told otherwise."""
+    """PyTorch's timer, with the number of threads set explicitly because its default is one."""
     names = {"call": call, "arguments": arguments}
     timer = Timer("call(*arguments)", globals=names, num_threads=torch.get_num_threads())
     return float(timer.blocked_autorange(min_run_time=SECONDS).median)
@@ -79,7 +79,7 @@ CLOCKS = {"ours": by_ours, "ours again": by_ours, "timeit": by_timeit, "torch.ut
 
 
 def measure(call: Call, arguments: tuple[Any, ...], rounds: int) -> dict[str, Any]:
-    """Microseconds by clock, and the others' times over ours."""
+    """Microseconds by timer, and the ratios of the others' values to ours."""
     times: dict[str, list[float]] = {name: [] for name in CLOCKS}
     for number in range(rounds):
         names = list(CLOCKS)
@@ -99,7 +99,7 @@ def measure(call: Call, arguments: tuple[Any, ...], rounds: int) -> dict[str, An
 
 
 def main() -> int:
-    """Measure, print, and write if asked; `MISSED` if the bar of an empty call is missed."""
+    """Measure, print and write the results. Returns `MISSED` if the bar of an empty call is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--out", type=Path)
@@ -115,7 +115,7 @@ def main() -> int:
     empty = timed_round(lambda: (), (), SECONDS)
     overhead = statistics.median(empty.samples) * 1e9
     bare = min(timeit.repeat("call()", globals={"call": lambda: ()}, number=100_000)) / 100_000 * 1e9
-    print(f"a call that does nothing: {overhead:.0f} ns by ours (at most {EMPTY_BAR_NS:.0f}), {bare:.0f} by timeit")
+    print(f"empty call: {overhead:.0f} ns with ours (at most {EMPTY_BAR_NS:.0f}), {bare:.0f} ns with timeit")
     if options.out:
         text = {
             "machine": machine(("numpy", "torch")),

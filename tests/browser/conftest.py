@@ -1,4 +1,4 @@
-"""The report as a reader sees it: a made-up run, and a headless Chromium without a network to open it in."""
+"""Fixtures of the browser tests: a synthetic run, and a headless Chromium without network that opens its report."""
 
 import shutil
 from dataclasses import asdict
@@ -18,7 +18,7 @@ FLAGS = (
 
 
 def measured(workload, dtype, size, backend):
-    """A row whose numbers follow from its names: the same every time, in every process."""
+    """A row with numbers that depend only on its names."""
     device, pace = PLACES[backend]
     launch = {"cupy": 3e-5, "jax": 1.01e-6}.get(backend, 1e-6)
     operations = {"matmul": 2.0 * size**3, "fft": 60.0 * size}.get(workload, 0.0)
@@ -110,7 +110,7 @@ def environment():
 
 @pytest.fixture(scope="session")
 def folder(made_up, tmp_path_factory):
-    """The page alone, and the page with an earlier run in which softmax took twice as long."""
+    """The page, and the page compared with an earlier run in which softmax took twice as long."""
     folder = tmp_path_factory.mktemp("page")
     (folder / "report.html").write_text(page.html(made_up), encoding="utf-8")
     before = Results([Row(**asdict(row)) for row in made_up.rows], {**environment(), "settings": {"KEPT": HOSTILE}})
@@ -141,7 +141,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def reader(chromium, folder):
-    """The page, newly opened in a wide window in light colours; whatever it logs is an error."""
+    """The page in a wide window with light colours. Any log entry of the browser is an error."""
     appear(chromium, "light", 1280, 900)
     chromium.get((folder / "report.html").as_uri())
     yield chromium
@@ -159,9 +159,9 @@ def _draw():
 
 
 def appear(browser, scheme, width, height):
-    """What the reader prefers, and the size of the window. Nothing moves smoothly, so that clicks find their target."""
-    wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
-    features = [{"name": name, "value": value} for name, value in wishes.items()]
+    """Set the colour scheme and the size of the window. Smooth scrolling is disabled, so that clicks do not miss."""
+    preferences = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    features = [{"name": name, "value": value} for name, value in preferences.items()]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -169,5 +169,5 @@ def appear(browser, scheme, width, height):
 
 
 def draw(browser):
-    """Wait until the page has heard of what just happened to it, and is drawn anew."""
+    """Wait until the page has handled all events and is rendered."""
     browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")

@@ -1,4 +1,4 @@
-"""What a reader can do with the report: every number shown is the right one, and nothing that is told runs."""
+"""The functions of the report: every number is right, and hostile texts are not executed."""
 
 import re
 
@@ -167,22 +167,24 @@ def test_the_detail_opens_and_closes_by_keyboard(reader, made_up):
     dialog = one(reader, "dialog")
     assert dialog.get_attribute("open")
     row = next(row for row in made_up.rows if (row.workload, row.size, row.backend) == ("matmul", 512, "torch"))
-    told = dialog.text.replace(TIMES, "x")
+    details = dialog.text.replace(TIMES, "x")
     for text in (
         "torch cpu · n = 512 · float32 · 512x512, 512x512",
         "First call\n",
         "Transfer",
         "Cold",
         "120 calls",
-        "97 % sure",
+        "97 % confidence",
     ):
-        assert text.strip() in told
+        assert text.strip() in details
     assert seconds(one(dialog, ".headline").text) == pytest.approx(row.median_s, rel=5.1e-3)
-    assert "9.93x the time of cupy cuda:0" in told
-    assert "40 % (bound by compute" in told
-    assert "3e-7, up to 1e-5 passes" in told
-    assert "def f(x, y):" in told
-    assert told.endswith("python -m xarrayops.bench --backends torch --workloads matmul --dtype float32 --size large")
+    assert "9.93x the time of cupy cuda:0" in details
+    assert "40 % (compute-bound" in details
+    assert "3e-7 (tolerance 1e-5)" in details
+    assert "def f(x, y):" in details
+    assert details.endswith(
+        "python -m xarrayops.bench --backends torch --workloads matmul --dtype float32 --size large"
+    )
     assert len(all_of(dialog, ".dot")) == sum(map(len, row.medians_s))
     reader.switch_to.active_element.send_keys(Keys.ESCAPE)
     assert not dialog.get_attribute("open")
@@ -198,12 +200,12 @@ def test_break_even_counts_what_came_before_the_first_hot_call(reader, made_up):
         calls += 1
     open_cell(reader, *line, "cupy")
     assert f"after {calls:,} calls" in one(reader, "dialog").text
-    assert "at n = 100,000 and above" in one(reader, "dialog").text
+    assert "for n ≥ 100,000" in one(reader, "dialog").text
     one(reader, "dialog .close").click()
     assert not one(reader, "dialog").is_displayed()
     open_cell(reader, *line, "torch")
     assert "from the first call on" in one(reader, "dialog").text
-    assert "at n = 1,000 and above" in one(reader, "dialog").text
+    assert "for n ≥ 1,000" in one(reader, "dialog").text
 
 
 def open_cell(reader, workload, size, dtype, backend):
@@ -212,14 +214,14 @@ def open_cell(reader, workload, size, dtype, backend):
     reader.execute_script("arguments[0].click()", one(row, f"td:nth-child({4 + PLACES.index(backend)}) .cell"))
 
 
-def test_an_empty_cell_tells_why_and_what_helps(reader):
+def test_an_empty_cell_shows_reason_and_fix(reader):
     empty = one(reader, ".matrix .empty")
     reader.execute_script("arguments[0].focus()", empty)
     reason = one(reader, "#tip").text
     assert "because of" in reason
     assert "Fix: do without" in reason
     empty.send_keys(Keys.ENTER)
-    assert "What helps: do without" in one(reader, "dialog").text
+    assert "Fix: do without" in one(reader, "dialog").text
 
 
 def test_the_table_of_what_is_missing_has_every_reason(reader):
@@ -243,21 +245,21 @@ def test_plots_have_a_mark_for_each_measured_cell(reader, made_up):
     assert "NaN" not in reader.execute_script("return document.body.innerHTML")
 
 
-def test_a_device_has_one_chart_whatever_its_libraries_call_it(reader):
+def test_a_device_has_one_chart_for_all_its_names(reader):
     assert texts(reader, "#roof-plots figcaption") == [
         *("cpu float32", "cuda:0 (A100) float32", "cpu float64", "cuda:0 (A100) float64", "cpu int8"),
     ]
-    told = texts(reader, "#roof-plots .roofs")
-    assert [text.split()[0] for text in told] == ["Roofline:", "Roofline:", "Roofline:", "No", "No"]
-    assert "budget ended" in told[3]
-    assert "floating point alone" in told[4]
+    limits = texts(reader, "#roof-plots .roofs")
+    assert [text.split()[0] for text in limits] == ["Limits:", "Limits:", "Limits:", "No", "No"]
+    assert "budget ended" in limits[3]
+    assert "floating-point dtypes only" in limits[4]
     marks = all_of(reader, "#roof-plots figure:first-child .mark")
     assert {mark.get_attribute("aria-label").split(":")[0].split()[0] for mark in marks} == {"numpy", "torch", "jax"}
 
 
 @pytest.mark.parametrize("compute", [1e9, 4e11, 1e14])
-def test_a_roof_stays_in_its_chart(reader, made_up, tmp_path, compute):
-    """Of work that memory binds, the corner of the roof may lie far above all that is drawn."""
+def test_a_roofline_stays_in_its_chart(reader, made_up, tmp_path, compute):
+    """For memory-bound work, the corner of the roofline may be far outside the chart."""
     rows = [row for row in made_up.rows if row.workload == "fft" and row.dtype == "float32" and row.measured]
     roofs = [{**made_up.environment["roofs"][0], "compute": compute}]
     own = Results(rows, {**made_up.environment, "roofs": roofs})
@@ -270,8 +272,8 @@ def test_a_roof_stays_in_its_chart(reader, made_up, tmp_path, compute):
         assert all(62 <= x <= 430.1 and 25.9 <= y <= 238.1 for x, y in points), path
 
 
-def test_marks_lie_where_their_axes_say(reader, made_up):
-    """From two ticks of each axis follows what a mark stands for."""
+def test_marks_agree_with_their_axes(reader, made_up):
+    """The value of a mark follows from two ticks of each axis."""
     plot = one(reader, "#roof-plots svg.plot")
     found = reader.execute_script(
         "const at = (e, n) => Number(e.getAttribute(n));"
@@ -303,7 +305,7 @@ def test_marks_lie_where_their_axes_say(reader, made_up):
         assert y(top) == pytest.approx(row.operations / row.median_s, rel=0.01)
 
 
-def test_a_mark_tells_its_cell_and_opens_it(reader):
+def test_a_mark_has_a_tooltip_and_opens_its_cell(reader):
     mark = one(reader, "#size-plots .mark")
     reader.execute_script("arguments[0].focus()", mark)
     assert one(reader, "#tip").text.startswith("numpy cpu: 9.52 µs")
@@ -311,22 +313,22 @@ def test_a_mark_tells_its_cell_and_opens_it(reader):
     assert one(reader, "dialog").get_attribute("open")
 
 
-def test_hostile_texts_are_shown_and_do_not_run(reader):
+def test_hostile_texts_are_shown_but_not_executed(reader):
     assert reader.execute_script("return window.hacked") is None
     assert all_of(reader, "img") == []
     assert any("onerror=window.hacked=1" in text for text in texts(reader, ".matrix tbody th"))
 
 
 def test_the_headline_warns(reader):
-    told = " ".join(texts(reader, ".warning"))
-    assert "load 1000.0 on" in told
-    assert "Cells whose roof is not trusted: 1" in told
+    text = " ".join(texts(reader, ".warning"))
+    assert "load 1000.0 on" in text
+    assert "Cells whose roofline is not trusted: 1" in text
     assert "55 of 66" in one(reader, "#tiles").text
     assert "5 %" in one(reader, "#tiles").text
     assert "below 5.0% are ties" in one(reader, "#resolution").text
 
 
-def test_the_headline_names_who_is_fastest_most_often_and_no_winner_of_ties(reader, made_up, tmp_path):
+def test_the_headline_names_the_most_frequent_winner_without_ties(reader, made_up, tmp_path):
     marked = {place: [0, 0] for place in PLACES}
     tied = 0
     for line in lines(reader):
@@ -336,11 +338,11 @@ def test_the_headline_names_who_is_fastest_most_often_and_no_winner_of_ties(read
         tied += any("|tie" in text for text in line[3:])
     first, *others = sorted(marked, key=lambda place: -marked[place][0])
     assert marked[first][0] < sum(map(sum, marked.values()))
-    told = tile(reader, "Fastest most often")
-    assert told.startswith(f"{first} ")
-    assert f"{marked[first][0]} of {len(lines(reader))} rows; " in told
-    assert all((f"; {place} " in told) is (marked[place][0] > 0) for place in others)
-    assert told.endswith(f"; {tied} ties")
+    winners = tile(reader, "Fastest most often")
+    assert winners.startswith(f"{first} ")
+    assert f"{marked[first][0]} of {len(lines(reader))} rows; " in winners
+    assert all((f"; {place} " in winners) is (marked[place][0] > 0) for place in others)
+    assert winners.endswith(f"; {tied} ties")
     tallies = [text.replace("\N{NO-BREAK SPACE}", " ").removeprefix("★ ") for text in texts(reader, ".tally")]
     for place, text in zip(PLACES, tallies, strict=True):
         won, ties = marked[place]
@@ -349,12 +351,12 @@ def test_the_headline_names_who_is_fastest_most_often_and_no_winner_of_ties(read
     same = Results([row for row in made_up.rows if row.workload == "matmul"], {"resolution": 1e6})
     (tmp_path / "ties.html").write_text(page.html(same), encoding="utf-8")
     reader.get((tmp_path / "ties.html").as_uri())
-    assert tile(reader, "Fastest most often") == "no library none is clearly ahead in any of 6 rows; 6 ties"
+    assert tile(reader, "Fastest most often") == "no backend none is clearly the fastest in any of 6 rows; 6 ties"
 
 
 def tile(reader, name):
-    names, told = texts(reader, "#tiles dt"), [dd.text for dd in all_of(reader, "#tiles dd")]
-    return " ".join(dict(zip(names, told, strict=True))[name].split())
+    names, values = texts(reader, "#tiles dt"), [dd.text for dd in all_of(reader, "#tiles dd")]
+    return " ".join(dict(zip(names, values, strict=True))[name].split())
 
 
 def test_an_earlier_run_is_compared_cell_by_cell(reader, folder, made_up):
@@ -374,8 +376,8 @@ def test_an_earlier_run_is_compared_cell_by_cell(reader, folder, made_up):
 
 
 LINES = """
-const told = (td) => [...td.querySelectorAll('.time, .ratio')].map((s) => s.textContent).join('|') || td.textContent;
+const content = (td) => [...td.querySelectorAll('.time, .ratio')].map((s) => s.textContent).join('|') || td.textContent;
 const line = ([workload, n, dtype, ...cells]) =>
-  [workload.firstChild.textContent, Number(n.textContent.replace(/,/g, '')), dtype.textContent, ...cells.map(told)];
+  [workload.firstChild.textContent, Number(n.textContent.replace(/,/g, '')), dtype.textContent, ...cells.map(content)];
 return [...document.querySelectorAll('.matrix tbody tr')].map((tr) => line([...tr.cells]));
 """

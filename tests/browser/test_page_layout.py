@@ -1,4 +1,4 @@
-"""How the report lies in windows of every width: what is in view, what scrolls, and whether it can be read."""
+"""The layout of the report in wide and narrow windows: visibility, scrolling and contrast."""
 
 import re
 
@@ -16,13 +16,13 @@ return { frame: boxes('#matrix-frame')[0], heads: boxes('.matrix th.place'), row
 
 
 def boxes(reader):
-    """Where the parts of the matrix are in the window."""
+    """The positions of the parts of the matrix in the window."""
     return reader.execute_script(BOXES)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_text_can_be_read_and_nothing_sticks_out(reader, appear, scheme, size):
+def test_text_has_contrast_and_nothing_overflows(reader, appear, scheme, size):
     appear(reader, scheme, *size)
     page_width, width = reader.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert page_width <= width == size[0]
@@ -46,7 +46,7 @@ def test_the_page_scrolls_past_the_whole_matrix_and_its_header_stays(reader):
 
 
 @pytest.mark.parametrize("part", ["thead", "tbody"])
-def test_header_and_cells_of_a_narrow_window_scroll_sideways_as_one(reader, appear, draw, part):
+def test_header_and_cells_scroll_together_in_a_narrow_window(reader, appear, draw, part):
     appear(reader, "light", *PHONE)
     before = boxes(reader)
     assert before["heads"][-1]["right"] > before["frame"]["right"]
@@ -58,7 +58,7 @@ def test_header_and_cells_of_a_narrow_window_scroll_sideways_as_one(reader, appe
     assert after["workload"]["left"] == before["workload"]["left"]
 
 
-def test_a_phone_shows_results_before_the_means_to_choose_among_them(reader, appear):
+def test_a_phone_shows_results_before_the_filters(reader, appear):
     is_open = "return document.getElementById('controls').open"
     assert reader.execute_script(is_open)
     appear(reader, "light", *PHONE)
@@ -72,7 +72,7 @@ def test_a_phone_shows_results_before_the_means_to_choose_among_them(reader, app
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_fastest_stands_out_and_a_tie_does_not(reader, appear, scheme):
+def test_the_fastest_has_more_contrast_than_a_tie(reader, appear, scheme):
     appear(reader, scheme, *WIDE)
     ground = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"
     card, fastest, tie = (

@@ -1,7 +1,7 @@
 """The exchange matrix at small scale: every pair of libraries, every kind of memory, a few dtypes.
 
-Here in this process; the pairs with JAX once more with its 64-bit types off, and those with the stand-in CuPy, in
-processes of their own.
+The pairs run in this process. Those with JAX run again with 64-bit types disabled, and those with the stand-in CuPy
+run in a separate process.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def test_cells(producer: str, consumer: str, device: str) -> None:
     both = library(producer), library(consumer)
     native = both[0].native_device(device) if device else None
     found = {cell: examine(*both, **cell._asdict(), device=native) for cell in cells.cells(DTYPES)}
-    wrong = [f"{cell}: {told['reason']}" for cell, told in found.items() if told["outcome"] in cells.FAULTY]
-    assert not wrong, "\n".join(wrong[:10])
-    assert {told["outcome"] for told in found.values()} > {"copy", "not made"}
+    faults = [f"{cell}: {result['reason']}" for cell, result in found.items() if result["outcome"] in cells.FAULTY]
+    assert not faults, "\n".join(faults[:10])
+    assert {result["outcome"] for result in found.values()} > {"copy", "not made"}
 
 
 def run_here(selected: str, environment: dict[str, str]) -> None:
-    """The tests above that an expression selects, in a process with another environment."""
+    """Run the tests above that match an expression, in a process with another environment."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", __file__, "-k", selected]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
@@ -44,7 +44,7 @@ def test_jax_without_64_bits() -> None:
     run_here("test_cells and jax", {**os.environ, "JAX_ENABLE_X64": "0"})
 
 
-def test_cupy_by_its_stand_in(standin_environment: dict[str, str], real_cupy: bool) -> None:
+def test_cupy_stand_in(standin_environment: dict[str, str], real_cupy: bool) -> None:
     if real_cupy:
         pytest.skip("the real CuPy has a device: its cells are among the tests above")
     run_here("test_cells and cupy", standin_environment)

@@ -1,13 +1,13 @@
-"""Probes of everything that only a device can show, each in a process of its own: a CUDA fault outlives its call.
+"""Probes that need a device, each in a separate process, because a CUDA error is permanent for its process.
 
     python tests/gpu [--only NAME,NAME] [--out FILE] [--limit SECONDS] [--jobs N]
     python tests/gpu --list
     python tests/gpu --run NAME
 
-A case is one line of JSON, written as soon as it is known: probe, case, verdict (ok, refused, wrong, failed), and what
-was found. A probe that dies or takes too long is a line of its own, and stops no other; what an interrupt leaves out is
-"not run". Ends with 1 if a verdict is wrong or failed. Without an accelerator the probes run at small sizes on the CPU,
-which shows that they run.
+A case is one line of JSON, written at once: probe, case, verdict (ok, refused, wrong, failed) and details. A probe that
+dies or times out gets its own line and does not affect the others. Probes that an interrupt skips are "not run". Exit
+status: 1 if a verdict is wrong or failed. Without an accelerator the probes run at small sizes on the CPU, as a test of
+the probes.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from threading import Lock
 from typing import IO, Any
 
 JOBS = min(8, max(2, (os.cpu_count() or 1) // 2))
-ALONE = ("waits", "decoding")
-"""Those that measure time: they run one after the other, when the rest is done."""
+SEQUENTIAL = ("waits", "decoding")
+"""Probes that measure time. They run one after the other, after all others."""
 BAD = 3
-"""The exit status of a probe with a verdict that is wrong or failed; Python itself ends with 1 after an exception."""
+"""The exit status of a probe with a verdict "wrong" or "failed". Python itself ends with 1 after an exception."""
 INTERRUPTED = 130
 KERNELS = tuple(
     f"kernels-{library}-{dtype}" for dtype in ("float16", "bfloat16", "float32") for library in ("torch", "cupy", "jax")
 )
 ORDER = (
     *("devices", "placement", "alignment", "from_numpy", "pinned", "lifetime", "strides"),
-    *(*KERNELS, "softcaps", "masks", "gradients", "compiled", "transformed", "engines", *ALONE),
+    *(*KERNELS, "softcaps", "masks", "gradients", "compiled", "transformed", "engines", *SEQUENTIAL),
 )
 
 
@@ -57,8 +57,8 @@ def run(name: str) -> int:
     return BAD if probe.bad else 0
 
 
-def apart(name: str, limit: float, write: Any) -> bool:
-    """Run one probe in a process of its own; whether all is right."""
+def isolated(name: str, limit: float, write: Any) -> bool:
+    """Run one probe in a separate process and return whether it passed."""
     settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_X64": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, str(Path(__file__).parent), "--run", name]
     environment = {**settings, **os.environ}
@@ -89,7 +89,7 @@ def apart(name: str, limit: float, write: Any) -> bool:
     found: dict[str, Any] = {"probe": name, "case": "the process", "verdict": "failed" if ended else "ended"}
     if ended:
         last: dict[str, Any] = {}
-        with suppress(ValueError, IndexError):  # it may have died within a line
+        with suppress(ValueError, IndexError):  # the last line may be incomplete
             last = json.loads(lines[-1])
         found |= {"reason": ended, "stderr": tail, "after": {key: last.get(key) for key in ("case", "kernel")}}
     write(json.dumps(found | {"seconds": round(time.monotonic() - start, 1)}) + "\n")
@@ -100,10 +100,14 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python tests/gpu", description=__doc__.splitlines()[0])
     parser.add_argument("--only", type=lambda text: text.split(","), default=ORDER, metavar="NAME,NAME")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="append the lines to a file, too")
-    parser.add_argument("--limit", type=float, default=90.0, metavar="SECONDS", help="for each probe (%(default)s)")
-    parser.add_argument("--jobs", type=int, default=JOBS, metavar="N", help="probes at a time (%(default)s)")
-    parser.add_argument("--list", action="store_true", help="list the probes, and end")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also append the lines to this file")
+    parser.add_argument(
+        "--limit", type=float, default=90.0, metavar="SECONDS", help="time limit of a probe (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=JOBS, metavar="N", help="number of parallel probes (default: %(default)s)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the probes, then exit")
     parser.add_argument("--run", choices=ORDER, metavar="NAME", help="run one probe in this process")
     options = parser.parse_args()
     if options.run:
@@ -115,7 +119,7 @@ def main() -> int:
         return 0
     unknown = sorted({*options.only} - {*ORDER})
     if unknown:
-        parser.error(f"no probe {', '.join(unknown)}; there are {', '.join(ORDER)}")
+        parser.error(f"no probe {', '.join(unknown)}; the probes are {', '.join(ORDER)}")
     lock = Lock()
 
     def write(line: str) -> None:
@@ -130,12 +134,12 @@ def main() -> int:
 
     def begin(name: str) -> bool:
         waiting.discard(name)
-        return apart(name, options.limit, write)
+        return isolated(name, options.limit, write)
 
     pool = ThreadPoolExecutor(options.jobs)
     try:
-        right = list(pool.map(begin, [name for name in chosen if name not in ALONE]))
-        right += [begin(name) for name in chosen if name in ALONE]
+        right = list(pool.map(begin, [name for name in chosen if name not in SEQUENTIAL]))
+        right += [begin(name) for name in chosen if name in SEQUENTIAL]
     except KeyboardInterrupt:
         for name in filter(waiting.__contains__, chosen):
             write(json.dumps({"probe": name, "case": "the process", "verdict": "not run"}) + "\n")

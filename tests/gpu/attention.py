@@ -1,4 +1,4 @@
-"""Probes of attention: every kernel that says it can serve a call must give the definition's values."""
+"""Probes of attention: every kernel that accepts a call must give the values of the definition."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from xarrayops.testing._attention_oracle import attention_oracle
 
 Case = TypeVar("Case")
 TOLERANCES = {"float16": 2.0**-8, "bfloat16": 2.0**-5, "float32": 2.0**-17}
-"""The largest error beside the largest value: four units of the half types' last place; TF32 would show in float32."""
+"""Tolerances relative to the largest value: four units in the last place of half types; TF32 would fail in float32."""
 MASKS = ("bhqk", "11qk", "b11k", "1h1k", "111k", "b1qk", "bhq1")
-"""Which axes a mask has, of those of the scores; the others have one element."""
+"""The axes of the scores that a mask has; the others have one element."""
 _CASES: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     # query heads, key heads, head size, queries, keys
     ((8, 8, 64, 1000, 1000), {}),
@@ -39,7 +39,7 @@ def _small(library: str, extent: int) -> int:
 
 
 def _few(library: str, cases: Sequence[Case]) -> Sequence[Case]:
-    """All cases on an accelerator; elsewhere the first, which show that the probe runs."""
+    """All cases on an accelerator, otherwise the first ones."""
     return cases if accelerated(library) else cases[:2]
 
 
@@ -53,16 +53,16 @@ def _operands(shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
 
 
 def _error(found: Any, want: Any) -> float:
-    """The largest error beside the largest value."""
+    """The largest error, relative to the largest value."""
     host = np.asarray(xo.convert(xo.astype(found, xo.float64), "numpy"))
     if host.shape != want.shape or not np.isfinite(host).all():
-        raise Wrong(f"shape {host.shape} for {want.shape}, or not finite")
+        raise Wrong(f"shape {host.shape} instead of {want.shape}, or not finite")
     return float(np.abs(host - want).max() / np.abs(want).max())
 
 
 def _checked(error: float, dtype: str, **found: Any) -> dict[str, Any]:
     if not error <= TOLERANCES[dtype]:
-        raise Wrong(f"the error is {error:.1e} of the largest value, {TOLERANCES[dtype]:.1e} is allowed")
+        raise Wrong(f"relative error {error:.1e}, tolerance {TOLERANCES[dtype]:.1e}")
     return {"error": f"{error:.1e}", **found}
 
 
@@ -70,14 +70,14 @@ _SOFTCAPS: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     ((8, 8, 64, 1000, 1000), {"softcap": 5.0}),
     ((8, 2, 128, 1000, 1000), {"softcap": 5.0, "causal": "top_left", "window": (64, 0)}),
 )
-"""So many scores that PyTorch compiles FlexAttention for them."""
+"""From this number of scores on, PyTorch compiles FlexAttention."""
 
 
 def _kernels(library: str, dtype: str, name: str, cases: Sequence[Any]) -> Callable[[Probe], None]:
-    """The probe of a library's kernels for a dtype: it has a process of its own, for compilers may take long."""
+    """The probe of a library's kernels for a dtype. Each is a separate process, because compilation may be slow."""
 
     def kernels(probe: Probe) -> None:
-        """Each candidate that can serve a call, forced, against the definition; the one chosen is named."""
+        """Compare each candidate that can serve a call with the definition, and record the chosen one."""
         for full, options in _few(library, cases) if library in libraries() else ():
             shape = (*full[:3], *(_small(library, extent) for extent in full[3:]))
             operands = [_cast(library, host, dtype) for host in _operands(shape)]
@@ -99,13 +99,13 @@ def _kernels(library: str, dtype: str, name: str, cases: Sequence[Any]) -> Calla
 
 
 def _own(operands: Sequence[Any], **options: Any) -> list[str]:
-    """The candidates that can serve a call; the generic one, which the contract suite tests, only where it is alone."""
+    """The candidates that can serve a call. The generic one is included only if there is no other."""
     able = [c.name for c in xo.explain("attention", *operands, **options).candidates if c.ok]
     return [name for name in able if not name.endswith(":generic")] or able
 
 
 def masks(probe: Probe) -> None:
-    """Every broadcast shape of a mask on each candidate: a library may have no plan for some of them."""
+    """Every broadcast shape of a mask on each candidate, because libraries may not support all of them."""
     for library in libraries():
         extents = dict(zip("bhqk", (2, 8, _small(library, 100), _small(library, 333)), strict=True))
         shape = (8, 8, 64, extents["q"], extents["k"])
@@ -147,7 +147,7 @@ def strides(probe: Probe) -> None:
 
 
 def gradients(probe: Probe) -> None:
-    """Derivatives of each of PyTorch's candidates, held against those of the definition."""
+    """The derivatives of each PyTorch candidate, compared with those of the definition."""
     if "torch" not in libraries():
         return
     import torch
@@ -174,14 +174,14 @@ def gradients(probe: Probe) -> None:
             def computed(name: str = name, dtype: str = dtype) -> dict[str, Any]:
                 attend = lambda *given: xo.attention(*given, causal="top_left", implementation=name)
                 found = of(attend, getattr(torch, dtype))
-                # The forward result, itself rounded, enters the derivative of its square: four times the tolerance.
+                # The derivative of the square uses the rounded forward result: four times the tolerance.
                 return _checked(max(map(_error, found, want)) / 4, dtype)
 
             probe.examine(f"torch {dtype}", computed, kernel=name)
 
 
 def compiled(probe: Probe) -> None:
-    """``torch.compile`` in one graph, where kernels are chosen while it traces."""
+    """``torch.compile`` with a full graph, where kernels are chosen during tracing."""
     if "torch" not in libraries():
         return
     import torch
@@ -201,7 +201,7 @@ def compiled(probe: Probe) -> None:
 
 
 def transformed(probe: Probe) -> None:
-    """JAX's transformations, and arrays that are committed to the CPU beside an accelerator."""
+    """JAX transformations, and arrays committed to the CPU on a machine with an accelerator."""
     if "jax" not in libraries():
         return
     import jax
@@ -224,7 +224,7 @@ def transformed(probe: Probe) -> None:
     for way, run in ways.items():
 
         def same(run: Callable[[Any], Any] = run) -> dict[str, Any]:
-            """As in float32 on the CPU. Each derivative rounds to bfloat16 once more."""
+            """The result agrees with float32 on the CPU. Each derivative adds one rounding to bfloat16."""
             out = run(q)
             error = _error(out, np.asarray(run(wide), np.float64)) / 4
             return _checked(error, "bfloat16", devices=[str(d) for d in out.devices()])
@@ -233,7 +233,7 @@ def transformed(probe: Probe) -> None:
 
 
 def engines(probe: Probe) -> None:
-    """Arrays of one library served by another's kernels, on the same device and without a copy."""
+    """Arrays of one library with kernels of another, on the same device and without a copy."""
     for library in libraries():
         for engine in libraries():
             if engine == library:
@@ -255,7 +255,7 @@ def engines(probe: Probe) -> None:
 
 
 def decoding(probe: Probe) -> None:
-    """One query for each row against a cache of keys that grows by one: no step may cost what the first one does."""
+    """One query against a growing cache of keys: no later step may be as slow as the first."""
     for library in libraries():
         length = 32768 if accelerated(library) else 64
         q, k, v = (_cast(library, grid((2, h, n, 128)), "bfloat16") for h, n in ((32, 1), (8, length), (8, length)))

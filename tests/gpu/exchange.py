@@ -1,4 +1,4 @@
-"""Probes of conversion: where an array arrives, whether its values are right, and whether its memory stays alive."""
+"""Probes of conversion: the device of the result, its values, and the lifetime of its memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
     "every second column": lambda x: x[:, ::2],
 }
 OFFSETS = (0, 1, 2, 4)
-"""In float32 elements: XLA needs 16 bytes, NumPy's views and PyTorch's slices begin anywhere."""
+"""Offsets in float32 elements. XLA needs an alignment of 16 bytes; views in NumPy and PyTorch begin at any element."""
 
 
 def devices(probe: Probe) -> None:
-    """Versions, devices with their attributes, and the candidates of attention on each library's first place.
+    """Versions, devices with their attributes, and the candidates of attention on each library's first device.
 
     At least one library must see an accelerator: on the CPU the other probes would show nothing.
     """
@@ -54,7 +54,7 @@ def devices(probe: Probe) -> None:
 
 
 def placement(probe: Probe) -> None:
-    """A conversion without ``device=`` stays on the device of its memory wherever the target has that device."""
+    """A conversion without ``device=`` stays on the same device if the target library has that device."""
     for source, target in permutations(libraries(), 2):
         for place in places(source):
             for kind, view in VIEWS.items():
@@ -70,17 +70,17 @@ def _placed(source: str, target: str, place: Device, view: Callable[[Any], Any],
     y = xo.convert(x, target, copy=copy)
     here = next((d for d in xo.backend(target).devices() if (d.kind, d.index) == (place.kind, place.index)), None)
     if here is not None and xo.device(y) != here.native:
-        raise Wrong(f"it is on {xo.device(y)} and not on {here.name}; explain said: {said}")
+        raise Wrong(f"the result is on {xo.device(y)}, not on {here.name}; explain said: {said}")
     if here is not None and "through the host" in said:
-        raise Wrong(f"explain says that it goes through the host: {said}")
+        raise Wrong(f"explain reports a copy through the host: {said}")
     if not np.array_equal(xo.convert(y, "numpy"), view(host)):
-        raise Wrong(f"other values; explain said: {said}")
+        raise Wrong(f"the values differ; explain said: {said}")
     taken = seconds(lambda: xo.convert(x, target, copy=copy))
     return {"device": str(xo.device(y)), "gb_per_s": round(view(host).nbytes / taken / 1e9, 1), "explain": said}
 
 
 def alignment(probe: Probe) -> None:
-    """Memory that begins anywhere: what takes it over must be able to compute with it."""
+    """Memory with any alignment: the library that imports it must be able to compute with it."""
     for source, target in permutations(libraries(), 2):
         for offset in OFFSETS:
 
@@ -96,7 +96,7 @@ def alignment(probe: Probe) -> None:
 
 
 def from_numpy(probe: Probe) -> None:
-    """Where a NumPy array arrives does not depend on the address at which malloc put it."""
+    """The device of a converted NumPy array does not depend on the alignment of its memory."""
     for library in libraries():
 
         def arrived(library: str = library) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def from_numpy(probe: Probe) -> None:
             unaligned = raw[start + 16 : start + 272].view(np.float32)
             found = {str(xo.device(xo.convert(a, library))) for a in (views.aligned((64,), unaligned.dtype), unaligned)}
             if len(found) != 1:
-                raise Wrong(f"aligned and unaligned memory arrive on {sorted(found)}")
+                raise Wrong(f"aligned and unaligned memory go to different devices: {sorted(found)}")
             return {"device": found.pop()}
 
         probe.examine(library, arrived)
@@ -120,7 +120,7 @@ def pinned(probe: Probe) -> None:
             x = xo.pin_memory(xo.convert(host, "torch", device="cpu", copy=True))
             y = xo.convert(x, target)
             if not np.array_equal(xo.convert(y, "numpy"), host):
-                raise Wrong("other values")
+                raise Wrong("the values differ")
             return {"device": str(xo.device(y)), "explain": xo.explain("convert", x, target).summary}
 
         if "torch" in libraries() and target != "torch":
@@ -128,7 +128,7 @@ def pinned(probe: Probe) -> None:
 
 
 def lifetime(probe: Probe) -> None:
-    """The memory of an owner that is gone, while another library's stream still has to read it."""
+    """Memory whose owner was deleted while the stream of another library still has to read it."""
     for source, target in permutations(libraries(), 2):
         large = accelerated(source) and accelerated(target)
         size, rounds = (1 << 24, 40) if large else (1000, 5)
@@ -142,10 +142,10 @@ def lifetime(probe: Probe) -> None:
                 x = xo.full((size,), float(value), like=on(source, np.zeros(1, np.float32)))
                 y = xo.add(xo.convert(x, target), 0.0)
                 del x
-                xo.full((size,), -1.0, like=on(source, np.zeros(1, np.float32)))  # may be given the same block
+                xo.full((size,), -1.0, like=on(source, np.zeros(1, np.float32)))  # may get the same block
                 changed += bool(xo.any(xo.not_equal(y, float(value))))
             if changed:
-                raise Wrong(f"{changed} of {rounds} arrays changed after their owner was gone")
+                raise Wrong(f"{changed} of {rounds} arrays changed after their owner was deleted")
             return {"arrays": rounds, "bytes": size * 4}
 
         probe.examine(f"{source} -> {target}", kept)

@@ -1,9 +1,9 @@
-"""A plug-in of pytest for accelerators: each outcome is written at once, and no broken device context is used again.
+"""A pytest plug-in for accelerators: each outcome is written at once, and a broken device context is not used again.
 
     python -m pytest -p tests.gpu.journal --journal FILE
 
-After an illegal access every CUDA call of the process fails. A worker of xdist in which a test fails so ends itself:
-xdist starts another, and the tests that follow are judged by what they do.
+After an illegal access every CUDA call of the process fails. An xdist worker with such a failure ends itself. xdist
+starts another one, so that the following tests are not affected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LASTING = (
     *("illegal memory access", "misaligned address", "device-side assert", "unspecified launch failure"),
     *("illegal instruction", "cudaErrorIllegalAddress", "hipErrorIllegalAddress", "cudaErrorLaunchFailure"),
 )
-"""Errors after which the context of the device serves nothing more."""
+"""Errors after which the device context cannot be used."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""What all probes share: the libraries and their places, and one JSON line for each case, written at once."""
+"""Shared by all probes: the libraries and their devices, and a JSON line for each case, written at once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from xarrayops.plugin import Device
 
 GPU_LIBRARIES = ("torch", "cupy", "jax")
 BAD = ("wrong", "failed")
-"""The verdicts that fail a run: an answer that is not what it must be, and an error that is no refusal."""
+"""The verdicts that fail a run: a wrong answer, and an error that is not a refusal."""
 
 
 class Wrong(AssertionError):
-    """An answer that is not what it must be."""
+    """A wrong answer."""
 
 
 class Probe:
-    """Writes one line for each case; ``bad`` counts those that fail the run."""
+    """Writes one line for each case. ``bad`` counts the cases that fail the run."""
 
     def __init__(self, name: str) -> None:
         self.name, self.bad = name, 0
@@ -33,7 +33,7 @@ class Probe:
         print(json.dumps({"probe": self.name, "case": case, "verdict": verdict, **found}, default=str), flush=True)
 
     def examine(self, case: str, function: Callable[[], dict[str, Any]], **more: Any) -> None:
-        """Run a case: what it returns is written as "ok", what it raises as "wrong", "refused" or "failed"."""
+        """Run a case. A result is written as "ok", an exception as "wrong", "refused" or "failed"."""
         try:
             found, verdict = function(), "ok"
         except Wrong as error:
@@ -46,29 +46,29 @@ class Probe:
 
 
 def libraries(names: Iterable[str] = GPU_LIBRARIES) -> list[str]:
-    """Those of the libraries that are here and can compute."""
+    """The available libraries that have a device."""
     here = {s.name: s for s in xo.backends() if s.available}
     return [name for name in names if name in here and here[name].backend.devices()]
 
 
 def places(library: str) -> list[Device]:
-    """The accelerators of a library; its CPU where it has none, so that every probe runs on every machine."""
+    """The accelerators of a library, or its CPU if it has none, so that every probe runs on every machine."""
     devices = xo.backend(library).devices()
     return [d for d in devices if d.kind != "cpu"] or devices[:1]
 
 
 def on(library: str, a: Any, place: Device | None = None) -> Any:
-    """A copy of a NumPy array on a place, by default the first."""
+    """A copy of a NumPy array on a device, by default the first."""
     return xo.convert(a, library, device=(place or places(library)[0]).native, copy=True)
 
 
 def accelerated(library: str) -> bool:
-    """Whether the library's first place is an accelerator with memory of its own."""
+    """Whether the library's first device is an accelerator with its own memory."""
     return places(library)[0].kind != "cpu" and "standin" not in str(xo.backend(library).versions)
 
 
 def seconds(function: Callable[[], Any], times: int = 3) -> float:
-    """The shortest of some calls after a first one, each until its result is there."""
+    """The shortest of several calls after a first one, including synchronisation."""
     found = []
     for _ in range(times + 1):
         start = time.perf_counter()
@@ -78,5 +78,5 @@ def seconds(function: Callable[[], Any], times: int = 3) -> float:
 
 
 def grid(shape: tuple[int, ...], seed: int = 0) -> Any:
-    """Multiples of a quarter in float32, exact in every dtype, so that one oracle serves all dtypes."""
+    """Multiples of 1/4 in float32, which are exact in every dtype, so that all dtypes share one oracle."""
     return (np.random.default_rng(seed).integers(-8, 9, shape) / 4).astype("float32")

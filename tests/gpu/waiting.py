@@ -1,4 +1,4 @@
-"""Probes of time on the host: what only asks about an array must not wait for the array's values."""
+"""Probes of time on the host: queries about an array must not wait for its values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from report import Probe, Wrong, accelerated, libraries, on, seconds
 import xarrayops as xo
 
 MOST = 0.2
-"""The share of the queued work that may pass while an array is asked where it is."""
+"""The largest time of a query, relative to the queued work."""
 
 
 def waits(probe: Probe) -> None:
-    """``xo.device`` and a sparse or layout question while products of matrices are queued."""
+    """``xo.device`` and ``xo.layout_of`` while matrix products are queued."""
     for library in libraries():
 
         def asked(library: str = library) -> dict[str, Any]:
@@ -36,8 +36,8 @@ def waits(probe: Probe) -> None:
             held = time.perf_counter() - start
             xo.synchronize(x)
             if accelerated(library) and held > MOST * work:
-                raise Wrong(f"the questions took {held * 1e3:.2f} ms, the queued work {work * 1e3:.2f} ms")
-            return {"work_ms": round(work * 1e3, 2), "questions_ms": round(held * 1e3, 2)}
+                raise Wrong(f"the queries took {held * 1e3:.2f} ms, the queued work {work * 1e3:.2f} ms")
+            return {"work_ms": round(work * 1e3, 2), "queries_ms": round(held * 1e3, 2)}
 
         probe.examine(library, asked)
 

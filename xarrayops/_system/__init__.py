@@ -1,1 +1,1 @@
-"""The machine: its processors, memory and GPUs, and the processes that run on it."""
+"""The machine (processors, memory, GPUs) and worker processes."""

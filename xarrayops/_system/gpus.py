@@ -1,7 +1,7 @@
-"""NVIDIA's GPUs as their driver describes them, asked through nvidia-smi; nothing where there is none.
+"""Facts of NVIDIA GPUs, reported by nvidia-smi; empty where there are none.
 
-Fields and format are those of ``nvidia-smi --help-query-gpu``. All GPUs of the machine are told, whatever
-CUDA_VISIBLE_DEVICES says, in the driver's order.
+Fields and format are those of ``nvidia-smi --help-query-gpu``. All GPUs of the machine are included, in the driver's
+order, whatever CUDA_VISIBLE_DEVICES says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT_S = 20.0
-"""How long the driver may take: the first contact with it may wake every GPU."""
+"""The time limit for the driver. The first query may initialise every GPU."""
 _MHZ, _MIB = 10**6, 1 << 20
 _FACTS: dict[str, tuple[str, float | None]] = {
     "index": ("index", 1),
@@ -29,7 +29,7 @@ _FACTS: dict[str, tuple[str, float | None]] = {
     "compute_mode": ("compute_mode", None),
     "persistence_mode": ("persistence", None),
 }
-"""What stays as it is while programs run: nvidia-smi's name, ours, and the unit of a number."""
+"""Constant facts: the name in nvidia-smi, our name, and the unit of a number."""
 _STATE: dict[str, tuple[str, float | None]] = {
     "index": ("index", 1),
     "clocks.sm": ("clock_hz", _MHZ),
@@ -39,22 +39,22 @@ _STATE: dict[str, tuple[str, float | None]] = {
     "pstate": ("performance_state", None),
     "memory.used": ("memory_used_bytes", _MIB),
 }
-"""What changes while programs run."""
+"""Facts that change while programs run, in the same form."""
 _UNKNOWN = ("", "n/a", "not supported", "unknown error", "not available")
 _EXCLUSIVE = "Exclusive_Process"
 
 
 def facts() -> list[dict[str, Any]]:
-    """Each GPU's name, driver, memory, highest clocks, limit of power, and modes; what is not known is left out."""
-    return _asked(_FACTS)
+    """The name, driver, memory, maximum clocks, power limit and modes of each GPU. Unknown values are left out."""
+    return _queried(_FACTS)
 
 
 def state() -> list[dict[str, Any]]:
-    """Each GPU's clocks, power, temperature and memory in use, now."""
-    return _asked(_STATE)
+    """The current clocks, power, temperature and memory in use of each GPU."""
+    return _queried(_STATE)
 
 
-def _asked(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, Any]]:
+def _queried(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, Any]]:
     command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
     try:
         done = subprocess.run(
@@ -66,7 +66,7 @@ def _asked(fields: Mapping[str, tuple[str, float | None]]) -> list[dict[str, Any
 
 
 def _parsed(text: str, fields: Sequence[tuple[str, float | None]]) -> list[dict[str, Any]]:
-    """A line for each GPU; lines that have other fields are the driver's complaints."""
+    """An entry for each GPU. Lines with another number of fields are error messages."""
     lines = [line for line in csv.reader(text.splitlines(), skipinitialspace=True) if len(line) == len(fields)]
     return [
         {
@@ -94,23 +94,23 @@ def _number(value: str, unit: float) -> float:
 
 
 def mps_is_running() -> bool:
-    """Whether CUDA's multi-process service is there: its control daemon keeps a pipe in its folder."""
+    """Whether CUDA's multi-process service is running, judged by the pipe of its control daemon."""
     folder = os.environ.get("CUDA_MPS_PIPE_DIRECTORY") or Path("/tmp") / "nvidia-mps"
     return Path(folder, "control").exists()
 
 
 def sharing_problem(known: Sequence[Mapping[str, Any]], processes: int) -> tuple[str, str] | None:
-    """Why so many processes, all but one of them frozen, cannot share the GPUs, and what helps; None if they can."""
+    """Why several processes, all but one frozen, cannot share the GPUs, and the fix; None if they can."""
     if processes and known and mps_is_running():
         return (
-            "CUDA's multi-process service runs, and a process that is frozen between its rounds holds up all others",
+            "CUDA's multi-process service is running; a process that is frozen between rounds would block the others",
             "Stop it: echo quit | nvidia-cuda-mps-control",
         )
     exclusive = [str(gpu.get("index", "?")) for gpu in known if gpu.get("compute_mode") == _EXCLUSIVE]
     if processes > 1 and exclusive:
         return (
-            f"GPU {', '.join(exclusive)} admits one process (compute mode {_EXCLUSIVE}), and {processes} libraries "
-            "have one each",
-            "One of them with --backends, or nvidia-smi --compute-mode=DEFAULT",
+            f"GPU {', '.join(exclusive)} admits one process (compute mode {_EXCLUSIVE}), but {processes} libraries "
+            "need one each",
+            "Select one of them with --backends, or run nvidia-smi --compute-mode=DEFAULT",
         )
     return None

@@ -1,4 +1,4 @@
-"""The machine, as far as it can be known without guessing: what is not known is left out."""
+"""Facts of the machine. Unknown values are left out, not guessed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 _AVX512 = frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
-"""What the AVX-512 kernels of OpenBLAS are compiled for."""
+"""The instruction sets that the AVX-512 kernels of OpenBLAS need."""
 _INSTRUCTIONS = (
     *("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8"),
     *("asimd", "asimdhp", "bf16", "i8mm", "sve", "sve2", "sme"),
 )
-"""As /proc/cpuinfo names them."""
+"""The names of instruction sets in /proc/cpuinfo."""
 _AVX2_KERNELS = frozenset({"haswell", "zen"})
 
 
 def facts() -> dict[str, Any]:
     """Operating system, CPU, logical CPUs (all, and those this process may use), clock, caches and memory in bytes.
 
-    Of the CPU's instructions, those that decide how fast it calculates.
+    Only instruction sets that matter for speed are included.
     """
     known = {
         "os": platform.platform(),
@@ -40,7 +40,7 @@ def facts() -> dict[str, Any]:
 
 
 def summary(known: dict[str, Any]) -> str:
-    """Those facts in one line."""
+    """The facts in one line."""
     parts = [known.get("cpu") or known["machine"]]
     if "usable_cpus" in known or "cpus" in known:
         parts.append(f"{known.get('usable_cpus', known.get('cpus'))} CPUs")
@@ -50,20 +50,20 @@ def summary(known: dict[str, Any]) -> str:
 
 
 def cpu_model() -> str | None:
-    """What the CPU calls itself."""
+    """The product name of the CPU."""
     if platform.system() == "Darwin":
-        asked = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True)
-        return asked.stdout.strip() or None
+        done = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True)
+        return done.stdout.strip() or None
     return _cpuinfo("model name") or platform.processor() or None
 
 
 def cpu_flags() -> frozenset[str]:
-    """The instruction sets of the CPU; empty where the system does not tell."""
+    """The instruction sets of the CPU; empty where unknown."""
     return frozenset((_cpuinfo("flags") or _cpuinfo("Features") or "").split())
 
 
 def clock_hz() -> float | None:
-    """The highest clock of the first CPU, or, where the system does not set it, the one that it runs at."""
+    """The maximum clock of the first CPU, or its current clock where the maximum is unknown."""
     highest, now = _read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), _cpuinfo("cpu MHz")
     return int(highest) * 1e3 if highest else float(now) * 1e6 if now else None
 
@@ -78,7 +78,7 @@ def _cpuinfo(field: str) -> str | None:
 
 
 def cache_bytes() -> list[int]:
-    """The sizes of the first CPU's data caches, in bytes; empty where the system does not tell."""
+    """The sizes of the first CPU's data caches, in bytes; empty where unknown."""
     sizes = []
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         kind, size = (_read(str(index / name)) for name in ("type", "size"))
@@ -88,7 +88,7 @@ def cache_bytes() -> list[int]:
 
 
 def governor() -> str | None:
-    """How the system sets the CPU's clock, as Linux names it."""
+    """The CPU frequency governor of Linux."""
     return (_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "").strip() or None
 
 
@@ -101,7 +101,7 @@ def memory_bytes() -> int | None:
 
 
 def memory_limit_bytes() -> int | None:
-    """The limit that a container sets, in bytes, where it is below the machine's memory."""
+    """The memory limit of the container, in bytes; None if it is not below the machine's memory."""
     limit = (_read("/sys/fs/cgroup/memory.max") or "").strip()
     if not limit.isdecimal() or int(limit) >= (memory_bytes() or 0):
         return None
@@ -109,7 +109,7 @@ def memory_limit_bytes() -> int | None:
 
 
 def available_bytes() -> int | None:
-    """The memory that programs could still get, in bytes, within a container's limit; None where nobody tells."""
+    """The available memory, in bytes, within a container's limit; None where unknown."""
     for line in (_read("/proc/meminfo") or "").splitlines():
         if line.startswith("MemAvailable:"):
             free = int(line.split()[1]) * 1024
@@ -122,18 +122,20 @@ def available_bytes() -> int | None:
 
 
 def busy_seconds() -> float | None:
-    """The seconds that the CPUs which this process may use have worked, for anyone; None where nobody tells.
+    """The busy seconds of the CPUs that this process may use; None where unknown.
 
-    What a hypervisor gave to other machines counts as work.
+    Time that a hypervisor gave to other virtual machines counts as busy.
     """
     names = {f"cpu{number}" for number in usable_cpus()}
     lines = [line.split() for line in (_read("/proc/stat") or "").splitlines()]
-    ticks = [sum(map(int, (*line[1:4], *line[6:9]))) for line in lines if line and line[0] in names]  # no idling
+    ticks = [
+        sum(map(int, (*line[1:4], *line[6:9]))) for line in lines if line and line[0] in names
+    ]  # without idle time
     return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
 
 
 def process_seconds(pid: int) -> float:
-    """The seconds that a process and its ended children have worked; 0 where nobody tells, or it is gone."""
+    """The CPU seconds of a process and its ended children; 0 where unknown, or if the process has ended."""
     fields = (_read(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
@@ -144,7 +146,7 @@ def usable_cpus() -> list[int]:
 
 
 def load() -> float | None:
-    """How many programs wanted a CPU, on average over the last minute; None where the system does not tell."""
+    """The load average of the last minute; None where unknown."""
     try:
         return os.getloadavg()[0]
     except (AttributeError, OSError):
@@ -152,7 +154,7 @@ def load() -> float | None:
 
 
 def oom_kills() -> int | None:
-    """How many processes the system has killed for want of memory since it started; None where it does not tell."""
+    """The number of processes that the system has killed for lack of memory; None where unknown."""
     for line in (_read("/proc/vmstat") or "").splitlines():
         name, _, count = line.partition(" ")
         if name == "oom_kill":
@@ -161,10 +163,9 @@ def oom_kills() -> int | None:
 
 
 def slow_openblas(pools: list[dict[str, Any]]) -> str | None:
-    """A warning where OpenBLAS runs AVX2 kernels on a CPU with AVX-512, told from threadpoolctl's facts.
+    """A warning if OpenBLAS uses AVX2 kernels on a CPU with AVX-512, judged by the facts of threadpoolctl.
 
-    OpenBLAS may take a CPU that is younger than itself for an older one, and OPENBLAS_CORETYPE may have been set for
-    another machine.
+    OpenBLAS may not recognise a newer CPU, and OPENBLAS_CORETYPE may be set for another machine.
     """
     kernels = {
         str(pool["architecture"])
@@ -173,12 +174,12 @@ def slow_openblas(pools: list[dict[str, Any]]) -> str | None:
     }
     if not kernels or not cpu_flags() >= _AVX512:
         return None
-    asked = os.environ.get("OPENBLAS_CORETYPE")
-    cause = f"as OPENBLAS_CORETYPE={asked} asks" if asked else "by its own choice"
+    requested = os.environ.get("OPENBLAS_CORETYPE")
+    cause = f"because of OPENBLAS_CORETYPE={requested}" if requested else "by its own choice"
     return (
-        f"OpenBLAS runs its {' and '.join(sorted(kernels))} kernels (AVX2) on a CPU with AVX-512, {cause}. Try "
-        f"OPENBLAS_CORETYPE=SKYLAKEX in the environment: on one EPYC machine it took a 2048x2048 float32 product from "
-        f"75 to 39 ms."
+        f"OpenBLAS uses its {' and '.join(sorted(kernels))} kernels (AVX2) on a CPU with AVX-512, {cause}. Try "
+        "OPENBLAS_CORETYPE=SKYLAKEX in the environment: on one EPYC machine it reduced the time of a 2048x2048 float32 "
+        "product from 75 to 39 ms."
     )
 
 

@@ -1,4 +1,4 @@
-"""A worker process as the parent holds it: ask with a time limit; a silent death becomes an answer too."""
+"""Worker processes that answer commands within a time limit. A crash becomes an answer too."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ from xarrayops._system import machine
 _END = None
 _LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG = 1
-_LAST_WORDS_S = 5.0
+_EXIT_S = 5.0
 
 
 @contextmanager
 def keep_stdout() -> Iterator[TextIO]:
-    """In a worker: stdout for the answers alone. Whatever a library prints meanwhile goes to stderr."""
+    """In a worker: reserve stdout for the answers. The output of libraries goes to stderr."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)
         yield answers
 
 
 def die_with_parent() -> None:
-    """In a worker that may be frozen: not to outlive a parent that was killed."""
+    """In a worker: end when the parent is killed, even while frozen."""
     if _LINUX:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Worker:
-    """``PYTHON -m MODULE ARGUMENTS``, with more environment. It starts at once; its first answer is the greeting."""
+    """A process ``PYTHON -m MODULE ARGUMENTS`` with additional environment variables.
+
+    It starts at once. Its first answer, which needs no command, is the handshake.
+    """
 
     def __init__(
         self,
@@ -70,45 +73,49 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process is running."""
         return self.process.poll() is None
 
     def freeze(self) -> None:
-        """Take the CPUs away from it until it is asked: threads of a library may spin long after their work is done."""
+        """Stop the process until the next command, because idle threads of a library may keep CPUs busy."""
         if _LINUX and self.alive:
             self.process.send_signal(signal.SIGSTOP)
 
     def ask(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer to a command; past so many seconds the process is ended and the answer is "timeout"."""
+        """The answer to a command. After this many seconds the process is ended, and the answer is "timeout"."""
         assert self.process.stdin is not None
         if _LINUX and self.alive:
             self.process.send_signal(signal.SIGCONT)
-        with suppress(OSError):  # if it is dead, the answer will tell
+        with suppress(OSError):  # if the process died, the answer will say so
             self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
         return self.answer(seconds)
 
     def answer(self, seconds: float) -> dict[str, Any]:
-        """The next answer; "timeout" or "crashed", and the process ended, if there is none."""
+        """The next answer. If there is none, the process is ended, and the answer is "timeout" or "crashed"."""
         try:
             line = self._line(seconds)
         except queue.Empty:
             self.close()
-            return {"status": "timeout", "reason": f"no answer within {seconds:.0f} s", "fix": "A longer --timeout."}
+            return {
+                "status": "timeout",
+                "reason": f"no answer within {seconds:.0f} s",
+                "fix": "Use a longer --timeout.",
+            }
         if line is _END:
             return self._death()
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def _line(self, seconds: float) -> str | None:
-        """The next line that it writes, or `_END`; `queue.Empty` where none comes within so many seconds."""
+        """The next line of output, or `_END`. Raises `queue.Empty` if there is none within this many seconds."""
         return self._answers.get(timeout=max(0.0, seconds))
 
     def _death(self) -> dict[str, Any]:
-        """Why the process died, as far as the system tells."""
+        """Why the process died."""
         try:
-            status = self.process.wait(_LAST_WORDS_S)
-        except subprocess.TimeoutExpired:  # it says no more, but hangs in what its libraries do at the end
+            status = self.process.wait(_EXIT_S)
+        except subprocess.TimeoutExpired:  # its stdout is closed, but the exit handlers of a library hang
             self.process.kill()
             status = self.process.wait()
         self._stderr.seek(0)
@@ -119,8 +126,8 @@ class Worker:
             kills = machine.oom_kills()
             if name == "SIGKILL" and kills is not None and self._oom_kills is not None and kills > self._oom_kills:
                 reason = "the process was killed while the system ran out of memory"
-                return {"status": "out-of-memory", "reason": reason, "fix": "A smaller --size, or more memory."}
-            reason = f"the process died by {name}"
+                return {"status": "out-of-memory", "reason": reason, "fix": "Use a smaller --size, or more memory."}
+            reason = f"the process was ended by {name}"
         else:
             reason = f"the process ended with exit status {status}"
         return {
@@ -130,7 +137,7 @@ class Worker:
         }
 
     def dismiss(self) -> None:
-        """Let the process end by itself: there will be no more commands."""
+        """Close stdin, so that the process ends by itself."""
         assert self.process.stdin is not None
         with suppress(OSError):
             self.process.stdin.close()
@@ -138,7 +145,7 @@ class Worker:
             self.process.send_signal(signal.SIGCONT)
 
     def close(self, *, grace_s: float = 0.0) -> None:
-        """End the process, which has so many seconds to do it by itself."""
+        """End the process. It is killed if it does not end by itself within this many seconds."""
         assert self.process.stdout is not None
         self.dismiss()
         try:
@@ -146,7 +153,7 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self._reader.join(_LAST_WORDS_S)
-        if not self._reader.is_alive():  # a process that the worker started may still hold the other end
+        self._reader.join(_EXIT_S)
+        if not self._reader.is_alive():  # a child of the worker may still hold the pipe
             self.process.stdout.close()
         self._stderr.close()

@@ -1,4 +1,4 @@
-"""The study that proves the comparison on a real machine: its pieces of work, and how it counts."""
+"""The null test of the comparison: its workloads and its counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def study():
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_the_studys_workloads_are_what_they_say(study, tmp_path, monkeypatch, old):
+def test_the_workloads_do_the_stated_work(study, tmp_path, monkeypatch, old):
     monkeypatch.setenv(study.OLD, "1") if old else monkeypatch.delenv(study.OLD, raising=False)
     path = tmp_path / "pieces_of_work.py"
     path.write_text(study.WORKLOAD_FILE)
@@ -49,12 +49,12 @@ def test_the_studys_workloads_are_what_they_say(study, tmp_path, monkeypatch, ol
 def test_the_old_python_is_this_one_in_another_environment(study, tmp_path):
     python = study.old_python(tmp_path)
     ask = "import os, sys; print(sys.prefix, os.environ.get('XARRAYOPS_NULL_TEST_OLD'))"
-    told = subprocess.run([python, "-P", "-c", ask], capture_output=True, text=True, check=True).stdout
-    assert told.split() == [sys.prefix, "1"]
+    printed = subprocess.run([python, "-P", "-c", ask], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == [sys.prefix, "1"]
 
 
 def pieces(study, random, *, old=False, **noise):
-    """One side of a run of the study, with noise; the old one does the same in all workloads of a kind."""
+    """One environment of a run of the study, with noise. The old one does the same work in all variants."""
     rows = []
     for kind in study.KINDS:
         for factor in (1.0, *study.FACTORS):
@@ -69,7 +69,7 @@ def pieces(study, random, *, old=False, **noise):
     )
 
 
-def test_the_study_hides_a_change_behind_the_old_name(study):
+def test_a_change_is_hidden_behind_the_old_name(study):
     results = pieces(study, np.random.default_rng(1), sigma=0.0)
     kind, other = study.KINDS[:2]
     changed = study.changed(results, kind, 1.5)
@@ -80,31 +80,31 @@ def test_the_study_hides_a_change_behind_the_old_name(study):
     assert times[study.named(other, 1.5), "torch"] == pytest.approx(0.015)
 
 
-def test_the_study_counts_by_turns(study):
+def test_the_study_counts_interleaved_runs(study):
     random = np.random.default_rng(3)
-    rates = study.by_turns([(pieces(study, random, old=True), pieces(study, random)) for _ in range(4)])
+    rates = study.interleaved([(pieces(study, random, old=True), pieces(study, random)) for _ in range(4)])
     cells = len(study.KINDS) * 2
     for (name, found), factor in zip(rates.items(), (1.0, *study.FACTORS), strict=True):
         assert name in study.BARS
-        assert (found["cells"], found["told"]) == (4 * cells, float(factor > 1))
+        assert (found["cells"], found["reported"]) == (4 * cells, float(factor > 1))
         assert found["ratio"] == pytest.approx(factor, rel=0.02)
     assert all(study.met(rates).values())
-    backwards = study.by_turns([(pieces(study, random), pieces(study, random, old=True))])
-    assert backwards["1.5 times the work"]["told"] == 0, "faster is not what was to be told"
+    backwards = study.interleaved([(pieces(study, random), pieces(study, random, old=True))])
+    assert backwards["1.5 times the work"]["reported"] == 0, "faster does not count as slower"
     assert not study.met(backwards)["1.5 times the work"]
 
 
-def test_the_study_counts_runs_apart(study):
+def test_the_study_counts_sequential_runs(study):
     random = np.random.default_rng(2)
     runs = [pieces(study, random) for _ in range(4)]
     for i, run in enumerate(runs):
         run.environment["date"] = i
-    rates = study.apart(runs)
+    rates = study.sequential(runs)
     cells = len(study.KINDS) * 2
-    assert rates["same code"]["cells"] == 3 * cells * 3
-    assert rates["same code"]["told"] == 0.0
+    assert rates["unchanged code"]["cells"] == 3 * cells * 3
+    assert rates["unchanged code"]["reported"] == 0.0
     for factor in study.FACTORS:
         found = rates[f"{factor} times the work"]
-        assert (found["cells"], found["told"]) == (3 * cells, 1.0)
+        assert (found["cells"], found["reported"]) == (3 * cells, 1.0)
         assert found["ratio"] == pytest.approx(factor, rel=0.02)
-    assert rates["same code"]["threshold"] == pytest.approx(1.1, rel=0.01)
+    assert rates["unchanged code"]["threshold"] == pytest.approx(1.1, rel=0.01)

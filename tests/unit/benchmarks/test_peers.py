@@ -1,4 +1,4 @@
-"""The scripts under benchmarks run at toy size, so that they cannot rot."""
+"""The scripts under benchmarks run at toy size, so that they keep working."""
 
 import importlib
 import json
@@ -16,11 +16,11 @@ def run(*arguments):
 
 
 MISSED = 3
-"""The exit status where a bar on time is missed, which says nothing at toy size."""
+"""The exit status if a bar is missed, which means nothing at toy size."""
 
 
 def results_of(script, tmp_path, *options):
-    """What a script of the peers writes."""
+    """The results that a script writes."""
     out = tmp_path / "results.json"
     ended = run(BENCHMARKS / "peers" / script, *options, "--out", out)
     assert ended.returncode in (0, MISSED), ended.stderr
@@ -55,7 +55,7 @@ def test_imports(tmp_path):
 
 
 def test_a_missed_bar_is_the_exit_status(tmp_path, monkeypatch, capsys):
-    """Simulated seconds: of the import, of NumPy's, of the yardstick, and of the first call."""
+    """Simulated seconds of import xarrayops, import numpy, the yardstick, and the first call."""
     monkeypatch.syspath_prepend(BENCHMARKS / "peers")
     imports = importlib.import_module("imports")
     known = {imports.OURS: 0.020, imports.NUMPY: 0.100, imports.YARDSTICK: 0.025, "numpy": 0.030}

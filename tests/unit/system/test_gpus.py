@@ -121,7 +121,7 @@ class TestSharing:
 
     def test_one_that_admits_one_process(self):
         reason, fix = gpus.sharing_problem([H200, EXCLUSIVE | {"index": 1}], 2)
-        assert "GPU 1 admits one process (compute mode Exclusive_Process), and 2 libraries" in reason
+        assert "GPU 1 admits one process (compute mode Exclusive_Process), but 2 libraries" in reason
         assert "--backends" in fix
         assert gpus.sharing_problem([EXCLUSIVE], 1) is None
 

@@ -1,4 +1,4 @@
-"""The exchange matrix: it sees what is wrong, survives what dies, and says both."""
+"""The exchange matrix detects faults, survives crashes, and reports both."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class TestKinds:
         assert KINDS[kind].holds(NUMPY.functions["memory"](x))
         assert x.astype("<f4").tobytes() == want.tobytes()
 
-    def test_an_axis_of_one_has_a_stride_that_leads_nowhere(self):
+    def test_an_axis_of_extent_1_has_an_unusable_stride(self):
         x, want = make(NUMPY, "float32", "extent 1")
         assert x.shape == want.shape == (1, 6)
         assert x.flags.c_contiguous
@@ -49,9 +49,9 @@ class TestKinds:
 
     def test_what_cannot_be_made(self):
         for library, dtype, kind, why in (
-            (NUMPY, "int8", "unaligned", "one byte is aligned"),
+            (NUMPY, "int8", "unaligned", "single bytes are always aligned"),
             (NUMPY, "bool", "big-endian", "one byte order"),
-            (STRICT, "float32", "big-endian", "array_api_strict makes no such memory"),
+            (STRICT, "float32", "big-endian", "array_api_strict has no such memory"),
             (STRICT, "float16", "C", "no dtype float16"),
         ):
             with pytest.raises(CannotBeMade, match=why):
@@ -61,19 +61,19 @@ class TestKinds:
 class TestContainers:
     @pytest.mark.parametrize("kind", containers.CONTAINERS)
     @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-    def test_they_hold_what_they_stand_for(self, library, kind):
+    def test_they_have_the_values_of_their_dense_equivalent(self, library, kind):
         pytest.importorskip(library)
         s, want = containers.make(xo.backend(library), "float32", kind)
         assert containers.values(s).tobytes() == want.tobytes()
         assert np.isnan(want).any()
 
-    def test_each_axis_is_in_memory_of_its_own(self):
+    def test_each_axis_has_its_own_memory(self):
         s, _ = containers.make(NUMPY, "float32", "coo of several heaps")
         row, column = s.coords
         assert row.base is None
         assert column.base is None
 
-    def test_what_is_wrong_is_seen(self, monkeypatch):
+    def test_faults_are_detected(self, monkeypatch):
         pytest.importorskip("torch")
         torch, kind = xo.backend("torch"), "coo of several heaps"
         assert examine(NUMPY, torch, "float32", kind, None)["outcome"] == "copy"
@@ -108,13 +108,13 @@ def refusing(x, memory, host):
 
 
 def writable(x, memory, host):
-    """Whatever the flag of its owner says."""
+    """A writable alias, whatever the flag of the owner."""
     return xps.from_dlpack(views.over(memory.pointer, memory.shape, memory.strides, "<f4", readonly=False, owner=x))
 
 
 WRONG = {
     "the values differ": {"from_numpy": unsigned_zeros},
-    "the values differ, read by its memory": {"from_numpy": shuffled},
+    "the values differ when read from its memory": {"from_numpy": shuffled},
     "the dtype became": {"from_numpy": lambda a, device: xps.zeros(a.shape, dtype=xps.float64)},
     "the shape became": {"from_numpy": lambda a, device: xps.asarray(np.asarray(a).reshape(-1))},
     "the result is a": {"from_numpy": lambda a, device: np.array(a)},
@@ -126,13 +126,13 @@ WRONG = {
 }
 
 
-class TestFaultsAreSeen:
+class TestFaultsAreDetected:
     @pytest.mark.parametrize("wrong", WRONG)
     def test_of_the_consumer(self, monkeypatch, wrong):
         for name, function in WRONG[wrong].items():
             monkeypatch.setitem(STRICT.functions, name, function)
         found = [examine(NUMPY, STRICT, "float32", "C", copy) for copy in (None, True)]
-        faults = [told["reason"] for told in found if told["outcome"] == "fault"]
+        faults = [each["reason"] for each in found if each["outcome"] == "fault"]
         assert any(wrong in reason for reason in faults), found
 
     def test_a_writable_alias_of_read_only_memory(self, monkeypatch):
@@ -148,18 +148,18 @@ class TestFaultsAreSeen:
         monkeypatch.setitem(NUMPY.functions, "to_numpy", to_numpy)
         assert "the source was changed" in examine(NUMPY, STRICT, "float32", "C", True)["reason"]
 
-    def test_no_way_out(self, monkeypatch):
+    def test_a_message_without_alternative(self, monkeypatch):
         monkeypatch.setitem(STRICT.functions, "import_refusal", lambda dtype: "no" if dtype == "int8" else None)
         monkeypatch.setitem(NUMPY.functions, "import_refusal", lambda dtype: None)
-        told = examine(NUMPY, STRICT, "int8", "C", None)
-        assert told["outcome"] == "fault"
-        assert "no way out" in told["reason"]
+        found = examine(NUMPY, STRICT, "int8", "C", None)
+        assert found["outcome"] == "fault"
+        assert "names no alternative" in found["reason"]
 
     def test_a_wrong_number_of_bytes(self, monkeypatch):
         monkeypatch.setattr("xarrayops._ops.exchange.plan._nbytes", lambda x, memory: 1)
         assert "explain said 1 bytes" in examine(NUMPY, STRICT, "float32", "C", True)["reason"]
 
-    def test_nothing_is_wrong(self):
+    def test_no_faults(self):
         assert examine(NUMPY, STRICT, "float32", "C", None) == {
             "action": "zero-copy",
             "reason": "one memory serves both",
@@ -189,18 +189,18 @@ if __name__ == "__main__":
 
 
 class TestRun:
-    def test_a_death_is_charged_to_its_cell(self, tmp_path, hanging):
+    def test_a_crash_is_attributed_to_its_cell(self, tmp_path, hanging):
         (tmp_path / "dying_worker.py").write_text(DYING)
         path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-        heard = []
+        reported = []
         matrix = run(
             [PAIR._replace(environment=(("PYTHONPATH", path), ("HANGING", str(hanging.path))))],
             list(cells(["float32"])),
-            lambda pair, done: heard.append(done),
+            lambda pair, done: reported.append(done),
             module="dying_worker",
         )
         found = {(result.cell.kind, result.cell.copy): result for result in matrix.results}
-        assert len(found) == len(heard) == 3 * len(ALL_KINDS)
+        assert len(found) == len(reported) == 3 * len(ALL_KINDS)
         assert found["F", None].outcome == "crashed"
         assert "SIGABRT" in found["F", None].reason
         assert found["empty", None].outcome == "timeout"
@@ -286,7 +286,7 @@ class TestCommandLine:
             (["--timeout", "nan"], "'nan' is not a positive duration"),
         ],
     )
-    def test_arguments_that_make_no_sense(self, capsys, arguments, message):
+    def test_invalid_arguments(self, capsys, arguments, message):
         with pytest.raises(SystemExit) as ended:
             command.main(arguments)
         assert ended.value.code == 2
@@ -320,7 +320,7 @@ class TestCommandLine:
 
 
 class TestReport:
-    def test_cells_in_few_words(self):
+    def test_descriptions_of_cells(self):
         made = {(d, k) for d in ("int8", "float32", "float64") for k in ("C", "F", "empty")}
 
         def of(*dtypes):
@@ -337,11 +337,11 @@ class TestReport:
         assert described({("int8", "C")}, made) == "C (int8)"
         assert described({("float32", "C"), ("float64", "C")}, made, {"int8"}) == "C"
 
-    def test_reasons_without_what_differs(self):
+    def test_reasons_without_the_dtype(self):
         assert short("memory of >i4, a byte order. Instead: copy=None", "int32") == "memory of [dtype], a byte order"
         assert short("it has no dtype int8: it has bool", "int8") == "it has no dtype [dtype]"
 
-    def test_faults_stand_in_the_page(self):
+    def test_the_page_shows_faults(self):
         page = report.markdown(summary(matrix_of("crashed")))
         assert "| array_api_strict | - | - | crashed: everything: why | - |" in page
 
@@ -351,6 +351,6 @@ class TestReport:
         assert not {"fault", "crashed", "timeout"} & found["counts"].keys()
 
 
-def test_the_way_out_of_a_dtype():
+def test_a_refused_dtype_has_an_alternative():
     with pytest.raises(ExchangeError, match=r"Instead: xo\.astype"):
         xo.convert(np.ones(1, dtype="float16"), xps)

@@ -1,4 +1,4 @@
-"""``make gpu``: no stage keeps another from running, nothing that was found is lost, and no wheel is stale."""
+"""``make gpu``: a stage does not affect the others, no results are lost, and stale wheels are refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_stage_stops_another(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_takes_too_long_may_write_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is interrupted, and its descendants end with it. Its time is over once it waits, however soon that is."""
+    """The stage is interrupted, and its child processes end too. The time limit is simulated."""
     ready, evidence, limit = tmp_path / "ready", tmp_path / "evidence", 1000.0
     code = f"""
 import subprocess, sys, time, pathlib
@@ -81,11 +81,11 @@ def test_the_last_stage_gets_the_time_that_is_left(tmp_path: Path) -> None:
     (given,) = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("given")]
     assert 100 - 3 * GPU["GRACE_S"] <= int(given.split()[1]) <= 100 - 2 * GPU["GRACE_S"]
     late = stage("late", "print('runs')")
-    assert run([late], tmp_path, seconds=GPU["GRACE_S"])[0].status == "not run: no time is left"
+    assert run([late], tmp_path, seconds=GPU["GRACE_S"])[0].status == "not run: no time left"
 
 
 def test_a_worker_whose_device_is_broken_is_replaced(tmp_path: Path) -> None:
-    """One test fails, with its own reason, and the others are judged by what they do."""
+    """One test fails with its own reason; the other tests are not affected."""
     pytest.importorskip("xdist")
     (tmp_path / "test_devices.py").write_text(
         """
@@ -127,7 +127,7 @@ def test_wheels_of_other_sources_are_refused(tmp_path: Path) -> None:
 def test_an_environment_beside_a_python_that_has_pip_and_no_ensurepip(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Debian's Python; what it has is seen, and its executable is linked to, for a relocatable one cannot be copied."""
+    """As on Debian. The packages of the Python are visible, and its executable is a link."""
     pytest.importorskip("pip")
 
     def missing(*_: Any) -> None:
@@ -152,7 +152,7 @@ def lines_of(tmp_path: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
     return done.returncode, [json.loads(line) for line in out.read_text().splitlines()]
 
 
-def test_a_probe_that_takes_too_long_is_a_line_and_stops_no_other(tmp_path: Path) -> None:
+def test_a_probe_that_takes_too_long_gets_its_own_line(tmp_path: Path) -> None:
     status, lines = lines_of(tmp_path, "--only", "devices", "--limit", "0.01")
     assert status == 1
     assert [(line["probe"], line["verdict"], line["reason"]) for line in lines] == [
@@ -163,14 +163,14 @@ def test_a_probe_that_takes_too_long_is_a_line_and_stops_no_other(tmp_path: Path
 @pytest.mark.parametrize("last", ['{"case": "a", "kernel": "k"}', '{"case": "half a li'])
 @pytest.mark.parametrize("status", [0, 1, 3, 7])
 def test_what_ended_a_probe_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, last: str) -> None:
-    """Also where it had written lines before; 3 is a probe that ran to its end with a bad verdict."""
+    """The probe may have written lines before. Status 3 is a completed probe with a bad verdict."""
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\nprintf '%s\\n' '{last}'\necho Traceback >&2\nexit {status}\n")
     python.chmod(0o755)
-    apart = runpy.run_path(str(PROBES / "__main__.py"), run_name="probes")["apart"]
+    isolated = runpy.run_path(str(PROBES / "__main__.py"), run_name="probes")["isolated"]
     monkeypatch.setattr(sys, "executable", str(python))
     lines: list[str] = []
-    assert apart("devices", 60.0, lines.append) == (status == 0)
+    assert isolated("devices", 60.0, lines.append) == (status == 0)
     process = json.loads(lines[-1])
     if status in (0, 3):
         assert process["verdict"] == "ended"
@@ -179,12 +179,12 @@ def test_what_ended_a_probe_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert process["after"]["case"] == ("a" if last.endswith("}") else None)
 
 
-def test_probes_that_an_interrupt_left_out_are_named(tmp_path: Path) -> None:
+def test_probes_skipped_by_an_interrupt_are_listed(tmp_path: Path) -> None:
     out, command = tmp_path / "probes.jsonl", [sys.executable, str(PROBES), "--jobs", "1", "--limit", "600"]
     command += ["--out", str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
-        process.stdout.readline()  # the first probe has begun
+        process.stdout.readline()  # the first probe has started
         process.send_signal(signal.SIGINT)
         status = process.wait(300)
         os.killpg(process.pid, signal.SIGKILL)  # the probe that still runs
@@ -198,7 +198,7 @@ def test_probes_that_an_interrupt_left_out_are_named(tmp_path: Path) -> None:
 def test_probes_run_on_the_stand_in_and_the_cpu(
     tmp_path: Path, standin_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every probe has a case, and no verdict is bad; on a machine with a device, too, no device takes part."""
+    """Every probe has a case, and no verdict is bad. No device is used, even if there is one."""
     for name, value in standin_environment.items():
         monkeypatch.setenv(name, value)
     status, lines = lines_of(tmp_path, "--limit", "600")

@@ -1,5 +1,5 @@
-"""The exchange matrix: what every library hands to every other without a copy, with one, or not at all, and why.
+"""The exchange matrix: which conversions between libraries are zero-copy, which copy, which are refused, and why.
 
-``python -m xarrayops.testing.exchange_matrix`` asks `explain` about each cell before, converts, and compares the two.
-Worker processes do it, so that a library that ends its process is charged to the cell that made it do so.
+``python -m xarrayops.testing.exchange_matrix`` asks `explain` about each cell, converts, and compares the two. The
+conversions run in worker processes, so that a crash is attributed to the cell that caused it.
 """

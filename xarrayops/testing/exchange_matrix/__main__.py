@@ -19,27 +19,39 @@ from xarrayops.testing.exchange_matrix.runner import TIMEOUT_S, run
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m xarrayops.testing.exchange_matrix",
-        description="Convert arrays of every library, dtype and kind of memory to every library, and hold what happens "
-        "against what explain said before.",
-        epilog="Ends with 1 if anything is wrong (a fault, a crash, no answer in time), with 2 if the arguments make "
-        "no sense, with 130 if it was interrupted.",
+        description="Convert arrays of every library, dtype and kind of memory to every library, and compare the "
+        "results with the forecasts of explain.",
+        epilog="Exit status: 1 if there is a fault, a crash or a timeout, 2 for invalid arguments, 130 after an "
+        "interrupt.",
     )
-    parser.add_argument("--producer", type=names, default=(), metavar="A,B", help="only from these libraries")
-    parser.add_argument("--consumer", type=names, default=(), metavar="A,B", help="only to these libraries")
-    parser.add_argument("--dtype", type=names, default=(), metavar="D,E", help=", ".join(cells.DTYPES))
+    parser.add_argument("--producer", type=names, default=(), metavar="A,B", help="convert only from these libraries")
+    parser.add_argument("--consumer", type=names, default=(), metavar="A,B", help="convert only to these libraries")
     parser.add_argument(
-        "--kind", type=names, default=(), metavar="K,L", help=f"of memory: {', '.join(cells.ALL_KINDS)}"
+        "--dtype", type=names, default=(), metavar="D,E", help=f"only these dtypes: {', '.join(cells.DTYPES)}"
     )
-    parser.add_argument("--large", action="store_true", help="also an array of more than 2 GiB for each pair")
     parser.add_argument(
-        "--timeout", type=seconds, default=TIMEOUT_S, metavar="TIME", help="for one cell: 90 or 90s, 5m (%(default)g s)"
+        "--kind",
+        type=names,
+        default=(),
+        metavar="K,L",
+        help=f"only these kinds of memory: {', '.join(cells.ALL_KINDS)}",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write exchange.jsonl, exchange.json and exchange.md")
+    parser.add_argument("--large", action="store_true", help="also convert an array of more than 2 GiB for each pair")
+    parser.add_argument(
+        "--timeout",
+        type=seconds,
+        default=TIMEOUT_S,
+        metavar="TIME",
+        help="time limit for one cell: 90 or 90s, 5m, 1h (default: %(default)g s)",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write exchange.jsonl, exchange.json and exchange.md to this folder"
+    )
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status tells whether anything is wrong."""
+    """Run the command line and return its exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     known = cells.libraries()
@@ -53,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     except OSError as error:
-        parser.error(f"argument --out: cannot write in {options.out}: {error.strerror}")
+        parser.error(f"argument --out: cannot write to {options.out}: {error.strerror}")
     pairs = list(cells.pairs(known, producers, consumers))
     each = list(cells.cells(dtypes, kinds, large=options.large))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -73,8 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report.show(matrix, shown)
     if options.out is not None:
         report.write(matrix, options.out)
-    place = f"; see {options.out}/exchange.md" if options.out is not None else ""
-    shown.print(Text(f"{report.in_short(matrix)}{place}"))
+    hint = f"; see {options.out}/exchange.md" if options.out is not None else ""
+    shown.print(Text(f"{report.counts_text(matrix)}{hint}"))
     return 1 if any(result.outcome in cells.FAULTY for result in matrix.results) else 0
 
 

@@ -1,4 +1,4 @@
-"""Which cells the matrix has, and what can come of one."""
+"""The cells of the matrix and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DTYPES: tuple[str, ...] = tuple(DTYPE_NAMES)
 ALL_KINDS = (*KINDS, *CONTAINERS)
 COPIES: dict[str, bool | None] = {"None": None, "False": False, "True": True}
 OUTCOMES = ("zero-copy", "copy", "refused", "not made", "skipped", "crashed", "timeout", "fault")
-"""Converted without a byte moved, with, not at all; the producer cannot make such memory; too large for this machine;
-the process died; no answer in time; and something that must not be."""
+"""Converted without a copy; with a copy; refused; the producer has no such memory; too large for this machine; the
+process died; no answer in time; wrong behaviour."""
 FAULTY = ("crashed", "timeout", "fault")
 GENERIC = ("array_api_strict",)
-"""Libraries without an entry point, taken in where they are installed, as any library of the standard would be."""
+"""Libraries without an entry point that are included if installed, as examples of other conforming libraries."""
 
 
 class Pair(NamedTuple):
-    """From one library to another in one process; ``setting`` names the environment that one of them asks for.
+    """A producer and a consumer in one process. ``setting`` names the environment variables that one of them needs.
 
-    ``device`` is the producer's device, by name; empty for the one whose memory NumPy can see, or else its default.
+    ``device`` is the name of the producer's device; empty for its host device, or else for its default device.
     """
 
     producer: str
@@ -37,12 +37,12 @@ class Pair(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Where the arrays come from, as the tables show it."""
+        """The producer and its device, as shown in tables."""
         return f"{self.producer} on {self.device}" if self.device else self.producer
 
     @property
     def label(self) -> str:
-        """The pair as the tables show it."""
+        """The pair, as shown in tables."""
         setting = f" ({self.setting})" if self.setting else ""
         return f"{self.origin} -> {self.consumer}{setting}"
 
@@ -56,7 +56,7 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A cell and what came of it: ``action`` and ``nbytes`` are what explain said before."""
+    """The outcome of a cell. ``action`` and ``nbytes`` are the forecast of explain."""
 
     pair: Pair
     cell: Cell
@@ -66,7 +66,7 @@ class Result(NamedTuple):
     nbytes: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The line of the results file."""
+        """The line in the results file."""
         return {
             **{name: getattr(self.pair, name) for name in ("producer", "consumer", "setting", "device")},
             **self.cell._asdict(),
@@ -75,7 +75,7 @@ class Result(NamedTuple):
 
 
 def libraries() -> dict[str, Backend | None]:
-    """Every library that is here, by name; None for one that only its namespace names."""
+    """Every available library by name; None for a library without an entry point."""
     here: dict[str, Backend | None] = {s.name: s.backend for s in registry.statuses() if s.available}
     return here | {name: None for name in GENERIC if importlib.util.find_spec(name) is not None}
 
@@ -83,7 +83,7 @@ def libraries() -> dict[str, Backend | None]:
 def pairs(
     known: dict[str, Backend | None], producers: Sequence[str] = (), consumers: Sequence[str] = ()
 ) -> Iterator[Pair]:
-    """Every pair of libraries, once for each setting that one of the two asks for and each device of the producer."""
+    """Every pair of libraries, for each setting that one of the two needs and each device of the producer."""
     for producer in producers or known:
         for consumer in consumers or known:
             both = [backend for name in {producer, consumer} if (backend := known[name]) is not None]
@@ -95,13 +95,13 @@ def pairs(
 
 
 def _devices(producer: Backend | None) -> list[str]:
-    """The devices from which arrays may come, by name; the first one, the host or the default, is meant without one."""
+    """The names of the producer's devices. The first device, the host or the default, has the empty name."""
     others = [] if producer is None else producer.devices()[1:]
     return ["", *(device.name for device in others if device.kind != "cpu")]
 
 
 def cells(dtypes: Sequence[str] = (), kinds: Sequence[str] = (), *, large: bool = False) -> Iterator[Cell]:
-    """The cells of a pair; those of very large memory only if asked for, and of one dtype."""
+    """The cells of a pair. Very large arrays are optional and have one dtype."""
     for dtype in dtypes or DTYPES:
         for kind in kinds or ALL_KINDS:
             for copy in COPIES.values():

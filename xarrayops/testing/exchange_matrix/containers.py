@@ -1,4 +1,4 @@
-"""Sparse containers in the matrix: made of arrays in several heaps, converted, and compared with dense arrays."""
+"""Sparse containers in the matrix. Their parts are allocated in several heaps; results are compared as dense arrays."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from xarrayops._core.registry import Backend
 from xarrayops.errors import ExchangeError, Unsupported
 from xarrayops.plugin.sparse import Container
 from xarrayops.testing._heaps import Heaps
+from xarrayops.testing.exchange_matrix.faults import refusal_faults, same_bits
 from xarrayops.testing.exchange_matrix.memory_kinds import CannotBeMade, Host, plain
 
 CONTAINERS = {"coo of several heaps": "coo", "csr of several heaps": "csr"}
-"""The formats of containers, by the kinds of the matrix."""
+"""The sparse format of each kind."""
 
 
 @cache
 def _heaps() -> Heaps:
-    """Threads are started where a container is made."""
+    """Created on first use, because it starts threads."""
     return Heaps()
 
 
 def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[Container, Host]:
-    """A container of a library, each array of which was allocated by another thread; and the same as a dense array.
+    """A container of a library, whose parts were allocated by different threads, and its dense equivalent.
 
     Raises
     ------
     CannotBeMade
-        The library has no containers, of that format or dtype.
+        The library has no containers of that format or dtype.
     """
     format, dense = CONTAINERS[kind], plain(dtype)
     try:
@@ -43,60 +44,61 @@ def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[C
     refusal = library.functions["import_refusal"](dtype) or sparse.dtype_refusal(dtype)
     if refusal is not None:
         raise CannotBeMade(refusal)
-    places = np.arange(dense.size).reshape(dense.shape) % 3 != 1  # a fixed pattern, two thirds of all
-    rows, columns = np.nonzero(places)
+    pattern = np.arange(dense.size).reshape(dense.shape) % 3 != 1  # a fixed two thirds of the elements
+    rows, columns = np.nonzero(pattern)
     index = sparse.index_dtypes(format)[0]
     starts = np.searchsorted(rows, np.arange(dense.shape[0] + 1))
     indices = (np.stack((rows, columns)),) if format == "coo" else (starts, columns)
     from_numpy = library.functions["from_numpy"]
-    parts = *(x.astype(index) for x in indices), dense[places]
+    parts = *(x.astype(index) for x in indices), dense[pattern]
     arrays = [_heaps().run(from_numpy, x, device) for x in parts]
     s = xo.sparse.from_parts(format, *arrays, shape=dense.shape)
-    if isinstance(getattr(s, "coords", None), tuple):  # SciPy's, which has an array for each axis
+    if isinstance(getattr(s, "coords", None), tuple):  # SciPy has an array for each axis
         s.coords = tuple(map(_heaps().copied, s.coords))
     want = np.zeros_like(dense)
-    want[places] = dense[places]
+    want[pattern] = dense[pattern]
     return s, want
 
 
 def examine(
     producer: Backend, consumer: Backend, dtype: str, kind: str, copy: bool | None, *, device: Any = None
 ) -> dict[str, Any]:
-    """What came of a cell, in the terms of `xarrayops.testing.exchange_matrix.check.examine`."""
+    """The outcome of a cell, as `xarrayops.testing.exchange_matrix.check.examine` returns it."""
     try:
         s, want = make(producer, dtype, kind, device)
     except CannotBeMade as reason:
         return {"outcome": "not made", "reason": str(reason)}
     to = consumer.name if consumer.has_entry_point else consumer.namespace
-    planned: dict[str, Any] = {"action": "refuse", "reason": "", "nbytes": None}
+    forecast: dict[str, Any] = {"action": "refuse", "reason": "", "nbytes": None}
     try:
         plan = xo.explain("convert", s, to, copy=copy)
-        planned = {"action": plan.action, "reason": plan.reason, "nbytes": plan.nbytes}
-    except Unsupported as error:  # no such format or dtype: there is nothing to plan
-        planned["reason"] = str(error)
+        forecast = {"action": plan.action, "reason": plan.reason, "nbytes": plan.nbytes}
+    except Unsupported as error:  # no such format or dtype
+        forecast["reason"] = str(error)
     try:
         result = xo.convert(s, to, copy=copy)
     except (ExchangeError, Unsupported) as error:
-        outcome, message, action = "refused", str(error), planned["action"]
-        faults = [] if action == "refuse" else [f"explain said {action}, convert refused: {message}"]
-        faults += [] if "Instead: " in message else [f"no way out: {message}"]
+        outcome = "refused"
+        faults = refusal_faults(forecast["action"], str(error))
     else:
-        outcome = str(planned["action"])
-        faults = _faults(s, result, want, dtype, consumer, outcome)
-    if not _same(values(s), want):
+        outcome = str(forecast["action"])
+        faults = _result_faults(s, result, want, dtype, consumer, outcome)
+    if not same_bits(values(s), want):
         faults.append("the source was changed")
-    return planned | ({"outcome": "fault", "reason": "; ".join(faults)} if faults else {"outcome": outcome})
+    return forecast | ({"outcome": "fault", "reason": "; ".join(faults)} if faults else {"outcome": outcome})
 
 
-def _faults(s: Container, result: Container, want: Host, dtype: str, consumer: Backend, action: str) -> list[str]:
-    """Everything that is wrong with a result."""
+def _result_faults(
+    s: Container, result: Container, want: Host, dtype: str, consumer: Backend, action: str
+) -> list[str]:
+    """All faults of a result."""
     if registry.sparse_side(result) is not consumer.sparse:
         return [f"the result is a {registry.describe_class(type(result))}"]
-    faults = [] if action != "refuse" else ["explain said refuse, convert did not"]
+    faults = [] if action != "refuse" else ["explain said refuse, convert succeeded"]
     p = xo.sparse.parts(result)
     if consumer.functions["dtype_name"](p.data.dtype) != dtype:
         faults.append(f"the dtype became {p.data.dtype}")
-    if not _same(values(result), want):
+    if not same_bits(values(result), want):
         faults.append("the values differ")
     shared = result is s or xo.shares_memory(xo.sparse.parts(s).data, p.data)
     if action == "zero-copy" and not shared:
@@ -105,7 +107,7 @@ def _faults(s: Container, result: Container, want: Host, dtype: str, consumer: B
 
 
 def values(s: Container) -> Host:
-    """The dense array of a container without duplicates, bit for bit."""
+    """The dense equivalent of a container without duplicates, with the same bits."""
     side = registry.sparse_side(s)
     assert side is not None
     p = side.on_host(xo.sparse.parts(s))
@@ -115,8 +117,3 @@ def values(s: Container) -> Host:
     else:
         dense[np.repeat(np.arange(p.shape[0]), np.diff(p.indptr)), p.indices] = p.data
     return dense
-
-
-def _same(found: Host, want: Host) -> bool:
-    """Whether two arrays hold the same bits."""
-    return found.shape == want.shape and found.tobytes() == want.tobytes()

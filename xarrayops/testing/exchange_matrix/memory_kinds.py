@@ -1,4 +1,4 @@
-"""Memory of every kind in every library: how it is made, and how to tell that it is what it should be."""
+"""The kinds of memory: how each is made in a library, and how it is recognised."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _SPECIALS = {
     "float8_e4m3fn": (0x80, 0x7F, 0xFF, 0x01),
     "float8_e5m2": (0x80, 0x7D, 0xFF, 0x7C),
 }
-"""The bits of minus zero, of NaNs with a payload, one of them signalling, and of an infinity where there is one."""
+"""The bits of minus zero, of NaNs with a payload (one of them signalling), and of infinity where it exists."""
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
 class CannotBeMade(Exception):
-    """A library has no memory of the kind; the message says why."""
+    """A library has no memory of this kind; the message gives the reason."""
 
 
 class Kind(NamedTuple):
-    """A kind of memory: ``view`` takes it out of a compact array of any library, ``holds`` tells it from others.
+    """A kind of memory: ``view`` makes it from a compact array of any library, ``holds`` recognises it.
 
-    ``host`` makes it of a NumPy array, where no library's indexing does.
+    ``host`` makes it from a NumPy array, where indexing cannot.
     """
 
     view: Callable[[Array], Array]
@@ -54,7 +54,7 @@ def _read_only(a: Host) -> Host:
 
 def _unaligned(a: Host) -> Host:
     if a.itemsize == 1:
-        raise CannotBeMade("one byte is aligned wherever it lies")
+        raise CannotBeMade("single bytes are always aligned")
     raw = np.zeros(a.nbytes + _ALIGNMENT + 1, dtype=np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT + 1
     moved: Host = raw[start : start + a.nbytes].view(a.dtype).reshape(a.shape)
@@ -69,12 +69,12 @@ def _big_endian(a: Host) -> Host:
 
 
 def _broadcast(a: Host) -> Host:
-    """As broadcast_to, which would flag it read-only: that is another kind."""
+    """Like broadcast_to, but writable: read-only memory is another kind."""
     return views.of(a, a.shape, (0, a.itemsize), typestr=f"|V{a.itemsize}").view(a.dtype)
 
 
 def _far_row(a: Host) -> Host:
-    """The first row; the step to the next one leads out of all memory, and nobody takes it."""
+    """The first row, with a stride that no access may use."""
     return views.of(a, (1, *a.shape[1:]), (_FAR, a.itemsize), typestr=f"|V{a.itemsize}").view(a.dtype)
 
 
@@ -104,10 +104,10 @@ _LARGE = Kind(_itself, lambda m: m.is_compact)
 
 
 def plain(dtype: str, shape: tuple[int, ...] = _SHAPE) -> Host:
-    """A compact, aligned NumPy array of random bits, the special values first."""
+    """A compact, aligned NumPy array of random bits, which begins with special values."""
     numpy = backend_by_name("numpy")
     if numpy.functions["import_refusal"](dtype) is not None:
-        raise CannotBeMade(f"NumPy has no {dtype} here to make it from")
+        raise CannotBeMade(f"NumPy has no {dtype} here")
     native = np.dtype(numpy.functions["as_dtype"](dtype))
     size = int(np.prod(shape))
     raw = np.random.default_rng(0).integers(0, 256, size * native.itemsize, dtype=np.uint8)
@@ -121,7 +121,7 @@ def plain(dtype: str, shape: tuple[int, ...] = _SHAPE) -> Host:
 
 
 def _large() -> Host:
-    """Zeros, which cost no memory until they are copied, from an aligned place on, and a few marks."""
+    """An aligned array of zeros, which need no memory until they are copied, and a few other values."""
     raw = np.zeros(_LARGE_BYTES + _ALIGNMENT, dtype=np.uint8)
     a = raw[-raw.ctypes.data % _ALIGNMENT :][:_LARGE_BYTES]
     a[[0, 2**31 - 1, 2**31, -1]] = (1, 2, 3, 4)
@@ -129,9 +129,9 @@ def _large() -> Host:
 
 
 def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[Array, Host]:
-    """An array of a library whose memory is of that kind, and what it holds, as a plain NumPy array.
+    """An array of a library with this kind of memory, and its values as a plain NumPy array.
 
-    ``device`` is a native device of the library; None for the one whose memory NumPy can see, or else its default.
+    ``device`` is a native device of the library; None for its host device, or else for its default device.
 
     Raises
     ------
@@ -164,14 +164,14 @@ def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[A
             memory = library.functions["memory"](x)
         if backend_of(x) is library and (memory is None or way.holds(memory)):
             return x, want
-        reasons.append("its arrays come out otherwise")
-    raise CannotBeMade(f"{library.name} makes no such memory: {reasons[0 if way.host is None else -1]}")
+        reasons.append("its arrays have another layout")
+    raise CannotBeMade(f"{library.name} has no such memory: {reasons[0 if way.host is None else -1]}")
 
 
 def _native(library: Backend, way: Kind, base: Host, device: Any) -> Array:
-    """By the library's own indexing of its own memory; of NumPy's, where its own is not aligned, lest chance decide."""
+    """Made by indexing in the library: of its own memory if that is aligned, otherwise of NumPy's memory."""
     if way.view is _itself and way.host is not None:
-        raise ValueError("no function of the standard makes it")
+        raise ValueError("no function of the array API standard makes it")
     x = library.functions["packed"](library.functions["from_numpy"](base, device))
     memory = library.functions["memory"](x)
     if memory is not None and not memory.is_aligned(_ALIGNMENT):
@@ -180,8 +180,8 @@ def _native(library: Backend, way: Kind, base: Host, device: Any) -> Array:
 
 
 def _of_host(library: Backend, host: Host, device: Any) -> Array:
-    """Over NumPy's memory, by DLPack."""
+    """Made from NumPy memory with DLPack."""
     held = library.device_at("cpu", 0)
     if device is not None and (held is None or held.native != device):
-        raise ValueError("no function of the standard makes it on a device")
+        raise ValueError("no function of the array API standard makes it on a device")
     return library.namespace.from_dlpack(host)

@@ -1,4 +1,4 @@
-"""The matrix as a person reads it: tables in the terminal, a page of Markdown, and the files of a run."""
+"""The reports of the matrix: tables in the terminal, a page of Markdown, and the results files."""
 
 from __future__ import annotations
 
@@ -12,29 +12,35 @@ from rich.text import Text
 
 from xarrayops.testing.exchange_matrix.cells import FAULTY, OUTCOMES, Pair
 from xarrayops.testing.exchange_matrix.runner import Matrix
-from xarrayops.testing.exchange_matrix.summary import Places, described, places, short, summary, whole
+from xarrayops.testing.exchange_matrix.summary import (
+    DtypesAndKinds,
+    described,
+    dtypes_and_kinds,
+    short,
+    summary,
+    whole,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _FAULTS_SHOWN = 20
 _HEAD = """\
-# Who hands what to whom
+# Exchange matrix
 
-What `xo.convert(x, to)` does between the libraries: shares the memory, copies it, or refuses. Written from a run of
-`python -m xarrayops.testing.exchange_matrix`, in which every cell was converted with `copy=None`, `False` and `True`:
-its values compared bit for bit, what `xo.explain` had said before held against what happened, and against
-`xo.shares_memory`.
+What `xo.convert(x, to)` does between two libraries: it shares the memory, copies it, or refuses. The tables come from a
+run of `python -m xarrayops.testing.exchange_matrix`. It converts every cell with `copy=None`, `False` and `True`,
+compares the values bit for bit, and checks the outcome against `xo.explain` and `xo.shares_memory`.
 
-- `copy=None`, shown here, copies only when it must. `copy=False` raises an `ExchangeError` instead of each copy, but
-  for what the last column names. `copy=True` copies whatever is not refused.
-- Kinds of memory: C and F order; sliced, negative and zero strides (broadcast); an axis of extent 1, whose stride means
-  nothing; 0-d; empty; read-only; unaligned; big-endian; and one array of more than 2 GiB for each pair, if asked for.
-  A kind that a library's arrays do not have is left out of its rows.
-- A dtype that stands alone means that dtype in every kind of memory; what is said of kinds is said of the other dtypes.
+- The tables show `copy=None`, which copies only when it must. `copy=False` raises an `ExchangeError` instead of a copy,
+  except for the cells in the last column. `copy=True` copies everything that is not refused.
+- Kinds of memory: C and F order; sliced, negative and zero strides (broadcast); an axis of extent 1, whose stride has
+  no meaning; 0-d; empty; read-only; unaligned; big-endian; and, on request, an array of more than 2 GiB for each pair.
+  Kinds that the arrays of a library cannot have are left out.
+- A dtype by itself means this dtype in every kind of memory. A kind by itself means this kind in all other dtypes.
 - "x64 on" and "x64 off" are the two states of JAX's switch `jax_enable_x64`.
 """
-_COLUMNS = "| to | zero-copy | copied, because | refused, because | `copy=False` |"
+_COLUMNS = "| to | zero-copy | copy (reason) | refused (reason) | `copy=False` |"
 
 
 def write(matrix: Matrix, folder: Path) -> None:
@@ -48,7 +54,7 @@ def write(matrix: Matrix, folder: Path) -> None:
 
 
 def _by_line(found: dict[str, Any]) -> str:
-    """JSON with a line for each entry of a pair, for files that are kept in a repository."""
+    """JSON with a line for each entry of a pair, which gives readable diffs."""
     head = json.dumps({name: value for name, value in found.items() if name != "pairs"}, indent=1)
     pairs = []
     for pair in found["pairs"]:
@@ -59,9 +65,9 @@ def _by_line(found: dict[str, Any]) -> str:
 
 
 def show(matrix: Matrix, console: Console) -> None:
-    """A row per pair with its counts, why cells were copied or refused, and every fault."""
+    """Print the counts of each pair, the reasons for copies and refusals, and the faults."""
     columns = [outcome for outcome in OUTCOMES if any(result.outcome == outcome for result in matrix.results)]
-    table = Table("from -> to", title="Cells by what came of them", title_justify="left")
+    table = Table("from -> to", title="Cells by outcome", title_justify="left")
     for outcome in columns:
         table.add_column(outcome, justify="right", style="red" if outcome in FAULTY else None)
     counts: dict[Pair, Counter[str]] = defaultdict(Counter)
@@ -72,28 +78,28 @@ def show(matrix: Matrix, console: Console) -> None:
             reasons[result.outcome, short(result.reason, result.cell.dtype)][result.pair] += 1
     for pair, of_pair in counts.items():
         table.add_row(pair.label, *(str(of_pair[outcome] or "") for outcome in columns))
-    why = Table("outcome", "why", "cells", "pairs", title="Why", title_justify="left")
+    by_reason = Table("outcome", "reason", "cells", "pairs", title="Reasons", title_justify="left")
     for (outcome, reason), pairs in sorted(reasons.items(), key=lambda item: OUTCOMES.index(item[0][0])):
-        why.add_row(outcome, Text(reason), str(pairs.total()), str(len(pairs)))
-    console.print(table, why)
+        by_reason.add_row(outcome, Text(reason), str(pairs.total()), str(len(pairs)))
+    console.print(table, by_reason)
     faults = [result for result in matrix.results if result.outcome in FAULTY]
     for result in faults[:_FAULTS_SHOWN]:
         cell = result.cell
         where = f"{result.pair.label}, {cell.dtype}, {cell.kind}, copy={cell.copy}"
         console.print(Text(f"{result.outcome.upper()}: {where}: {result.reason}", style="red"))
     if len(faults) > _FAULTS_SHOWN:
-        console.print(f"... and {len(faults) - _FAULTS_SHOWN} more; --out keeps them all")
+        console.print(f"... and {len(faults) - _FAULTS_SHOWN} more; --out writes all of them")
 
 
-def in_short(matrix: Matrix) -> str:
+def counts_text(matrix: Matrix) -> str:
     """The counts in one line."""
     counts = Counter(result.outcome for result in matrix.results)
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    return f"{len(matrix.results)} cells: {told or 'nothing'}"
+    text = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    return f"{len(matrix.results)} cells: {text or 'none'}"
 
 
 def markdown(found: dict[str, Any]) -> str:
-    """The page, from a summary: a table for each producer."""
+    """The page with a table for each producer, from a summary."""
     counts = ", ".join(f"{count} {outcome}" for outcome, count in found["counts"].items())
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     lines = [_HEAD, f"{found['cells']} cells: {counts}. {versions}; {found['machine']}."]
@@ -107,7 +113,7 @@ def markdown(found: dict[str, Any]) -> str:
 
 
 def _merged(pairs: list[dict[str, Any]]) -> list[str]:
-    """A row per consumer; settings that make no difference share one."""
+    """A row for each consumer. Settings with equal rows are merged."""
     rows: dict[tuple[str, str], list[str]] = {}
     for pair in pairs:
         rows.setdefault((pair["consumer"], _row(pair["found"])), []).append(pair["setting"])
@@ -119,11 +125,11 @@ def _merged(pairs: list[dict[str, Any]]) -> list[str]:
 
 
 def _row(found: list[dict[str, Any]]) -> str:
-    """What comes of a pair's cells."""
+    """The columns of a pair."""
     plain = [e for e in found if e["copy"] == "None" and e["outcome"] not in ("not made", "skipped")]
-    made, told = places(plain), {(e["outcome"], e["reason"]): places([e]) for e in plain}
-    merged: dict[tuple[str, str], Places] = defaultdict(set)
-    for (outcome, reason), cells in told.items():
+    made, by_outcome = dtypes_and_kinds(plain), {(e["outcome"], e["reason"]): dtypes_and_kinds([e]) for e in plain}
+    merged: dict[tuple[str, str], DtypesAndKinds] = defaultdict(set)
+    for (outcome, reason), cells in by_outcome.items():
         merged[outcome, "" if outcome == "zero-copy" else reason] |= cells
     alone = {key: whole(cells, made) for key, cells in merged.items()}
     columns: dict[str, list[str]] = defaultdict(list)
@@ -132,7 +138,7 @@ def _row(found: list[dict[str, Any]]) -> str:
         text = described(cells, made, elsewhere)
         text = f"{outcome}: {text}" if outcome in FAULTY else text
         columns["refused" if outcome in FAULTY else outcome].append(f"{text}: {reason}" if reason else text)
-    forced = places(e for e in found if e["copy"] == "False" and e["outcome"] == "zero-copy")
+    forced = dtypes_and_kinds(e for e in found if e["copy"] == "False" and e["outcome"] == "zero-copy")
     if forced := forced - merged["zero-copy", ""]:
         columns["forced"].append(f"aliases {described(forced, made)}")
     texts = ("<br>".join(columns[name]).replace("|", "\\|") for name in ("zero-copy", "copy", "refused", "forced"))

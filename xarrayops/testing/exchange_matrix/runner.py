@@ -1,4 +1,4 @@
-"""The parent: a worker process for each pair of libraries, a few at a time, and a new one for each that died."""
+"""The parent process: it runs a worker process for each pair of libraries and replaces those that died."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from xarrayops.testing.exchange_matrix.memory_kinds import LARGE
 
 TIMEOUT_S = 120.0
 START_S = 120.0
-"""How long both libraries may take to be imported, on a machine that has other things to do."""
+"""The time limit for importing both libraries, also on a busy machine."""
 _LARGE_TIMEOUT_S = 180.0
 _LARGE_BYTES = 9 * 2**30
-"""What a cell of very large memory needs: source, copy, a copy on the way, and the libraries."""
-_LARGE_TURN = Lock()
-"""Held by the one pair that may try very large memory."""
+"""The memory that a very large cell needs: source, copy, an intermediate copy, and the libraries."""
+_LARGE_LOCK = Lock()
+"""Allows one very large cell at a time."""
 _WORKERS = 2
 
 
 @dataclass
 class Matrix:
-    """What was found: a result for every cell, the versions of the libraries, and the machine."""
+    """The result of every cell, the versions of the libraries, and the machine."""
 
     results: list[Result] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -37,19 +37,19 @@ class Matrix:
 def run(
     pairs: Sequence[Pair],
     cells: Sequence[Cell],
-    tell: Callable[[Pair, int], None] = lambda pair, done: None,
+    report: Callable[[Pair, int], None] = lambda pair, done: None,
     *,
     timeout_s: float = TIMEOUT_S,
     module: str = "xarrayops.testing.exchange_matrix.worker",
 ) -> Matrix:
-    """Examine the cells of every pair; `tell` hears how many more of a pair's cells are done.
+    """Examine the cells of every pair. `report` receives the number of further finished cells of a pair.
 
-    At a KeyboardInterrupt the workers are ended, and it is raised further.
+    After a KeyboardInterrupt the workers are ended, and the exception is raised again.
     """
     matrix, stop = Matrix(machine=machine.summary(machine.facts())), Event()
 
     def examine(pair: Pair) -> list[Result]:
-        return _Examination(pair, timeout_s, module, matrix.versions).run(cells, tell, stop)
+        return _Examination(pair, timeout_s, module, matrix.versions).run(cells, report, stop)
 
     with ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
         try:
@@ -62,61 +62,61 @@ def run(
 
 
 class _Examination:
-    """One pair, and the process that serves it now."""
+    """One pair and its current worker process."""
 
     def __init__(self, pair: Pair, timeout_s: float, module: str, versions: dict[str, str]) -> None:
         self.pair, self.timeout_s, self.module, self.versions = pair, timeout_s, module, versions
         self.worker: Worker | None = None
 
-    def run(self, cells: Sequence[Cell], tell: Callable[[Pair, int], None], stop: Event) -> list[Result]:
+    def run(self, cells: Sequence[Cell], report: Callable[[Pair, int], None], stop: Event) -> list[Result]:
         results = []
         try:
             for cell in cells:
                 if stop.is_set():
                     break
                 results.append(self.examine(cell))
-                tell(self.pair, 1)
+                report(self.pair, 1)
         finally:
             if self.worker is not None:
                 self.worker.close(grace_s=1.0)
         return results
 
     def examine(self, cell: Cell) -> Result:
-        """A cell's result; whoever leaves it without one is charged with that."""
+        """The result of a cell, which is "skipped" if there is too little memory."""
         large = cell.kind == LARGE
-        with _LARGE_TURN if large else nullcontext():
-            lacking = _lacking() if large else None
-            return self.result(cell) if lacking is None else Result(self.pair, cell, "skipped", lacking)
+        with _LARGE_LOCK if large else nullcontext():
+            shortage = _memory_shortage() if large else None
+            return self.result(cell) if shortage is None else Result(self.pair, cell, "skipped", shortage)
 
     def result(self, cell: Cell) -> Result:
-        """What the worker answers."""
-        worker = self.living_worker()
+        """The worker's answer, or the crash or timeout of the worker."""
+        worker = self.live_worker()
         if isinstance(worker, Result):
             return worker._replace(cell=cell)
         answer = worker.ask(cell._asdict(), max(self.timeout_s, _LARGE_TIMEOUT_S if cell.kind == LARGE else 0.0))
         if answer["status"] != "ok":
             outcome = "timeout" if answer["status"] == "timeout" else "crashed"
             return Result(self.pair, cell, outcome, answer["reason"])
-        told = {name: answer[name] for name in ("outcome", "reason", "action", "nbytes") if name in answer}
-        return Result(self.pair, cell, **told)
+        known = {name: answer[name] for name in ("outcome", "reason", "action", "nbytes") if name in answer}
+        return Result(self.pair, cell, **known)
 
-    def living_worker(self) -> Worker | Result:
-        """A worker that has greeted; the result of a cell that gets none."""
+    def live_worker(self) -> Worker | Result:
+        """A worker after its handshake, or the result of a cell if the worker cannot start."""
         if self.worker is None or not self.worker.alive:
             if self.worker is not None:
                 self.worker.close()
             device = (self.pair.device,) if self.pair.device else ()
             arguments = (self.module, self.pair.producer, self.pair.consumer, *device)
             self.worker = Worker(*arguments, environment=dict(self.pair.environment))
-            greeting = self.worker.answer(START_S)
-            if greeting["status"] != "ok":
-                return Result(self.pair, Cell("", "", None), "crashed", greeting["reason"])
-            self.versions |= greeting["versions"]
+            handshake = self.worker.answer(START_S)
+            if handshake["status"] != "ok":
+                return Result(self.pair, Cell("", "", None), "crashed", handshake["reason"])
+            self.versions |= handshake["versions"]
         return self.worker
 
 
-def _lacking() -> str | None:
-    """Why very large memory cannot be tried on this machine now, or None."""
+def _memory_shortage() -> str | None:
+    """Why there is too little memory for a very large cell; None if there is enough."""
     free = machine.available_bytes()
     if free is None or free >= _LARGE_BYTES:
         return None

@@ -1,4 +1,4 @@
-"""The results in short: of every pair, which dtypes and kinds of memory share a fate and its reason."""
+"""The summary of the results: for each pair, the dtypes and kinds of memory with the same outcome and reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from xarrayops.testing.exchange_matrix.cells import ALL_KINDS, DTYPES, OUTCOMES,
 from xarrayops.testing.exchange_matrix.memory_kinds import LARGE
 from xarrayops.testing.exchange_matrix.runner import Matrix
 
-Places = set[tuple[str, str]]
-"""Dtypes with kinds of memory."""
+DtypesAndKinds = set[tuple[str, str]]
+"""Pairs of a dtype and a kind of memory."""
 _FAMILIES = {
     "integers": tuple(name for name in DTYPES if "int" in name),
     "float8": tuple(name for name in DTYPES if name.startswith("float8")),
@@ -23,7 +23,7 @@ _KINDS = (*ALL_KINDS, LARGE)
 
 
 def summary(matrix: Matrix) -> dict[str, Any]:
-    """What ``exchange.json`` holds: counts, and the cells of each pair by how they end and why."""
+    """The content of ``exchange.json``: counts, and the cells of each pair by outcome and reason."""
     counts = Counter(result.outcome for result in matrix.results)
     return {
         "machine": matrix.machine,
@@ -52,7 +52,7 @@ def _of_pair(results: list[Result]) -> dict[str, Any]:
 
 
 def _grouped(cells: dict[str, list[str]]) -> list[dict[str, list[str]]]:
-    """Kinds of memory with the dtypes that they have in common."""
+    """Kinds of memory, grouped by their dtypes."""
     by_dtypes: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for kind, dtypes in cells.items():
         by_dtypes[tuple(dtypes)].append(kind)
@@ -60,34 +60,34 @@ def _grouped(cells: dict[str, list[str]]) -> list[dict[str, list[str]]]:
 
 
 def short(reason: str, dtype: str) -> str:
-    """A reason without the way out, and without what differs from dtype to dtype."""
+    """A reason without its alternative, and without the parts that depend on the dtype."""
     reason = reason.partition(". Instead: ")[0].partition(": it has ")[0]
     return re.sub(rf"\b{dtype}\b|>[a-z]\d+", "[dtype]", reason)
 
 
-def places(found: Iterable[dict[str, Any]]) -> Places:
-    """The dtypes and kinds that some entries of a pair are about."""
+def dtypes_and_kinds(found: Iterable[dict[str, Any]]) -> DtypesAndKinds:
+    """The dtypes and kinds in these entries of a pair."""
     groups = [group for entry in found for group in entry["cells"]]
     return {(dtype, kind) for group in groups for kind in group["kinds"] for dtype in group["dtypes"]}
 
 
-def whole(cells: Places, made: Places) -> set[str]:
-    """The dtypes of which some cells hold every kind of memory that there is of them."""
+def whole(cells: DtypesAndKinds, made: DtypesAndKinds) -> set[str]:
+    """The dtypes of which the cells include every kind of memory that can be made."""
     return {dtype for dtype, _ in cells} - {dtype for dtype, _ in made - cells}
 
 
-def described(cells: Places, made: Places, elsewhere: Set[str] = frozenset()) -> str:
-    """Some of the cells that a producer can make, in as few words as there are for them: kinds, dtypes, then both.
+def described(cells: DtypesAndKinds, made: DtypesAndKinds, elsewhere: Set[str] = frozenset()) -> str:
+    """A short description of a subset of the cells that can be made: by kind, by dtype, then by both.
 
-    Of the dtypes that are spoken of ``elsewhere``, nothing need be said.
+    The dtypes in ``elsewhere`` are described by other entries and may be omitted.
     """
     if cells == made:
         return "everything"
     if whole(cells, made) == (dtypes := {dtype for dtype, _ in cells}):
         return _named(dtypes, {dtype for dtype, _ in made})
     made = {cell for cell in made if cell[0] not in elsewhere}
-    held, lacking = ({kind for _, kind in some} for some in (cells, made - cells))
-    kinds = [kind for kind in _KINDS if kind in held - lacking]
+    included, excluded = ({kind for _, kind in some} for some in (cells, made - cells))
+    kinds = [kind for kind in _KINDS if kind in included - excluded]
     rest = {cell for cell in cells if cell[1] not in kinds}
     dtypes = whole(rest, {cell for cell in made if cell[1] not in kinds})
     by_dtypes: dict[frozenset[str], list[str]] = defaultdict(list)
@@ -102,7 +102,7 @@ def described(cells: Places, made: Places, elsewhere: Set[str] = frozenset()) ->
 
 
 def _named(dtypes: Set[str], universe: Set[str]) -> str:
-    """Dtypes by name, whole families by theirs; what is missing, where that is less."""
+    """Dtypes as text: families by name, or "all but" the missing ones where these are fewer."""
     missing = universe - dtypes
     return f"all but {_listed(missing)}" if len(missing) < len(dtypes) / 2 else _listed(dtypes)
 

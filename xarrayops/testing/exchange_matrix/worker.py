@@ -1,7 +1,7 @@
-"""The process in which one library hands arrays to another: commands come in on stdin, answers go out on stdout.
+"""The worker process that converts arrays. It reads commands from stdin and writes answers to stdout.
 
-``python -m xarrayops.testing.exchange_matrix.worker PRODUCER CONSUMER [DEVICE]``, the device being the producer's. The
-first answer tells whether both can be used; each further one is what came of a cell. It ends with its stdin.
+``python -m xarrayops.testing.exchange_matrix.worker PRODUCER CONSUMER [DEVICE]``, with a device of the producer. The
+first answer is the handshake; each further answer is the result of a cell. The worker ends when stdin is closed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Examine = Callable[..., dict[str, Any]]
 
 
 def library(name: str) -> Backend:
-    """The backend of that name, or of the namespace module of that name."""
+    """The backend with this name, or the backend for the namespace module with this name."""
     if name in registry.entry_points():
         return registry.backend_by_name(name)
     return registry.backend_by_namespace(import_module(name))
@@ -30,7 +30,7 @@ def library(name: str) -> Backend:
 def serve(
     producer: str, consumer: str, commands: TextIO, answers: TextIO, examine: Examine, *, device: str = ""
 ) -> None:
-    """Answer commands until there are no more. What is no answer is a fault of the cell, and says what was raised."""
+    """Answer commands until stdin is closed. An exception becomes a fault of the cell."""
 
     def answer(found: dict[str, Any]) -> None:
         print(json.dumps(found), file=answers, flush=True)
@@ -47,7 +47,7 @@ def serve(
 
 
 def main(examine: Examine = examine) -> None:
-    """Keep stdout for the answers."""
+    """Serve commands, with stdout reserved for the answers."""
     with keep_stdout() as answers:
         serve(sys.argv[1], sys.argv[2], sys.stdin, answers, examine, device="".join(sys.argv[3:]))
 
