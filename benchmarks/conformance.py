@@ -128,11 +128,11 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
     for backend in backends:
         mine = [r for r in runs if r["backend"] == backend]
         worst = max(mine, key=lambda r: r["failed"])
-        alone = f"{BASELINES[backend]}: {baselines[backend]}" if backend in baselines else "not run"
+        baseline = f"{BASELINES[backend]}: {baselines[backend]}" if backend in baselines else "not run"
         seeds, failed = (", ".join(str(r[field]) for r in mine) for field in ("seed", "failed"))
         lines.append(
             f"| {backend} | {versions['libraries'][backend]} | {worst['examples']} | {seeds} | {failed} | "
-            f"{worst['passed']} | {alone} |"
+            f"{worst['passed']} | {baseline} |"
         )
     for backend in backends:
         tests = sorted({t for r in runs if r["backend"] == backend for t in r["tests"]})
@@ -183,7 +183,9 @@ def main() -> int:
         if options.baselines:
             results["baselines"][backend] = run(options.suite, backend, BASELINES[backend], 0)["failed"]
         counts = ", ".join(str(r["failed"]) for r in runs)
-        print(f"{backend}: {counts} failed; alone {results['baselines'].get(backend, 'not run')}", flush=True)
+        print(
+            f"{backend}: {counts} failed; without xarrayops {results['baselines'].get(backend, 'not run')}", flush=True
+        )
         results["versions"] = versions(options.suite, results["versions"], backend)
         options.out.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(results, indent=1) + "\n")

@@ -83,7 +83,7 @@ def made_up():
     rows += [measured("transpose", "int8", 64, "numpy"), empty(measured("fft", "int8", 64, "jax"), "timeout")]
     for row in rows[-2:]:
         row.workload, row.group, row.operations = HOSTILE, HOSTILE, 1e6
-    rows[0].roof_doubt = f"886 % of the compute roof {HOSTILE}"
+    rows[0].roof_doubt = f"886 % of the compute limit {HOSTILE}"
     return Results(rows, environment())
 
 

@@ -93,12 +93,12 @@ def test_changed_code_is_reported(factor, least, noise):
 
 
 def test_sequential_runs_with_the_same_noise_are_undecided():
-    """The phases of the machine that turns take out of the comparison leave runs apart undecided, not wrong."""
+    """Slow changes of the machine, which interleaving cancels, make sequential comparisons undecided, not wrong."""
     random = np.random.default_rng(6)
     pairs = [drawn(random, 1.25) for _ in range(10)]
-    apart = [(old, Results(new.rows, {"date": "Monday"})) for old, new in pairs]
-    assert not any(is_interleaved(*each) for each in apart)
-    found = Counter(v.outcome for each in apart for v in compare(*each))
+    sequential = [(old, Results(new.rows, {"date": "Monday"})) for old, new in pairs]
+    assert not any(is_interleaved(*each) for each in sequential)
+    found = Counter(v.outcome for each in sequential for v in compare(*each))
     assert found["undecided"] > 0
     assert found["faster"] + found["same"] <= 0.01 * found.total()
 

@@ -79,9 +79,9 @@ def test_derived_data_agree_with_the_other_reports():
     ("kind", "name", "index"), [("cpu", "cpu", 0), ("cpu", "cpu:0", 0), ("cuda", "cuda:1", 1), ("rocm", "cuda:0", 0)]
 )
 def test_a_cell_refers_to_the_roofline_of_its_device(kind, name, index):
-    probed = MeasuredRooflines()
-    probed.add((kind, index, "float32"), "torch", {"status": "out-of-memory", "reason": "it is full"})
-    (roof,) = probed.described([])
+    measured = MeasuredRooflines()
+    measured.add((kind, index, "float32"), "torch", {"status": "out-of-memory", "reason": "it is full"})
+    (roof,) = measured.described([])
     assert roof["failed"] == {"torch": "out-of-memory: it is full"}
     data = embedded(page.html(Results([row(0, device=name, device_kind=kind)], {})))
     assert data["derived"][0]["roof_device"] == roof["device"]

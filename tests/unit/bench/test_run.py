@@ -1,4 +1,4 @@
-"""The harness: whatever a workload or a library does, the other rows are unharmed and no wrong time is shown."""
+"""Runs of the benchmark: a failing workload or library affects no other rows, and no wrong time is shown."""
 
 from __future__ import annotations
 
@@ -283,17 +283,17 @@ HIGH = {"status": "ok", "compute": 1e15, "memory": {"1": 1e15}}
 def test_an_exceeded_roofline_is_measured_again(odd, tmp_path, monkeypatch, answers, measurements):
     """The first process measures it again, because there may be no other. The time is shown in either case."""
     given, asked = iter(answers), EnvironmentRun.ask
-    heard = []
+    commands = []
 
     def ask(environment, backend, command):
         if command["do"] != "roofline":
             return asked(environment, backend, command)
-        heard.append(command)
+        commands.append(command)
         return next(given)
 
     monkeypatch.setattr(EnvironmentRun, "ask", ask)
     (row,) = run(plan(odd, ["good"], processes=1), Silent(), Journal(tmp_path)).rows
-    assert len(heard) == measurements
+    assert len(commands) == measurements
     assert (row.status, bool(row.median_s)) == ("ok", True)
     assert bool(row.roof_doubt) == (answers[-1] is TOO_LOW)
     if row.roof_doubt:

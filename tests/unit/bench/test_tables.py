@@ -203,15 +203,15 @@ class TestRooflines:
         assert [roofs.memory_rate(n) for n in (1, 1 << 20, 1 << 22, 1 << 23, 1 << 30)] == [4e9, 4e9, 4e9, 2e9, 2e9]
 
     def test_the_best_of_all_libraries(self):
-        probed, place = MeasuredRooflines(), ("cpu", 0, "float32")
-        assert probed.best(place) is None
-        probed.add(place, "a", {"status": "ok", "memory": {"8": 2.0, "16": 1.0}})
-        assert probed.best(place) is None
-        probed.add(place, "b", {"status": "ok", "memory": {"8": 1.0}, "compute": 3.0})
-        assert probed.best(place) == Roofline(3.0, {8: 2.0, 16: 1.0})
-        probed.add(place, "b", {"status": "ok", "memory": {"8": 5.0}, "compute": 2.0})
-        probed.add(place, "b", {"status": "timeout", "reason": "too slow"})
-        assert probed.best(place) == Roofline(3.0, {8: 5.0, 16: 1.0}), "the best of repeated measurements counts"
+        measured, place = MeasuredRooflines(), ("cpu", 0, "float32")
+        assert measured.best(place) is None
+        measured.add(place, "a", {"status": "ok", "memory": {"8": 2.0, "16": 1.0}})
+        assert measured.best(place) is None
+        measured.add(place, "b", {"status": "ok", "memory": {"8": 1.0}, "compute": 3.0})
+        assert measured.best(place) == Roofline(3.0, {8: 2.0, 16: 1.0})
+        measured.add(place, "b", {"status": "ok", "memory": {"8": 5.0}, "compute": 2.0})
+        measured.add(place, "b", {"status": "timeout", "reason": "too slow"})
+        assert measured.best(place) == Roofline(3.0, {8: 5.0, 16: 1.0}), "the best of repeated measurements counts"
 
     def test_what_the_memory_is_rated_at(self):
         attributes = {"memory_clock_hz": 2.619e9, "memory_bus_bits": 5120, "multiprocessors": 132}
@@ -221,11 +221,11 @@ class TestRooflines:
         assert rated_memory({"memory_clock_hz": 2.619e9}) is rated_memory({}) is None
         by = {"torch": {"memory": {"8": 3e12}, "compute": 5e14}, "cupy": {"memory": {}}}
         devices = [{"kind": "cuda", "index": i, "attributes": attributes if i == 0 else {}} for i in range(2)]
-        probed = MeasuredRooflines()
+        measured = MeasuredRooflines()
         for name, rates in by.items():
             for index in range(2):
-                probed.add(("cuda", index, "float32"), name, {"status": "ok", **rates})
-        found, other = probed.described(devices)
+                measured.add(("cuda", index, "float32"), name, {"status": "ok", **rates})
+        found, other = measured.described(devices)
         assert (found["memory_rated"], found["memory_by"]) == (rated_memory(attributes), "torch")
         assert "3.00 TB/s (torch, rated at 3.35 TB/s)" in markdown.report(results(roofs=[found]))
         assert other == {name: value for name, value in found.items() if name != "memory_rated"} | {"device": "cuda:1"}
@@ -279,6 +279,8 @@ def test_missing_rows_with_one_reason_share_a_line():
     assert tables.missing(rows) == [("x", "all", "not-installed", "why", "get | it")]
     text = [line[1] for line in tables.missing([*rows, absent("u", "else")])]
     assert text == ["v float32 2, w float32 2", "u float32 2"]
+    text = [line[1] for line in tables.missing([*rows, absent("u", "else")], 1)]
+    assert text == ["v float32 2 and 1 more", "u float32 2"]
     assert "get \\| it" in markdown.report(results(*rows))
 
 
@@ -329,7 +331,7 @@ def test_cpu_seconds_of_a_process():
 def test_times_are_shown_where_the_roofline_is_not_trusted():
     rows = [timed(name, [time] * 8, first_call_s=time) for name, time in (("a", 1.0), ("numpy", 2.0))]
     text = tables.cells(rows[0], {}, rows[1])
-    rows[0].roof_doubt = "886% of the compute roof"
+    rows[0].roof_doubt = "886% of the compute limit"
     assert ranking.fastest(rows, 0.1) == {"a cpu": "fastest"}
     assert tables.cells(rows[0], {}, rows[1]) == text
     assert break_even.ahead(*rows).first == 1

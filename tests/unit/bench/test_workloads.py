@@ -131,7 +131,7 @@ def test_tf32_and_bfloat16_do_not_pass_for_float32(name, bits):
 
 
 def rounded(x, bits):
-    """Numbers with so many bits behind the leading one; integers as they are."""
+    """Numbers rounded to this number of bits after the leading one; integers are unchanged."""
     if x.dtype != np.float32:
         return x
     fraction, exponent = np.frexp(x)

@@ -225,7 +225,7 @@ def test_a_roofline_that_is_not_trusted_does_not_matter(judging, claims):
     """The roofline does not affect the two times that are compared."""
     claim = claims["csr-as-fast-as-coo"]
     rows = by_place(
-        timed(claim.baseline, [1.0] * 9, roof_doubt="886% of the compute roof"), timed(claim.contestant, [1.0] * 9)
+        timed(claim.baseline, [1.0] * 9, roof_doubt="886% of the compute limit"), timed(claim.contestant, [1.0] * 9)
     )
     assert judging.judge(claim, "numpy", "cpu", rows).verdict == "holds"
 

@@ -44,7 +44,8 @@ NOTES = (
     "roofline could not be measured or the budget ended first.",
     "cold: time of a call with cold caches: other data of twice the size of the largest cache "
     f"({bytes_text(cold_caches.MAX_BYTES)} at most) was accessed before. It is measured in the first rounds of each "
-    "process. first call: the first call at this shape, with compilation, without import and start-up of the library. "
+    "process.",
+    "first call: the first call at this shape, with compilation, without import and start-up of the library.",
     f"transfer: conversion of the inputs from NumPy, the median of {TRANSFERS}.",
     "wins after: the number of calls after which the total time is below NumPy's, transfer and first call included. "
     "'up to N calls only' means a faster start but slower calls. Differences below the resolution count too.",
@@ -172,8 +173,11 @@ def break_even_sizes(results: Results) -> list[tuple[str, ...]]:
     return lines
 
 
-def missing(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    """The empty cells under `MISSING_COLUMNS`. Workloads with the same reason share a line."""
+def missing(rows: Sequence[Row], most: int | None = None) -> list[tuple[str, ...]]:
+    """The empty cells under `MISSING_COLUMNS`. Workloads with the same reason share a line.
+
+    Of more than ``most`` workloads, the line names the first ones and counts the others.
+    """
     lines: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         if not row.measured:
@@ -181,9 +185,15 @@ def missing(rows: Sequence[Row]) -> list[tuple[str, ...]]:
             names.append(f"{row.workload} {row.dtype} {row.size}")
     every = len({(row.workload, row.dtype, row.size) for row in rows})
     return [
-        (place, "all" if len(names) == every else ", ".join(names), status, reason, fix)
+        (place, "all" if len(names) == every else _listed(names, most), status, reason, fix)
         for (place, status, reason, fix), names in lines.items()
     ]
+
+
+def _listed(names: Sequence[str], most: int | None) -> str:
+    if most is None or len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def summary(results: Results) -> str:

@@ -23,9 +23,9 @@ _COMMAND = len("'xarrayops[cupy-cuda12x]'")
 _GAP = 2  # between columns: padding and box
 _STYLES = {ranking.FASTEST: "bold green", ranking.TIE: "green", "missing": "dim", "": ""}
 _SIGNS = {ranking.FASTEST: " *", ranking.TIE: " =", "missing": "  ", "": "  "}
-LEGEND = "*: the fastest, =: a tie with the fastest"
+LEGEND = "*: fastest, =: tie"
 FEW = 6
-"""Up to this number, the tables are shown in full. Otherwise the matrix is shown, and the report has the tables."""
+"""How many tables, and how many workloads of an empty line, are shown in full. The report shows all of them."""
 
 
 def show(results: Results, console: Console) -> None:
@@ -35,7 +35,7 @@ def show(results: Results, console: Console) -> None:
         _matrix(results, console)
     else:
         _tables(drawn, console)
-    absent = tables.missing(results.rows)
+    absent = tables.missing(results.rows, FEW)
     if absent:
         table = _table("Not measured")
         for column in tables.MISSING_COLUMNS:
@@ -51,7 +51,7 @@ def show(results: Results, console: Console) -> None:
 def _matrix(results: Results, console: Console) -> None:
     """One line for each workload, dtype and size; a column for each backend and device."""
     places, lines = tables.matrix(results)
-    table = _table(f"Median time of a call ({LEGEND})")
+    table = _table(f"Time of a call ({LEGEND})")
     table.add_column("workload, dtype, size", overflow="fold")
     for place in places:
         table.add_column(place, justify="right")

@@ -51,7 +51,7 @@ class Watcher:
         """Update the bar. Without a terminal, print a line every `LINES_EVERY_S` seconds instead."""
         cells = f"{step.cells_done} of {step.cells} cells, " if step.cells else ""
         if step.cells_done == step.cells:
-            cells = f"round {step.rounds_done} of {step.rounds}, " if step.rounds else ""
+            cells = f"{step.rounds_done} of {step.rounds} rounds, " if step.rounds else ""
         if not self._progress.console.is_terminal and monotonic() >= self._printed + LINES_EVERY_S:
             self._printed = monotonic()
             self._progress.console.print(f"{step.phase} ({cells}at most {step.seconds_left:.0f} s left)")

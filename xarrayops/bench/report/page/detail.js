@@ -59,7 +59,7 @@ function timesTable(row) {
 function facts(row) {
   const known = [
     ["Throughput", rate(row.throughput, row.throughput_unit)],
-    ["Of the roofline", roofFact(row)],
+    ["Fraction of roofline", roofFact(row)],
     ["Peak memory", bytes(row.peak_bytes)],
     ["Error", errorFact(row)],
     ["Compared with NumPy", numpyFact(row)],
