@@ -85,7 +85,7 @@ def test_the_fastest_is_marked_by_words_and_ties_by_the_resolution(reader, made_
     assert ties
 
 
-def test_sorting_by_a_place_orders_by_its_ratio_or_time_and_leaves_the_empty_last(reader, made_up):
+def test_sorting_by_a_backend_uses_ratio_or_time(reader, made_up):
     best = {}
     for row in made_up.rows:
         if row.measured:
@@ -191,7 +191,7 @@ def test_the_detail_opens_and_closes_by_keyboard(reader, made_up):
     assert reader.switch_to.active_element == reached
 
 
-def test_break_even_counts_what_came_before_the_first_hot_call(reader, made_up):
+def test_break_even_includes_transfer_and_first_call(reader, made_up):
     line = ("softmax rows", 100_000, "float32")
     own = {row.backend: row for row in made_up.rows if (row.workload, row.size, row.dtype) == line}
     numpy, cupy = own["numpy"], own["cupy"]
@@ -224,7 +224,7 @@ def test_an_empty_cell_shows_reason_and_fix(reader):
     assert "Fix: do without" in one(reader, "dialog").text
 
 
-def test_the_table_of_what_is_missing_has_every_reason(reader):
+def test_the_table_of_empty_cells_has_every_reason(reader):
     assert set(texts(reader, "#missing-table td:nth-child(3)")) == set(STATUSES[1:])
     (dask,) = texts(reader, "#missing-table details")
     assert dask.endswith("fft float32 4096, fft float64 4096")

@@ -128,7 +128,7 @@ class Negative:
         return xo.negative(x)
 
 
-def test_callables_of_every_kind_have_a_name_and_code():
+def test_every_kind_of_callable_has_a_name_and_code():
     named = {"scale(...)": partial(partial(scale), 2.0), "Negative(...)": Negative(), "negative(...)": xo.negative}
     for timed, function in named.items():
         assert workload(function).timed == timed
@@ -136,7 +136,7 @@ def test_callables_of_every_kind_have_a_name_and_code():
 
 
 class TestDigest:
-    def test_what_a_partial_holds_is_its_code(self):
+    def test_the_digest_includes_the_arguments_of_a_partial(self):
         halves, thirds = (workload_sources.digest(workload(partial(scale, 1 / n))) for n in (2, 3))
         assert halves != thirds
         assert halves == workload_sources.digest(workload(partial(scale, 0.5)))
@@ -144,7 +144,7 @@ class TestDigest:
             workload(partial(scale, object()))
         )
 
-    def test_the_library_is_its_own_code_and_the_backends(self, tmp_path, monkeypatch):
+    def test_the_library_digest_includes_the_backend(self, tmp_path, monkeypatch):
         folder, core = tmp_path / "a_backend", tmp_path / "core"
         for file in (folder / "__init__.py", folder / "deep" / "_kernels.py", core / "a.py", tmp_path / "alone.py"):
             file.parent.mkdir(exist_ok=True, parents=True)

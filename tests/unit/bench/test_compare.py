@@ -239,7 +239,7 @@ FAULTS = ("unsupported", "out-of-memory", "timeout", "crashed", "wrong-answer", 
 
 
 @pytest.mark.parametrize("status", [status for status in STATUSES if status != "ok"])
-def test_cells_that_lost_or_found_their_time(status):
+def test_cells_measured_in_one_run_only(status):
     here, lost = steady("a w"), empty(status, name="a w")
     missing, found, never = verdict([here], [lost]), verdict([lost], [here]), verdict([lost], [lost])
     assert missing.outcome == ("broken" if status in FAULTS else "missing")

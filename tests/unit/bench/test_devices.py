@@ -130,7 +130,7 @@ class Faulty(Library):
         return super().answer(worker, command)
 
 
-def test_a_device_that_faults_costs_one_cell(measured):
+def test_a_device_error_affects_one_cell(measured):
     library = Faulty()
     rows = measured(library)
     assert {name: row.status for (_, name), row in rows.items()} == {
@@ -156,7 +156,7 @@ def test_the_type_of_a_device_error_does_not_matter(measured):
 
 
 @pytest.mark.parametrize(("kind", "broken", "status"), [("cuda", True, "crashed"), ("cuda", False, "unsupported")])
-def test_a_worker_says_whether_its_device_still_works(monkeypatch, kind, broken, status):
+def test_a_worker_reports_whether_its_device_works(monkeypatch, kind, broken, status):
     def fails(x):
         raise xo.Unsupported("CUDA error. Instead: nothing")
 
@@ -199,7 +199,7 @@ class Full(Library):
         return worker
 
 
-def test_memory_that_other_libraries_hold_is_freed_where_a_cell_needs_it(measured):
+def test_memory_of_other_libraries_is_freed_for_a_cell(measured):
     """A frozen process keeps its pool, and some libraries free it only at exit."""
     rows = measured(Full(), ("one", "two", "three"))
     assert {row.status for row in rows.values()} == {"ok"}
@@ -207,7 +207,7 @@ def test_memory_that_other_libraries_hold_is_freed_where_a_cell_needs_it(measure
     assert first_calls == {None, FIRST["first_call_s"]}, "a second attempt is no first call"
 
 
-def test_what_is_too_large_for_the_device_stays_out_of_memory(measured):
+def test_a_cell_too_large_for_the_device_is_out_of_memory(measured):
     library = Full()
     library.answer = lambda worker, command: (
         {"status": "out-of-memory", "reason": "out of memory", "fix": "A smaller --size."}
@@ -249,7 +249,7 @@ def test_the_peak_of_a_cell_on_an_accelerator_is_in_its_row(measured):
     assert {row.peak_bytes for row in measured(Library()).values()} == {1 << 20}
 
 
-def test_switches_and_environment_are_in_the_results_and_decide_what_is_measured_again(monkeypatch, tmp_path):
+def test_changed_switches_and_settings_are_measured_again(monkeypatch, tmp_path):
     def results(**first_answer):
         library = Library()
         library.first_answer |= {"settings": {"NVIDIA_TF32_OVERRIDE": "1"}, "switches": {"tf32": "no"}, **first_answer}
@@ -288,14 +288,12 @@ LADDER = Workload(
         *(("cuda", "default", (), 2), ("cuda", "toy", (), 1), ("cpu", "large", (), 3), ("cuda", AUTO, ("cuda",), 3)),
     ],
 )
-def test_sizes_are_not_those_of_launches_where_there_is_an_accelerator(
-    measured, monkeypatch, tmp_path, kind, asked, devices, size
-):
+def test_sizes_are_large_with_an_accelerator(measured, monkeypatch, tmp_path, kind, asked, devices, size):
     rows = measured(Library(DEVICE | {"kind": kind}), workloads=(LADDER,), size=asked, devices=devices)
     assert [(row.size, row.status) for row in rows.values()] == [(size, "ok")]
 
 
-def test_the_command_line_leaves_the_size_to_the_machine(monkeypatch):
+def test_the_default_size_depends_on_the_machine(monkeypatch):
     plans = []
     monkeypatch.setattr(command_line, "measure", lambda plan, *arguments, **options: plans.append(plan) or 0)
     for arguments in ([], ["--size", "default"], ["--devices", "cuda,rocm"]):
@@ -304,7 +302,7 @@ def test_the_command_line_leaves_the_size_to_the_machine(monkeypatch):
     assert plans[-1].devices == ("cuda", "rocm")
 
 
-def test_a_kind_of_devices_can_be_left_out(measured):
+def test_devices_can_be_selected_by_kind(measured):
     library = Library()
     library.first_answer["devices"] = [{**DEVICE, "name": "cpu", "kind": "cpu"}, DEVICE]
     rows = measured(library, devices=("cuda",))
@@ -315,7 +313,7 @@ def test_a_kind_of_devices_can_be_left_out(measured):
     }
 
 
-def test_gpus_that_cannot_be_shared_are_not_measured_on(measured, monkeypatch):
+def test_gpus_that_cannot_be_shared_are_excluded(measured, monkeypatch):
     monkeypatch.setattr(environment_run.gpus, "facts", lambda: [{"index": 0, "compute_mode": "Exclusive_Process"}])
     rows = measured(Library(), ("one", "two"))
     assert {row.status for row in rows.values()} == {"no-device"}

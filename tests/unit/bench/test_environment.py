@@ -33,7 +33,7 @@ def test_neither_the_folder_nor_pythonpath_is_imported(tmp_path, monkeypatch):
     assert (found.prefix, found.command[0]) == (sys.prefix, sys.executable)
 
 
-def test_workloads_beside_their_neighbours(tmp_path, monkeypatch):
+def test_a_workload_file_imports_its_neighbours(tmp_path, monkeypatch):
     (tmp_path / "neighbour.py").write_text(FILE)
     (tmp_path / "mine.py").write_text("from neighbour import WORKLOADS")
     monkeypatch.chdir(tmp_path)
@@ -43,14 +43,14 @@ def test_workloads_beside_their_neighbours(tmp_path, monkeypatch):
         Identity.of(sys.executable, ["mine.py"])
 
 
-def test_a_folder_or_nothing_is_no_python(tmp_path):
+def test_a_folder_or_an_empty_path_is_refused(tmp_path):
     with pytest.raises(ValueError, match=f"it is a folder, try {tmp_path}/bin/python"):
         Identity.of(str(tmp_path), [])
     with pytest.raises(ValueError, match="an empty path cannot be run"):
         Identity.of("", [])
 
 
-def test_another_numpy_makes_no_other_work(monkeypatch):
+def test_the_version_of_numpy_does_not_change_the_digest(monkeypatch):
     known = Identity.here(WORKLOADS).digests
     monkeypatch.setattr("inspect.getsource", lambda module: module.__name__)
     names = Identity.here(WORKLOADS).digests

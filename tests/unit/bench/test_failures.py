@@ -59,7 +59,7 @@ def failure(workload, file=None):
     return found["status"], found["reason"], found["fix"]
 
 
-def test_where_it_failed_in_the_file_of_the_user(mine):
+def test_the_line_of_a_failure_in_a_user_file(mine):
     status, reason, fix = failure(mine["misspelt"])
     assert (status, fix) == ("crashed", "Fix mine.py.")
     assert "AttributeError" in reason
@@ -67,7 +67,7 @@ def test_where_it_failed_in_the_file_of_the_user(mine):
     assert reason.endswith(f"(line {FILE[: FILE.index('xo.cumsun')].count(chr(10)) + 1} of mine.py)")
 
 
-def test_inputs_that_are_no_tuple(mine):
+def test_inputs_that_are_not_a_tuple(mine):
     status, reason, _ = failure(mine["no tuple"])
     assert status == "crashed"
     assert "inputs of workload 'no tuple' returned ndarray, not a tuple of arrays" in reason
@@ -85,7 +85,7 @@ def test_an_answer_that_becomes_wrong(mine):
     assert failure(mine["becomes wrong"])[1].startswith("after ")
 
 
-def test_what_is_built_in_is_from_no_file(mine):
+def test_built_in_workloads_have_no_file(mine):
     from xarrayops.bench.workloads import WORKLOADS
 
     assert {workload_sources.file_of(workload) for workload in WORKLOADS} == {""}

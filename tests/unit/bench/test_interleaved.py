@@ -177,7 +177,7 @@ def test_processes_that_disagree_are_undecided(first, second, rounds):
         assert found.reason == f"its processes differ by {second / first:.2f}x"
 
 
-def test_a_cell_of_few_unsteady_rounds_among_steady_ones():
+def test_a_noisy_cell_among_steady_cells():
     """The noise of all cells is smaller than the noise of this one."""
     random = np.random.default_rng(3)
     outcomes = Counter()

@@ -29,7 +29,7 @@ WORKLOADS = (Workload("gram", gram, lambda random, n: (random.random((n, 4)),), 
 """
 
 
-def test_interval_holds_the_median_as_often_as_it_says():
+def test_the_interval_has_its_confidence():
     random = np.random.default_rng(0)
     for rounds in (4, 9, 12):
         hits, trials = 0, 3000
@@ -40,7 +40,7 @@ def test_interval_holds_the_median_as_often_as_it_says():
     assert found.confidence >= timing.CONFIDENCE
 
 
-def test_interval_of_few_rounds_is_honest():
+def test_the_interval_of_few_rounds():
     assert timing.median_of_rounds([2.0]) == (2.0, None, None, None)
     assert timing.median_of_rounds([1.0, 3.0]) == (2.0, 1.0, 3.0, 0.5)
 
@@ -77,13 +77,13 @@ def test_short_calls_share_a_reading(clock):
     assert found.samples == [call_s] * 10
 
 
-def test_long_calls_and_lazy_ones_are_read_one_by_one(clock):
+def test_long_and_lazy_calls_have_their_own_readings(clock):
     for seconds, lazy in ((2 * timing.READING_S, False), (1e-5, True)):
         found = timing.timed_round(clock.calls(seconds), (np.ones(2),), seconds=0.0, lazy=lazy)
         assert (len(found.samples), found.calls) == (1, 1)
 
 
-def test_the_time_of_several_calls_is_that_of_one(clock):
+def test_times_are_per_call(clock):
     assert timing.timed(clock.calls(0.002), (np.ones(2),), calls=5)[0] == pytest.approx(0.002)
 
 
@@ -97,7 +97,7 @@ def case(expected, tolerance=1e-6):
     return Case((), (np.asarray(expected),), tolerance, 0.0, 0.0)
 
 
-def test_oracle_takes_what_the_dtype_explains():
+def test_the_oracle_accepts_errors_within_the_tolerance():
     assert check(case([1.0, 2.0]), (np.asarray([1.0, 2.000001], dtype="float32"),), "float32") < 1e-6
 
 
@@ -110,7 +110,7 @@ def test_oracle_takes_what_the_dtype_explains():
         (np.asarray([[1.0, 2.0]], dtype="float32"), "shape"),
     ],
 )
-def test_oracle_refuses(got, why):
+def test_the_oracle_rejects(got, why):
     with pytest.raises(WrongAnswer, match=why):
         check(case([1.0, 2.0]), (got,), "float32")
 
@@ -156,7 +156,7 @@ def test_a_failing_start_of_a_library_is_reported_by_its_cells(monkeypatch):
     assert worker.handshake("numpy")["status"] == "ok"
 
 
-def test_cold_caches_cost_a_call_what_the_memory_takes(monkeypatch):
+def test_every_cpu_fills_its_caches(monkeypatch):
     cold_caches.fill("numpy", "cpu", "cpu")
     before = cold_caches._host().copy()
     where = []
@@ -171,7 +171,7 @@ def test_cold_caches_cost_a_call_what_the_memory_takes(monkeypatch):
     cold_caches.fill("numpy", "cpu", "not the host")
 
 
-def test_a_cell_tells_both_clocks_and_checks_every_answer():
+def test_a_cell_measures_warm_and_cold_and_checks_every_answer():
     calls = []
 
     def negative(x):
@@ -203,7 +203,7 @@ def small_probes(monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.usefixtures("small_probes")
-def test_roofs_of_right_answers(dtype):
+def test_rooflines_of_correct_answers(dtype):
     for kind, sizes in (("cpu", {1 << 12}), ("not the host", {1 << 12, 1 << 14})):
         found = roofline.measure_roofline(Place("numpy", "cpu", kind), dtype)
         assert set(found) == {"memory", "compute"}
@@ -225,7 +225,7 @@ def tf32(a, b):
     ],
 )
 @pytest.mark.usefixtures("small_probes")
-def test_no_roof_from_a_wrong_answer(monkeypatch, verb, function, left):
+def test_a_wrong_answer_has_no_roofline(monkeypatch, verb, function, left):
     monkeypatch.setattr(xo, verb, function)
     if left == "compute":  # both kinds of move must be wrong
         monkeypatch.setattr(roofline, "update_rate", roofline.sum_rate)
@@ -241,7 +241,7 @@ def test_transpose_moves_every_element():
 
 
 class TestSources:
-    def test_a_file_is_loaded_beside_the_built_in_ones(self, tmp_path):
+    def test_a_file_adds_to_the_built_in_workloads(self, tmp_path):
         (tmp_path / "mine.py").write_text(EXAMPLE)
         found = workload_sources.load([workload_sources.BUILT_IN, str(tmp_path / "mine.py")])
         assert found[:-1] == WORKLOADS

@@ -141,7 +141,7 @@ def test_nothing_is_fetched_and_no_handler_is_inline():
     assert not re.search(r"url\(|@import", page.html(results()))
 
 
-def test_the_policy_admits_this_style_and_this_script_alone():
+def test_the_policy_allows_only_this_style_and_script():
     elements = Elements(page.html(results()))
     policy = next(known["content"] for tag, known in elements.tags if known.get("http-equiv"))
     rules = dict(rule.strip().split(maxsplit=1) for rule in policy.split(";"))

@@ -171,7 +171,7 @@ def test_failures_show_a_reason_and_no_time(rows, name, status, reason, fix):
     assert (row.median_s, row.low_s, row.high_s, row.throughput, row.error, row.roof_fraction) == (None,) * 6
 
 
-def test_missing_backend_has_rows_that_say_how_to_get_it(rows):
+def test_a_missing_backend_has_rows_with_a_fix(rows):
     missing = [row for (backend, _), row in rows.items() if backend == "dask"]
     assert {row.status for row in missing} == {"not-installed"}
     assert {row.reason for row in missing} == {"not installed (no module dask)"}
@@ -206,7 +206,7 @@ def test_no_time_to_start(odd):
     assert [row.status for row in found] == ["over-budget"]
 
 
-def test_observer_sees_the_end(odd):
+def test_the_observer_receives_the_final_results(odd):
     observer = Silent()
     rows_of(plan(odd, ["good", "raises"]), observer)
     assert [step.rounds_done for step in observer.steps] == sorted(step.rounds_done for step in observer.steps)
@@ -258,7 +258,7 @@ def test_interrupted_run_reports_what_was_measured(odd, tmp_path, capsys, interr
     assert statuses["dask", "raises"] == "not-installed"
 
 
-def test_code_that_changes_meanwhile_leaves_no_time(odd, tmp_path):
+def test_code_that_changes_during_a_run_has_no_time(odd, tmp_path):
     asked = plan(odd, ["good"])
     bench = BenchRun(asked, Silent(), [(Identity.here(asked.workloads), Journal(tmp_path))])
     try:
@@ -370,7 +370,7 @@ def test_nothing_measured_is_a_failure(odd, tmp_path, capsys):
         (["--compare", "nowhere", "neither", "--against", "python"], "not allowed with argument"),
     ],
 )
-def test_senseless_arguments(arguments, message, capsys):
+def test_invalid_arguments(arguments, message, capsys):
     with pytest.raises(SystemExit) as raised:
         main(arguments)
     assert raised.value.code == 2

@@ -55,7 +55,7 @@ def timed(backend, *processes, **fields):
 class TestFastest:
     STEADY: ClassVar = timed("a", [1.0, 1.01, 1.02, 1.01], [1.0, 1.03, 1.01, 1.02])
 
-    def test_who_is_faster_in_all_rounds_wins(self):
+    def test_the_fastest_in_all_rounds(self):
         slow = timed("b", [1.2, 1.3, 1.2, 1.25], [1.2, 1.22, 1.2, 1.3])
         assert ranking.fastest([slow, self.STEADY], 0.1) == {"a cpu": "fastest"}
         assert ranking.fastest([self.STEADY], 0.1) == ranking.fastest([], 0.1) == {}
@@ -73,7 +73,7 @@ class TestFastest:
         assert ("b cpu" in found) == (mark == "tie")
 
     @pytest.mark.parametrize("others", [1.0, 40.0])
-    def test_a_disturbed_round_of_the_fastest_makes_no_tie_of_one_far_behind(self, others):
+    def test_disturbed_rounds_do_not_make_a_tie_with_a_much_slower_backend(self, others):
         """Eight rounds, and another program takes the CPUs from the fastest in three of them."""
         best = timed("a", [1.0, 50.0, 1.0, 50.0], [1.0, 1.0, 50.0, 1.0])
         behind = timed("b", [others * 3.0, 1.9 * others, 2.5 * others, 3.0], [3.0 * others] * 4)
@@ -81,22 +81,22 @@ class TestFastest:
         assert found == ({"a cpu": "tie", "b cpu": "tie"} if others == 1.0 else {"a cpu": "fastest"})
 
     @pytest.mark.parametrize(("rounds", "mark"), [(2, "tie"), (5, "tie"), (6, "fastest")])
-    def test_few_rounds_tell_little(self, rounds, mark):
+    def test_few_rounds_make_a_tie(self, rounds, mark):
         rows = [timed("a", [1.0] * rounds), timed("b", [1.9] * rounds)]
         assert ranking.fastest(rows, 0.1)["a cpu"] == mark
         far = [timed("a", [1.0] * rounds), timed("b", [2.0] * rounds)]
         assert ranking.fastest(far, 0.1) == {"a cpu": "fastest"}
 
-    def test_nothing_is_said_before_all_have_an_interval(self):
+    def test_no_marks_without_intervals(self):
         assert ranking.fastest([self.STEADY, timed("b", [2.0])], 0.1) == {}
 
 
 class TestResolution:
-    def test_it_is_what_most_cells_stay_below(self):
+    def test_most_cells_are_below_it(self):
         rows = [row("a", 1.0, medians_s=[[1.0, 1.0, 9.0], [1.0 + i / 100]]) for i in range(11)]
         assert resolution(rows) == pytest.approx(0.075, abs=1e-3)
 
-    def test_too_few_tell_nothing(self):
+    def test_too_few_cells(self):
         assert resolution([row("a", 1.0, medians_s=[[1.0]])] * 9) is None
         assert resolution([row("a", 1.0, medians_s=[[1.0], [1.1]])] * 2) is None
 
@@ -159,7 +159,7 @@ class TestBreakeven:
         assert text == [("w float32", "b cpu: n >= 100; c cpu: at no size")]
 
 
-def test_a_cell_that_failed_keeps_nothing_from_before():
+def test_a_failed_cell_keeps_no_earlier_results():
     record = Record(Row("w", "b", "cpu", "float32", 2), {"kind": "cpu", "index": 0})
     fresh = record.filled(None, None)
     first = {"first_call_s": 1.0, "operations": 1.0, "nbytes": 1.0}
@@ -187,7 +187,7 @@ class TestRooflines:
         record.cold = [median]
         return record.filled(roofs, launch_s)
 
-    def test_which_one_binds(self):
+    def test_the_binding_limit(self):
         roofs = Roofline(compute=1e9, memory={1 << 20: 4e9, 8 << 20: 1e9})
         assert self.filled(0.01, None).roof is None
         assert self.filled(0.01, roofs, None).roof is None
@@ -213,7 +213,7 @@ class TestRooflines:
         measured.add(place, "b", {"status": "timeout", "reason": "too slow"})
         assert measured.best(place) == Roofline(3.0, {8: 5.0, 16: 1.0}), "the best of repeated measurements counts"
 
-    def test_what_the_memory_is_rated_at(self):
+    def test_rated_memory_bandwidth(self):
         attributes = {"memory_clock_hz": 2.619e9, "memory_bus_bits": 5120, "multiprocessors": 132}
         assert rated_memory(attributes) == pytest.approx(
             3.352e12, rel=1e-3
@@ -267,7 +267,7 @@ def test_many_tables_become_one_matrix():
     assert "| _crashed_ |" in report
 
 
-def test_no_interval_says_why():
+def test_a_missing_interval_has_a_reason():
     assert tables.cells(row("numpy", 1.0), {})[tables.COLUMNS.index("interval")] == "1 round"
 
 
@@ -341,7 +341,7 @@ def test_reason_codes():
     assert len(set(STATUSES)) == 11
 
 
-def test_keys_are_of_what_was_given():
+def test_digests():
     assert short_digest([1, {"b": 2, "a": 1}]) == short_digest([1, {"a": 1, "b": 2}])
     assert short_digest([1]) != short_digest([2])
     assert math.isfinite(int(short_digest([1]), 16))

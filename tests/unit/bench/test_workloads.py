@@ -61,7 +61,7 @@ def cells():
 
 
 @pytest.mark.parametrize(("workload", "dtype", "backend"), list(cells()))
-def test_answers_are_right_and_come_again(workload, dtype, backend):
+def test_answers_are_right_and_repeatable(workload, dtype, backend):
     needed(workload)
     if find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
@@ -156,7 +156,7 @@ def test_bfloat16_does_not_add_up_for_float32():
         check(case, (np.asarray(total, dtype="float32"),), "float32")
 
 
-def test_only_what_says_so_writes_its_input(workload):
+def test_only_in_place_workloads_change_their_inputs(workload):
     case = toy(workload)
     before = [x.copy() for x in case.inputs]
     given = arguments(workload, case)
@@ -179,7 +179,7 @@ def test_inputs_are_the_same_every_time(workload):
 
 
 def calls_into_xarrayops(function, arrays):
-    """The functions of xarrayops outside the workloads' own files that a call enters."""
+    """The functions of xarrayops, outside the workload files, that a call uses."""
     own, entered = workloads.__name__, set()
 
     def look(frame, event, argument):
@@ -249,7 +249,7 @@ WORK = {
 }
 
 
-def test_work_is_counted_right(workload):
+def test_operations_and_bytes(workload):
     case = toy(workload)
     if workload.name == "pipeline graph":
         weights, columns, pointers, _ = case.inputs
@@ -284,7 +284,7 @@ def test_the_default_run_is_small():
     assert sum(len(w.ladder("default")) * len(w.dtypes) for w in WORKLOADS) <= 45
 
 
-def test_strides_are_there_where_the_library_has_them():
+def test_inputs_are_strided_where_the_library_has_strides():
     transposed, strided = (BY_NAME[f"matmul {how}"] for how in ("transposed", "strided"))
     b = arguments(transposed, toy(transposed))[1]
     assert b.strides == (4, 48 * 4)
@@ -292,8 +292,8 @@ def test_strides_are_there_where_the_library_has_them():
     assert b.strides == (96 * 4, 2 * 4)
 
 
-def test_bytes_do_wrap():
-    """Else the oracle of int8 would not be one of sums modulo 256."""
+def test_int8_products_wrap():
+    """The oracle of int8 is only useful if the sums exceed its range."""
     a, b = (x.astype("int64") for x in toy(BY_NAME["matmul int8"]).inputs)
     assert np.abs(a @ b).max() > 1000
 
@@ -305,7 +305,7 @@ def test_transpose_moves_every_element():
     assert not xo.shares_memory(x, moved)
 
 
-def test_keys_that_are_not_there_do_not_count():
+def test_unfilled_keys_do_not_count():
     workload = BY_NAME["attention decode"]
     case = toy(workload)
     q, k, v, lengths = case.inputs
@@ -323,7 +323,7 @@ def test_amplification_of_the_digits():
     assert math.isclose(variances[0] / min(gaps), pipeline._AMPLIFICATION, rel_tol=0.01)
 
 
-def test_missing_data_say_what_brings_them(monkeypatch):
+def test_missing_data_have_a_fix(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(MissingData, match="scikit-learn") as caught:
         toy(BY_NAME["pipeline whitening"])

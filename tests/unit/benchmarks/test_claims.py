@@ -80,13 +80,13 @@ def by_place(*rows):
         (0.5, 9.0, "undecided"),
     ],
 )
-def test_a_verdict_needs_an_interval_between_two_borders(judging, low, high, verdict):
+def test_a_verdict_needs_an_interval_between_two_limits(judging, low, high, verdict):
     found, reason = judging.verdict(2.0, judging.Ratio((low + high) / 2, low, high))
     assert found == verdict
     assert bool(reason) == (verdict == "undecided")
 
 
-def test_an_interval_over_several_borders_names_the_outermost_verdicts(judging):
+def test_an_interval_across_several_limits_names_the_outermost_verdicts(judging):
     assert "'does not hold' and 'stronger'" in judging.verdict(2.0, judging.Ratio(1.5, 0.5, 9.0))[1]
     assert "'weaker' and 'holds'" in judging.verdict(2.0, judging.Ratio(1.9, 1.7, 2.0))[1]
 
@@ -230,14 +230,14 @@ def test_a_roofline_that_is_not_trusted_does_not_matter(judging, claims):
     assert judging.judge(claim, "numpy", "cpu", rows).verdict == "holds"
 
 
-def test_memory_without_a_peak_and_claims_without_rows_say_so(judging, claims):
+def test_missing_peaks_and_rows_have_reasons(judging, claims):
     claim = claims["in-place-memory"]
     rows = by_place(row(claim.baseline), row(claim.contestant))
     assert "no peak memory" in judging.judge(claim, "numpy", "cpu", rows).reason
     assert "no results for" in judging.judge(claim, "numpy", "cpu", {}).reason
 
 
-def test_every_claim_says_where_it_is_from_and_what_it_needs(claims):
+def test_every_claim_has_a_source_and_requirements(claims):
     workloads = {workload.name: workload for workload in workload_sources.load([str(FOLDER / "claim_workloads.py")])}
     assert len(claims) >= 9
     for claim in claims.values():
@@ -273,7 +273,7 @@ def test_claims_that_the_machine_cannot_measure(modules, claims):
     assert json.loads(json.dumps(written)) == written
 
 
-def test_a_library_against_which_is_measured_must_be_here(modules, claims):
+def test_the_library_of_the_baseline_must_be_available(modules, claims):
     here = modules["main"].Here({"cupy": ("cpu", "cuda")}, {"numpy": "numpy: broken"})
     assert here.places(claims["cupy-matmul"]) == []
     assert here.lacking(claims["cupy-matmul"]) == [("numpy", "numpy: broken")]

@@ -46,7 +46,7 @@ def test_the_workloads_do_the_stated_work(study, tmp_path, monkeypatch, old):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the other Python is a shell script")
-def test_the_old_python_is_this_one_in_another_environment(study, tmp_path):
+def test_the_old_python_sets_the_variable(study, tmp_path):
     python = study.old_python(tmp_path)
     ask = "import os, sys; print(sys.prefix, os.environ.get('XARRAYOPS_NULL_TEST_OLD'))"
     printed = subprocess.run([python, "-P", "-c", ask], capture_output=True, text=True, check=True).stdout

@@ -47,7 +47,7 @@ def test_no_stage_stops_another(tmp_path: Path) -> None:
     assert {"one", "two", "three"} <= set((tmp_path / "log").read_text().split("\n"))
 
 
-def test_a_stage_that_takes_too_long_may_write_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_stage_can_write_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stage is interrupted, and its child processes end too. The time limit is simulated."""
     ready, evidence, limit = tmp_path / "ready", tmp_path / "evidence", 1000.0
     code = f"""
@@ -75,7 +75,7 @@ except KeyboardInterrupt:
     assert not status.exists() or status.read_text().split()[2] == "Z"
 
 
-def test_the_last_stage_gets_the_time_that_is_left(tmp_path: Path) -> None:
+def test_the_last_stage_gets_the_remaining_time(tmp_path: Path) -> None:
     last = GPU["Stage"]("last", [sys.executable, "-c", "import sys; print('given', sys.argv[1])", GPU["LEFT"]], None)
     run([last], tmp_path, seconds=100.0)
     (given,) = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("given")]
@@ -124,9 +124,7 @@ def test_wheels_of_other_sources_are_refused(tmp_path: Path) -> None:
         assert ENVIRONMENT["differing"](tmp_path) == ([] if changed is None else [changed])
 
 
-def test_an_environment_beside_a_python_that_has_pip_and_no_ensurepip(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_environment_of_a_python_without_ensurepip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Debian. The packages of the Python are visible, and its executable is a link."""
     pytest.importorskip("pip")
 
@@ -162,7 +160,9 @@ def test_a_probe_that_takes_too_long_gets_its_own_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("last", ['{"case": "a", "kernel": "k"}', '{"case": "half a li'])
 @pytest.mark.parametrize("status", [0, 1, 3, 7])
-def test_what_ended_a_probe_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, last: str) -> None:
+def test_the_end_of_a_probe_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, last: str
+) -> None:
     """The probe may have written lines before. Status 3 is a completed probe with a bad verdict."""
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\nprintf '%s\\n' '{last}'\necho Traceback >&2\nexit {status}\n")
