@@ -1,4 +1,4 @@
-"""Run the public conformance suite on every backend's namespace, and account for every deviation.
+"""Run the public conformance suite on every backend's namespace, and check that every deviation has a known reason.
 
     python benchmarks/conformance.py SUITE [--backends numpy,torch] [--seeds 0,1,2] [--baselines] [--out DIR]
 

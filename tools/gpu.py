@@ -77,7 +77,7 @@ class Stage:
         start = time.monotonic()
         limit = left if self.limit is None else min(self.limit, left)
         self.command = [part.replace(LEFT, str(int(limit - GRACE_S))) for part in self.command]
-        _tell(f"\n== {self.name}, at most {limit:.0f} s: {' '.join(self.command)}\n", log)
+        _print(f"\n== {self.name}, at most {limit:.0f} s: {' '.join(self.command)}\n", log)
         if limit <= GRACE_S:
             return
         try:
@@ -110,10 +110,10 @@ class Stage:
 def _copy(source: IO[str], log: IO[str]) -> None:
     with source:
         for line in source:
-            _tell(line, log)
+            _print(line, log)
 
 
-def _tell(text: str, log: IO[str]) -> None:
+def _print(text: str, log: IO[str]) -> None:
     for target in (sys.stdout, log):
         target.write(text)
         target.flush()
@@ -209,7 +209,7 @@ def main() -> int:
     with (out / "gpu.log").open("w") as log:
         ran = run(stages(environment, out, options.seconds), start + options.seconds, out / "gpu.json", log)
         for stage in ran:
-            _tell(f"{stage.name:12s} {stage.seconds:6.1f} s  {stage.status}\n", log)
+            _print(f"{stage.name:12s} {stage.seconds:6.1f} s  {stage.status}\n", log)
     return int(any(stage.status != "passed" for stage in ran))
 
 

@@ -131,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         id="contiguous-transpose",
-        words="a transposed copy is up to 150 % faster of a contiguous matrix than of one that skips columns",
+        words="copying the transpose of a matrix is up to 150 % faster if it is contiguous than if it skips columns",
         source=_CONTIGUOUS,
         claimed=2.5,
         baseline="transpose strided",
@@ -141,7 +141,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         id="in-place-memory",
-        words="in place, relu takes half the memory: its input, instead of input and output",
+        words="relu in place needs half the memory: its input, instead of input and output",
         source=_IN_PLACE,
         claimed=2.0,
         baseline="relu",
@@ -152,7 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         id="cupy-matmul",
-        words="CuPy is 82 times as fast as NumPy at a product of 10000 by 10000 matrices (here in float32)",
+        words="CuPy is 82 times as fast as NumPy for a product of 10000 by 10000 matrices (here in float32)",
         source=_CUPY,
         claimed=82.0,
         baseline="matmul 10000",
@@ -163,7 +163,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         id="flash-attention-time",
-        words="FlashAttention is 5 times as fast as plain attention (here xo.attention, in float32, forward alone)",
+        words="FlashAttention is 5 times as fast as plain attention (xo.attention in float32, forward pass only)",
         source=_FLASH_TIME,
         claimed=5.0,
         baseline="attention plain",
@@ -204,7 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         id="amp-layers",
-        words="automatic mixed precision (float16) is 2.5 times as fast as float32 (here three layers, forward alone)",
+        words="automatic mixed precision (float16) is 2.5 times as fast as float32 (three layers, forward pass only)",
         source=_AMP,
         claimed=2.5,
         baseline="layers float32",

@@ -21,6 +21,8 @@ _END = None
 _LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG = 1
 _EXIT_S = 5.0
+REPORT_BUG = "Report it as a bug, with the versions of this row."
+"""The fix for a crash that is not the user's fault."""
 
 
 @contextmanager
@@ -133,7 +135,7 @@ class Worker:
         return {
             "status": "crashed",
             "reason": f"{reason}: {last}" if last else reason,
-            "fix": "Report it as a bug, with the versions of this row.",
+            "fix": REPORT_BUG,
         }
 
     def dismiss(self) -> None:

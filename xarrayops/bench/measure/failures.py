@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._system.process import REPORT_BUG
 from xarrayops.bench.measure.oracle import WrongAnswer
 from xarrayops.bench.measure.sync_check import NotSynchronised
 from xarrayops.bench.results import Status
@@ -21,7 +22,6 @@ _OUT_OF_MEMORY = (
     "alloc_failed",
 )
 """The last one occurs in messages of cuBLAS and cuDNN, such as CUBLAS_STATUS_ALLOC_FAILED."""
-REPORT_BUG = "Report it as a bug, with the versions of this row."
 
 
 def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str, Any]:

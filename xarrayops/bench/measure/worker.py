@@ -19,12 +19,12 @@ from typing import Any, TextIO
 from xarrayops._cli.doctor import thread_pools
 from xarrayops._core import registry
 from xarrayops._core.backend import Backend
-from xarrayops._system.process import die_with_parent, keep_stdout
+from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench import workload_sources
 from xarrayops.bench.measure import roofline, sync_check
 from xarrayops.bench.measure.cell import Cell, warm_up
 from xarrayops.bench.measure.cell_cache import CellCache
-from xarrayops.bench.measure.failures import REPORT_BUG, guarded
+from xarrayops.bench.measure.failures import guarded
 from xarrayops.bench.place import Place
 from xarrayops.bench.workload import Workload
 from xarrayops.errors import BackendNotFound, InvalidBackend
