@@ -121,7 +121,8 @@ def report(runs: list[dict[str, Any]], baselines: dict[str, int], versions: dict
         "",
         f"Suite: {versions['suite']}. Machine: {versions['machine']}. Python {versions['python']}.",
         "",
-        "| backend | versions | examples per test | seeds | failed, by seed | passed | failed without xarrayops (seed 0) |",
+        "| backend | versions | examples per test | seeds | failed, by seed | passed "
+        "| failed without xarrayops (seed 0) |",
         "|---|---|---|---|---|---|---|",
     ]
     backends = list(dict.fromkeys(r["backend"] for r in runs))

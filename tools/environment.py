@@ -3,10 +3,10 @@
     python tools/environment.py FOLDER {cpu,test,docs,xla,cupy,gpu}
 
 cpu: xarrayops with every library in its CPU build, and the tools for tests, lint and types. test: the same with the
-sample backend, which does not belong in a benchmark. docs: the
-cpu environment with what builds the documentation site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported
-without a device. gpu: the current xarrayops with the libraries of the running Python; with WHEELS=<folder>, from the
-wheels that tools/wheels.py put there. A stamp file in the folder shows later runs that nothing has changed.
+sample backend, which does not belong in a benchmark. docs: cpu with the tools that build the documentation
+site. xla: PyTorch/XLA. cupy: the real CuPy, which can be imported without a device. gpu: the current xarrayops with
+the libraries of the running Python; with WHEELS=<folder>, from the wheels that tools/wheels.py put there. A stamp file
+in the folder shows later runs that nothing has changed.
 """
 
 from __future__ import annotations
