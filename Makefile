@@ -86,7 +86,7 @@ xla:             ## PyTorch/XLA on its CPU device, in an environment of its own 
 	# the suite alone: beside XLA this environment has no library that the other contract tests need
 	PJRT_DEVICE=CPU .venv-xla/bin/python -m pytest -q tests/contract/test_contract.py -k torch_xla
 
-cupy-signatures: ## hold the CuPy backend and its stand-in against the real CuPy, which imports without a GPU
+cupy-signatures: ## compare the CuPy backend and its stand-in with the real CuPy, which imports without a GPU
 	@$(PYTHON) tools/environment.py .venv-cupy cupy
 	.venv-cupy/bin/python tools/cupy_signatures.py --check
 	.venv-cupy/bin/python -m pytest -q tests/standins/real_cupy_suite.py

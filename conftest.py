@@ -1,4 +1,4 @@
-"""Doctests come from the modules of the packages that have examples, where the library that these need is installed."""
+"""Doctests are collected only from modules with examples, if the library that these need is installed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ ROOT = Path(__file__).parent
 PACKAGES = (ROOT / "xarrayops", ROOT / "backends")
 LIBRARIES = {folder: folder.stem for folder in ROOT.glob("backends/xarrayops_backends/[!_]*")}
 LIBRARIES[ROOT / "xarrayops" / "_ops" / "sparse"] = "scipy"
-"""The library that the examples in a folder need, beside NumPy."""
+"""The library that the examples in a folder need, besides NumPy."""
 MISSING = [folder for folder, library in LIBRARIES.items() if find_spec(library) is None]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Leave out modules without examples: ``--doctest-modules`` would import all files, those of the tests too."""
+    """Skip modules without examples: ``--doctest-modules`` would import all files, including those of the tests."""
     collectors = yield
     if _has_examples(file_path):
         return collectors
@@ -27,6 +27,6 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
 
 
 def _has_examples(path: Path) -> bool:
-    """Whether a module of the packages has examples that can run here."""
+    """Whether a module of the packages has examples whose library is installed."""
     inside, missing = (any(path.is_relative_to(folder) for folder in folders) for folders in (PACKAGES, MISSING))
     return inside and not missing and ">>>" in path.read_text(encoding="utf-8")

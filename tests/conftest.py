@@ -1,4 +1,4 @@
-"""What all tests share: which parameters take long, and the environment of processes that have CuPy, GPU or not."""
+"""Shared by all tests: the selection of long tests, and the environment of processes that need CuPy."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import pytest
 
 import xarrayops as xo
 
-# JAX takes three quarters of a GPU's memory otherwise, and the other processes of the tests fail.
+# By default JAX reserves three quarters of a GPU's memory, and other test processes fail.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 FOLDER = Path(__file__).parent
 STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
-"""The stand-in calls host memory device memory: a library that sees a real device would use these pointers there."""
-ONE_IN = 8
-"""Of the rows of the contract suite under a compiler, one in so many is in every run: at least one of every theme."""
+"""The stand-in reports host memory as device memory; a library with a real device would use these addresses there."""
+QUICK_ROW_INTERVAL = 8
+"""Under a compiler, the quick tests include one of this many rows of the contract suite: at least one of each theme."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as long the parameters that ``long_except`` does not name, and most rows under a compiler, before ``-m``."""
+    """Mark as long what ``long_except`` does not match, and most rows under a compiler. This runs before ``-m``."""
     rows: Counter[tuple[str, str]] = Counter()
     for item in items:
         call = getattr(item, "callspec", None)
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if getattr(compiled, "compiles", False):
             row = str(compiled), item.name.partition("[")[0]
             rows[row] += 1
-            if rows[row] % ONE_IN != 1:
+            if rows[row] % QUICK_ROW_INTERVAL != 1:
                 item.add_marker(pytest.mark.long)
         for mark in item.iter_markers("long_except"):
             (quick,) = mark.args
@@ -42,19 +42,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def standin_environment() -> dict[str, str]:
-    """The environment in which ``import cupy`` gives the stand-in, and no library sees a real device."""
+    """The environment in which ``import cupy`` imports the stand-in, and no library sees a real device."""
     path = os.pathsep.join(filter(None, (str(STANDIN), os.environ.get("PYTHONPATH"))))
     return {**os.environ, **WITHOUT_DEVICES, "PYTHONPATH": path}
 
 
 @pytest.fixture
 def real_cupy() -> bool:
-    """Whether the real CuPy is here and has a device, so that it is tested in place of the stand-in."""
+    """Whether the real CuPy is installed and has a device. Then it is tested instead of the stand-in."""
     (status,) = (s for s in xo.backends() if s.name == "cupy")
     return bool(status.available and status.backend.devices() and "standin" not in status.backend.versions["cupy"])
 
 
 @pytest.fixture
 def cupy_environment(real_cupy: bool, standin_environment: dict[str, str]) -> dict[str, str]:
-    """The environment of a process that needs CuPy: the real one where it has a device, else the stand-in."""
+    """The environment of a process that needs CuPy: the real CuPy if it has a device, else the stand-in."""
     return dict(os.environ) if real_cupy else standin_environment

@@ -27,7 +27,7 @@ def signature(function: Any) -> str:
 
 
 def described(value: Any) -> str:
-    """What a name stands for: a signature, a class, or a value."""
+    """The description of a public object: a signature, a class, or a value."""
     if inspect.isclass(value):
         is_error = issubclass(value, Exception)
         fields = getattr(value, "_fields", ())

@@ -1,9 +1,9 @@
-"""Write the tables of the README and the docs: the support matrix from the backends, figures from benchmarks/results.
+"""Write the tables of the README and the docs, from the backends (the support matrix) and from benchmarks/results.
 
     python tools/readme.py           writes README.md, the pages in docs/results and docs/bench.svg
     python tools/readme.py --check   exits with 1 if they are not current
 
-Backends whose library is not here keep the row that they have: it was written where the library is.
+The rows of backends whose library is not installed stay unchanged.
 """
 
 from __future__ import annotations
@@ -37,25 +37,26 @@ TABLES = {
     "sparse": (PAGES / "sparse.md",),
     "bench": (PAGES / "benchmark.md",),
 }
-"""The pages that hold each table."""
+"""The pages with each table."""
 EXCHANGE = PAGES / "exchange.md"
 PICTURE = ROOT / "docs" / "bench.svg"
 BENCH = "cpu-2-cores"
-"""The run of the benchmark that the docs show, and its columns."""
+"""The benchmark run that the docs show."""
 BENCH_PLACES = ["dask cpu", "jax cpu:0", "numpy cpu", "torch cpu"]
+"""The columns of its table."""
 LARGE_MS = 4.0
-"""Copies that take longer in order are shown; the others are in the results file."""
+"""Arrays whose contiguous copy takes longer than this are in the table; the results file has all."""
 RESULTS = ROOT / "benchmarks" / "results"
 
 
 def gaps(backend: Backend) -> dict[str, str]:
-    """What the library cannot do, and why."""
+    """The functions that the library does not support, with the reasons."""
     found = {verb: gap_of(function) for verb, function in backend.functions.items()}
     return {verb: str(gap) for verb, gap in found.items() if gap is not None}
 
 
 def support_rows(old: dict[str, str]) -> list[str]:
-    """A row per backend: how much of the standard it serves, what its own compiler cannot trace."""
+    """A row per backend: the supported functions of the standard, and those that the compiler cannot trace."""
     worst = conformance()
     rows = []
     for status in xo.backends():
@@ -72,7 +73,7 @@ def support_rows(old: dict[str, str]) -> list[str]:
 
 
 def conformance() -> dict[str, str]:
-    """Failing tests of the public suite, the worst of the seeds, by backend; in brackets what the library has alone."""
+    """The failing tests of the public suite for the worst seed, by backend; in parentheses without xarrayops."""
     path = RESULTS / "conformance.json"
     if not path.exists():
         return {}
@@ -80,8 +81,8 @@ def conformance() -> dict[str, str]:
     worst: dict[str, int] = {}
     for run in results["runs"]:
         worst[run["backend"]] = max(run["failed"], worst.get(run["backend"], 0))
-    alone = results["baselines"]
-    return {name: f"{count} ({alone[name]})" if name in alone else str(count) for name, count in worst.items()}
+    without = results["baselines"]
+    return {name: f"{count} ({without[name]})" if name in without else str(count) for name, count in worst.items()}
 
 
 def conformance_rows() -> list[str]:
@@ -99,7 +100,7 @@ def conformance_rows() -> list[str]:
 
 
 def dispatch_rows() -> list[str]:
-    """What dispatch adds, from its results file."""
+    """The overhead of dispatch, from its results file."""
     path = RESULTS / "dispatch.json"
     if not path.exists():
         return []
@@ -114,7 +115,7 @@ def dispatch_rows() -> list[str]:
 
 
 def layout_rows() -> list[str]:
-    """How long other copies take beside ours, from the results file; small arrays are left out."""
+    """The time of other copies relative to ours, from the results file, without small arrays."""
     path = RESULTS / "layout.json"
     if not path.exists():
         return []
@@ -127,7 +128,7 @@ def layout_rows() -> list[str]:
 
 
 def attention_rows() -> list[str]:
-    """How long others take beside ours, from the results file."""
+    """The time of other libraries relative to ours, from the results file."""
     path = RESULTS / "attention.json"
     if not path.exists():
         return []
@@ -139,7 +140,7 @@ def attention_rows() -> list[str]:
 
 
 def sparse_rows() -> list[str]:
-    """How long others take beside ours, without numba and with it, from the results file."""
+    """The time of other libraries relative to ours, without and with numba, from the results file."""
     path = RESULTS / "sparse.json"
     if not path.exists():
         return []
@@ -155,12 +156,12 @@ def sparse_rows() -> list[str]:
 def bench_rows(results: Results) -> list[str]:
     """Every cell of the benchmark, by workload and library."""
     places, lines = tables.matrix(results)
-    assert places == BENCH_PLACES, f"the table has columns for {BENCH_PLACES}, the results are of {places}"
+    assert places == BENCH_PLACES, f"the table has columns for {BENCH_PLACES}, but the results are for {places}"
     return [f"| {' | '.join((name, *cells))} |" for name, cells in markdown.matrix_rows(lines)]
 
 
 def ratio(ms: dict[str, float], other: str, ours: str) -> str:
-    """The one time over the other, where both were measured."""
+    """The ratio of two times; empty unless both were measured."""
     return f"{ms[other] / ms[ours]:.1f}" if other in ms and ours in ms else ""
 
 

@@ -1,27 +1,27 @@
-# The Python array API standard 2025.12, as xarrayops offers it: the one table that tools/generate.py turns into
-# xarrayops/standard.py, xarrayops/linalg.py, xarrayops/fft.py and the lists of their names.
+# The functions of the Python array API standard 2025.12. tools/generate.py makes xarrayops/standard.py,
+# xarrayops/linalg.py, xarrayops/fft.py and the lists of their names from this table.
 #
-# An annotation says what part a parameter plays in the dispatch:
+# An annotation gives the role of a parameter in the dispatch:
 #   array      an array, required                   operand    an array or a Python scalar
 #   maybe      an array, a Python scalar or None    arrays     a sequence of arrays
 #   dtype      a native dtype or its name           device     a native device or its name
-#   index      an array, required, of indices: type checkers do not take its class for that of the result
-# Every other annotation is only shown; those of results with named fields are in xarrayops/_core/result_types.py.
+#   index      an array of indices, required; for type checkers it does not determine the class of the result
+# Other annotations have no effect on the dispatch. Results with named fields are in xarrayops/_core/result_types.py.
 #
-# A section names the file of xarrayops/testing that holds the oracle rows of its functions. The line here and that row
-# are all that a new function needs; `python tools/generate.py` writes the rest and prints which rows are missing.
+# A section names the file of xarrayops/testing that has the oracle rows of its functions. A new function needs a line
+# here and such a row. `python tools/generate.py` writes everything else, and prints the missing rows.
 
 # section: creation; rows in _creation.py
 def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: dtype = None, device: device = None
 ) -> array:
-    "Evenly spaced values from start up to, but without, stop."
+    "Evenly spaced values from start (included) to stop (excluded)."
 
 def empty(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device = None) -> array:
-    "An array whose values are not set."
+    "An uninitialized array."
 
 def empty_like(x: array, /, *, dtype: dtype = None, device: device = None) -> array:
-    "An array shaped like x whose values are not set."
+    "An uninitialized array, shaped like x."
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype = None, device: device = None) -> array:
     "A matrix with ones on diagonal k and zeros elsewhere."
@@ -47,10 +47,10 @@ def ones_like(x: array, /, *, dtype: dtype = None, device: device = None) -> arr
     "An array of ones, shaped like x."
 
 def tril(x: array, /, *, k: int = 0) -> array:
-    "The lower triangle of a matrix, or of each in a stack."
+    "The lower triangle of a matrix, or of each matrix in a stack."
 
 def triu(x: array, /, *, k: int = 0) -> array:
-    "The upper triangle of a matrix, or of each in a stack."
+    "The upper triangle of a matrix, or of each matrix in a stack."
 
 def zeros(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device = None) -> array:
     "An array of zeros."
@@ -60,7 +60,7 @@ def zeros_like(x: array, /, *, dtype: dtype = None, device: device = None) -> ar
 
 # section: data types; rows in _dtypes.py
 def astype(x: array, dtype: dtype, /, *, copy: bool = True, device: device = None) -> array:
-    "x converted to a data type, whatever promotion would say."
+    "x cast to a dtype, even if type promotion does not allow it."
 
 # section: elementwise; rows in _elementwise.py
 def abs(x: array, /) -> array:
@@ -94,7 +94,7 @@ def bitwise_and(x1: operand, x2: operand, /) -> array:
     "Bitwise and."
 
 def bitwise_invert(x: array, /) -> array:
-    "Every bit inverted."
+    "x with every bit inverted."
 
 def bitwise_left_shift(x1: operand, x2: operand, /) -> array:
     "x1 with its bits shifted left by x2."
@@ -112,7 +112,7 @@ def ceil(x: array, /) -> array:
     "The smallest integer not less than each element."
 
 def clip(x: array, /, min: maybe = None, max: maybe = None) -> array:
-    "Each element held between min and max."
+    "Each element limited to the range from min to max."
 
 def conj(x: array, /) -> array:
     "Complex conjugate."
@@ -136,7 +136,7 @@ def exp(x: array, /) -> array:
     "e raised to the power of each element."
 
 def expm1(x: array, /) -> array:
-    "exp(x) - 1, exact near zero."
+    "exp(x) - 1, accurate near zero."
 
 def floor(x: array, /) -> array:
     "The greatest integer not greater than each element."
@@ -151,7 +151,7 @@ def greater_equal(x1: operand, x2: operand, /) -> array:
     "Whether x1 is greater than or equal to x2."
 
 def hypot(x1: operand, x2: operand, /) -> array:
-    "The root of the sum of squares, without overflow."
+    "The square root of x1**2 + x2**2, without overflow."
 
 def imag(x: array, /) -> array:
     "Imaginary part."
@@ -178,7 +178,7 @@ def log10(x: array, /) -> array:
     "Logarithm to base 10."
 
 def log1p(x: array, /) -> array:
-    "log(1 + x), exact near zero."
+    "log(1 + x), accurate near zero."
 
 def log2(x: array, /) -> array:
     "Logarithm to base 2."
@@ -211,7 +211,7 @@ def negative(x: array, /) -> array:
     "The negative of each element."
 
 def nextafter(x1: operand, x2: operand, /) -> array:
-    "The floating-point number next to x1 in the direction of x2."
+    "The next floating-point number after x1 in the direction of x2."
 
 def not_equal(x1: operand, x2: operand, /) -> array:
     "Whether x1 differs from x2."
@@ -232,7 +232,7 @@ def remainder(x1: operand, x2: operand, /) -> array:
     "The remainder of x1/x2, with the sign of x2."
 
 def round(x: array, /) -> array:
-    "The nearest integer; the even one of two."
+    "The nearest integer; halves are rounded to the even one."
 
 def sign(x: array, /) -> array:
     "-1, 0 or 1; x / abs(x) for a complex number."
@@ -262,24 +262,24 @@ def tanh(x: array, /) -> array:
     "Hyperbolic tangent."
 
 def trunc(x: array, /) -> array:
-    "Each element without its fraction."
+    "Each element without its fractional part."
 
 # section: indexing; rows in _indexing.py
 def take(x: array, indices: index, /, *, axis: int | None = None) -> array:
-    "The elements at some indices along an axis."
+    "The elements at the given indices along an axis."
 
 def take_along_axis(x: array, indices: index, /, *, axis: int = -1) -> array:
-    "The elements that indices, as wide as x, choose along an axis."
+    "The elements of x along an axis, selected by indices with as many axes as x."
 
 # section: linear algebra; rows in _linalg.py
 def matmul(x1: array, x2: array, /) -> array:
     "Matrix product."
 
 def matrix_transpose(x: array, /) -> array:
-    "The last two axes exchanged."
+    "x with its last two axes exchanged."
 
 def tensordot(x1: array, x2: array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> array:
-    "Contraction of x1 and x2 over axes."
+    "Contraction of x1 and x2 over the given axes."
 
 def vecdot(x1: array, x2: array, /, *, axis: int = -1) -> array:
     "Dot product along an axis; x1 is conjugated."
@@ -292,31 +292,31 @@ def broadcast_to(x: array, /, shape: tuple[int, ...]) -> array:
     "x broadcast to a shape."
 
 def concat(arrays: arrays, /, *, axis: int | None = 0) -> array:
-    "Arrays joined along an axis that they have."
+    "Arrays joined along an existing axis."
 
 def expand_dims(x: array, /, axis: int | tuple[int, ...]) -> array:
-    "New axes of extent one."
+    "x with new axes of extent one."
 
 def flip(x: array, /, *, axis: int | tuple[int, ...] | None = None) -> array:
-    "The elements in reverse order along axes."
+    "x with its elements in reverse order along the given axes."
 
 def moveaxis(x: array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> array:
-    "Axes moved to other places."
+    "x with axes moved to other positions."
 
 def permute_dims(x: array, /, axes: tuple[int, ...]) -> array:
-    "The axes in another order."
+    "x with its axes permuted."
 
 def repeat(x: array, repeats: operand, /, *, axis: int | None = None) -> array:
-    "Each element repeated."
+    "x with each element repeated."
 
 def reshape(x: array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> array:
     "The same elements in another shape."
 
 def roll(x: array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> array:
-    "Elements shifted along axes; what leaves at one end enters at the other."
+    "x with its elements shifted cyclically along the given axes."
 
 def squeeze(x: array, /, axis: int | tuple[int, ...]) -> array:
-    "Axes of extent one removed."
+    "x without the given axes of extent one."
 
 def stack(arrays: arrays, /, *, axis: int = 0) -> array:
     "Arrays joined along a new axis."
@@ -335,20 +335,20 @@ def argmin(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> a
     "The index of the first minimum."
 
 def count_nonzero(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    "How many elements are not zero."
+    "The number of elements that are not zero."
 
 def nonzero(x: array, /) -> tuple[array, ...]:
     "The indices of the elements that are not zero."
 
 def searchsorted(x1: array, x2: operand, /, *, side: Literal["left", "right"] = "left", sorter: maybe = None) -> array:
-    "Where x2 would enter the sorted x1 so that it stays sorted."
+    "The indices at which x2 can be inserted into the sorted x1 so that it stays sorted."
 
 def where(condition: array, x1: operand, x2: operand, /) -> array:
-    "x1 where the condition holds, else x2."
+    "x1 where the condition is true, else x2."
 
 # section: sets; rows in _indexing.py
 def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
-    "Whether each element of x1 is among those of x2."
+    "Whether each element of x1 is an element of x2."
 
 def unique_all(x: array, /) -> UniqueAll:
     "(values, indices, inverse_indices, counts) of the distinct elements."
@@ -381,13 +381,13 @@ def cumulative_sum(
     "Running sum."
 
 def max(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    "The greatest element; NaN if there is one."
+    "The greatest element; NaN if any element is NaN."
 
 def mean(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     "Arithmetic mean."
 
 def min(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    "The smallest element; NaN if there is one."
+    "The smallest element; NaN if any element is NaN."
 
 def prod(
     x: array, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype = None, keepdims: bool = False
@@ -414,10 +414,10 @@ def all(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     "Whether every element is true."
 
 def any(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
-    "Whether some element is true."
+    "Whether any element is true."
 
 def diff(x: array, /, *, axis: int = -1, n: int = 1, prepend: maybe = None, append: maybe = None) -> array:
-    "Differences of neighbours along an axis."
+    "Differences between neighbouring elements along an axis."
 
 # section: linalg; rows in _linalg.py
 def cholesky(x: array, /, *, upper: bool = False) -> array:
@@ -430,7 +430,7 @@ def det(x: array, /) -> array:
     "Determinant."
 
 def diagonal(x: array, /, *, offset: int = 0) -> array:
-    "The elements of a diagonal."
+    "The elements of a diagonal of a matrix."
 
 def eig(x: array, /) -> Eigen:
     "(eigenvalues, eigenvectors) of a square matrix."
@@ -478,7 +478,7 @@ def svdvals(x: array, /) -> array:
     "Singular values."
 
 def trace(x: array, /, *, offset: int = 0, dtype: dtype = None) -> array:
-    "Sum of a diagonal."
+    "Sum of a diagonal of a matrix."
 
 def vector_norm(
     x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
@@ -498,10 +498,10 @@ def fftn(
     "Discrete Fourier transform over several axes."
 
 def fftshift(x: array, /, *, axes: int | Sequence[int] | None = None) -> array:
-    "Zero frequency moved to the centre."
+    "x with the zero frequency moved to the centre."
 
 def hfft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
-    "Transform of a Hermitian signal."
+    "Fourier transform of a Hermitian signal."
 
 def ifft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
     "Inverse of fft."
@@ -526,7 +526,7 @@ def irfftn(
     "Inverse of rfftn."
 
 def rfft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
-    "Transform of a real signal."
+    "Fourier transform of a real signal."
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: dtype = None, device: device = None) -> array:
     "Sample frequencies of rfft and irfft."
@@ -534,22 +534,22 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: dtype = None, device: device =
 def rfftn(
     x: array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> array:
-    "Transform of a real signal over several axes."
+    "Fourier transform of a real signal over several axes."
 
 # section: by hand; rows in _creation.py
-# These dispatch on something else than an array's class; xarrayops/_ops/creation.py and xarrayops/_ops/dtypes.py write them.
+# These do not dispatch on the class of an array. They are in xarrayops/_ops/creation.py and xarrayops/_ops/dtypes.py.
 def asarray(obj: Any, /, *, dtype: dtype = None, device: device = None, copy: bool | None = None) -> array:
-    "An array of the values of obj."
+    "An array with the values of obj."
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    "The shape that some shapes broadcast to."
+    "The shape to which the given shapes broadcast."
 
 def from_dlpack(x: Any, /, *, device: device = None, copy: bool | None = None) -> array:
-    "An array over the memory of another."
+    "An array that shares the memory of another, by DLPack."
 
 # section: by hand; rows in _dtypes.py
 def can_cast(from_: dtype, to: dtype, /) -> bool:
-    "Whether promotion allows the cast."
+    "Whether type promotion allows the cast."
 
 def finfo(type: dtype, /) -> Any:
     "Limits of a floating-point dtype."
@@ -561,4 +561,4 @@ def isdtype(dtype: dtype, kind: Any) -> bool:
     "Whether a dtype is of a kind."
 
 def result_type(*arrays_and_dtypes: Any) -> dtype:
-    "The dtype that promotion yields."
+    "The dtype that results from type promotion."

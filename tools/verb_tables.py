@@ -1,6 +1,6 @@
-"""Read the tables of verbs, and write the imports of the public modules from them.
+"""Read the tables of verbs, and make the imports of the public modules from them.
 
-The tables are the assignments ``VERBS = (Verb(...), ...)`` below xarrayops/_ops. Nothing of the package is imported.
+The tables are the assignments ``VERBS = (Verb(...), ...)`` in xarrayops/_ops. They are parsed, not imported.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ PUBLIC_MODULES = ("fft", "linalg", "sparse")
 
 
 class Row(NamedTuple):
-    """One verb: its name, the hook, whether it creates, and what the public module imports from where."""
+    """One verb: its name, its hook, whether it creates arrays, and the imports that the public module needs."""
 
     name: str
     hook: str | None
     creates: bool
     imports: dict[str, str]
-    """The module of the function and of each public class of its results, by their names."""
+    """The names of the function and of the public classes of its results, each with its module."""
 
 
 class Family(NamedTuple):
-    """One table: the module that ends in it, and its rows."""
+    """One table: its module and its rows."""
 
     module: str
     rows: list[Row]
@@ -48,13 +48,13 @@ def read_families() -> list[Family]:
 
 
 def module_name(path: Path) -> str:
-    """The dotted name of a module of the package."""
+    """The full name of a module of the package."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def origins_of(tree: ast.Module, module: str) -> dict[str, str]:
-    """The dotted name of each function, class and module that a module defines or imports."""
+    """The full name of each function, class and module that a module defines or imports."""
     origins = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
@@ -65,7 +65,7 @@ def origins_of(tree: ast.Module, module: str) -> dict[str, str]:
 
 
 def read_row(call: ast.Call, origins: dict[str, str]) -> Row:
-    """The row that a call of ``Verb`` in a table makes."""
+    """The row for a call of ``Verb`` in a table."""
     name, function = call.args
     options = {keyword.arg: keyword.value for keyword in call.keywords}
     assert isinstance(name, ast.Constant)
@@ -76,16 +76,16 @@ def read_row(call: ast.Call, origins: dict[str, str]) -> Row:
 
 
 def _origin(node: ast.expr, origins: dict[str, str]) -> tuple[str, str]:
-    """What ``function`` or ``module.function`` stands for: its name, and the module to import it from."""
+    """The name of ``function`` or ``module.function``, and the module that defines it."""
     first, _, rest = ast.unparse(node).partition(".")
     if first not in origins:
-        raise SystemExit(f"VERBS names {first}, which its module neither defines nor imports with from")
+        raise SystemExit(f"VERBS has {first}, but its module neither defines it nor has a from-import of it")
     module, _, name = f"{origins[first]}.{rest}".rstrip(".").rpartition(".")
     return name, module
 
 
 def public_imports(standard: list[str], families: list[Family]) -> dict[str, dict[str, str]]:
-    """What each public module imports: the modules of functions and classes, by their names."""
+    """The imports of each public module: names of functions and classes, each with its module."""
     errors = ast.parse((PACKAGE / "errors.py").read_text())
     classes = [node.name for node in errors.body if isinstance(node, ast.ClassDef)]
     package = dict.fromkeys(PUBLIC_MODULES, "xarrayops") | dict.fromkeys(classes, "xarrayops.errors")
@@ -98,7 +98,7 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
 
 
 def with_imports(source: str, imports: dict[str, str]) -> str:
-    """The source of a public module with its imports, and its ``__all__`` if it has one, written anew."""
+    """The source of a public module with new imports and, if it has one, a new ``__all__``."""
     lines, body = source.splitlines(), ast.parse(source).body
     old = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     listing = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]

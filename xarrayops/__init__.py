@@ -1,9 +1,8 @@
 """One array API over the libraries that people already have.
 
 Arrays stay native: NumPy in, NumPy out; a CUDA tensor in, a CUDA tensor out. The functions of the Python array API
-standard 2025.12 stand at the top level and dispatch on the class of their arrays; beyond them are `einsum`, `at`,
-`convert` and the verbs around an array. ``python -m xarrayops`` lists the libraries that are
-installed.
+standard 2025.12 are at the top level and dispatch on the class of their arrays. Other functions, such as `einsum`,
+`attention`, `at` and `convert`, work for every library too. ``python -m xarrayops`` lists the installed libraries.
 """
 
 from xarrayops import fft as fft, linalg as linalg, sparse as sparse
@@ -211,6 +210,6 @@ complex128 = "complex128"
 
 
 def __dir__() -> list[str]:
-    """The public surface: of the modules that the package has loaded, only those of the standard."""
+    """The public names, without private modules that are imported."""
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
     return sorted(globals().keys() - hidden | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"})

@@ -1,4 +1,4 @@
-"""``python -m xarrayops``: the command ``xarrayops``, the doctor if no command is named."""
+"""``python -m xarrayops``: the command ``xarrayops``, which runs the doctor by default."""
 
 import sys
 

@@ -1,6 +1,6 @@
 """The errors of xarrayops.
 
-Inner code raises the bare fact; the public verb adds the operation, the arrays and the next step.
+Internal code raises errors with the reason. The public function adds the operation, the arrays and what to do instead.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = [
 
 
 class XArrayOpsError(Exception):
-    """Root of every error that xarrayops raises on its own account."""
+    """The base class of all errors of xarrayops."""
 
 
 class BackendNotFound(XArrayOpsError, LookupError):
-    """No backend serves this object or bears this name, or its library is not installed."""
+    """No backend serves this object or has this name, or its library is not installed."""
 
 
 class InvalidBackend(XArrayOpsError):
@@ -32,35 +32,35 @@ class InvalidBackend(XArrayOpsError):
 
 
 class MixedBackends(XArrayOpsError, TypeError):
-    """One call was given arrays, or dtypes, of more than one library."""
+    """One call has arrays or dtypes of several libraries."""
 
 
 class Unsupported(XArrayOpsError, NotImplementedError):
-    """The library cannot do what was asked; the message names the way out."""
+    """The library cannot do what was requested; the message says what to do instead."""
 
 
 class ExchangeError(XArrayOpsError, BufferError):
-    """An array cannot be handed over as asked."""
+    """An array cannot be converted to another library as requested."""
 
 
 class LayoutError(XArrayOpsError, ValueError):
-    """A layout, pattern or stride that the array does not allow."""
+    """A layout, pattern or stride does not fit the array."""
 
 
 class InvalidSparse(XArrayOpsError, ValueError):
-    """Malformed parts of a sparse matrix; the message names the first offending place."""
+    """The parts of a sparse matrix are malformed; the message names the first invalid entry."""
 
 
-def available_names(asked: object, known: Iterable[str], shown: Sequence[str] = ()) -> str:
-    """The end of an error about a name that a library lacks: the names that it has, and the one that was perhaps meant.
+def available_names(name: object, known: Iterable[str], shown: Sequence[str] = ()) -> str:
+    """The end of the message about an unknown name: the known names, and the closest one.
 
-    Of many names only those in ``shown`` are listed.
+    If ``shown`` is given, only those names are listed.
 
     >>> available_names("flaot32", ("float32", "float64"))
     "it has float32, float64; did you mean 'float32'?"
     """
-    from difflib import get_close_matches  # only where there is an error to explain
+    from difflib import get_close_matches  # slow to import, and needed for errors only
 
     names = list(known)
-    near = get_close_matches(str(asked), names, n=1)
+    near = get_close_matches(str(name), names, n=1)
     return f"it has {', '.join(shown or names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")

@@ -91,9 +91,9 @@ def fftfreq(
 ) -> Array:
     """Sample frequencies of fft.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftfreq.html>
     """
@@ -122,7 +122,7 @@ _fftshift = table("fft.fftshift")
 
 
 def fftshift(x: ArrayT, /, *, axes: int | Sequence[int] | None = None) -> ArrayT:
-    """Zero frequency moved to the centre.
+    """x with the zero frequency moved to the centre.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftshift.html>
     """
@@ -137,7 +137,7 @@ _hfft = table("fft.hfft")
 
 
 def hfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
-    """Transform of a Hermitian signal.
+    """Fourier transform of a Hermitian signal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.hfft.html>
     """
@@ -246,7 +246,7 @@ _rfft = table("fft.rfft")
 
 
 def rfft(x: ArrayT, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> ArrayT:
-    """Transform of a real signal.
+    """Fourier transform of a real signal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfft.html>
     """
@@ -295,9 +295,9 @@ def rfftfreq(
 ) -> Array:
     """Sample frequencies of rfft and irfft.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftfreq.html>
     """
@@ -311,7 +311,7 @@ _rfftn = table("fft.rfftn")
 def rfftn(
     x: ArrayT, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> ArrayT:
-    """Transform of a real signal over several axes.
+    """Fourier transform of a real signal over several axes.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftn.html>
     """

@@ -103,7 +103,7 @@ _diagonal = table("linalg.diagonal")
 
 
 def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
-    """The elements of a diagonal.
+    """The elements of a diagonal of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.diagonal.html>
     """
@@ -343,7 +343,7 @@ _trace = table("linalg.trace")
 
 
 def trace(x: ArrayT, /, *, offset: int = 0, dtype: DType | None = None) -> ArrayT:
-    """Sum of a diagonal.
+    """Sum of a diagonal of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.trace.html>
     """

@@ -190,11 +190,11 @@ def arange(
     like: Array | None = None,
     backend: str | None = None,
 ) -> Array:
-    """Evenly spaced values from start up to, but without, stop.
+    """Evenly spaced values from start (included) to stop (excluded).
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.arange.html>
     """
@@ -232,11 +232,11 @@ def empty(
     like: Array | None = None,
     backend: str | None = None,
 ) -> Array:
-    """An array whose values are not set.
+    """An uninitialized array.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.empty.html>
     """
@@ -248,10 +248,10 @@ _empty_like = table("empty_like")
 
 
 def empty_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
-    """An array shaped like x whose values are not set.
+    """An uninitialized array, shaped like x.
 
-    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
-    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    The result belongs to the library of x, and is on the device of x unless ``device=`` is given. Devices and dtypes
+    are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.empty_like.html>
     """
@@ -307,9 +307,9 @@ def eye(
 ) -> Array:
     """A matrix with ones on diagonal k and zeros elsewhere.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.eye.html>
     """
@@ -352,9 +352,9 @@ def full(
 ) -> Array:
     """An array filled with one value.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.full.html>
     """
@@ -368,8 +368,8 @@ _full_like = table("full_like")
 def full_like(x: ArrayT, /, fill_value: complex, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array shaped like x, filled with one value.
 
-    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
-    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    The result belongs to the library of x, and is on the device of x unless ``device=`` is given. Devices and dtypes
+    are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.full_like.html>
     """
@@ -428,9 +428,9 @@ def linspace(
 ) -> Array:
     """num evenly spaced values from start to stop.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.linspace.html>
     """
@@ -486,9 +486,9 @@ def ones(
 ) -> Array:
     """An array of ones.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ones.html>
     """
@@ -502,8 +502,8 @@ _ones_like = table("ones_like")
 def ones_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array of ones, shaped like x.
 
-    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
-    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    The result belongs to the library of x, and is on the device of x unless ``device=`` is given. Devices and dtypes
+    are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ones_like.html>
     """
@@ -522,7 +522,7 @@ _tril = table("tril")
 
 
 def tril(x: ArrayT, /, *, k: int = 0) -> ArrayT:
-    """The lower triangle of a matrix, or of each in a stack.
+    """The lower triangle of a matrix, or of each matrix in a stack.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tril.html>
     """
@@ -537,7 +537,7 @@ _triu = table("triu")
 
 
 def triu(x: ArrayT, /, *, k: int = 0) -> ArrayT:
-    """The upper triangle of a matrix, or of each in a stack.
+    """The upper triangle of a matrix, or of each matrix in a stack.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.triu.html>
     """
@@ -580,9 +580,9 @@ def zeros(
 ) -> Array:
     """An array of zeros.
 
-    ``like=`` takes library and device from an array; ``backend=`` names the library, as in ``"torch"``, and ``device=``
-    a device of it. What is not given is the default: that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``, else NumPy.
-    Devices and dtypes are names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    ``like=`` selects the library and the device of an array; ``backend=`` selects a library by name, such as
+    ``"torch"``, and ``device=`` one of its devices. The default is that of `xarrayops.use`, else ``XARRAYOPS_BACKEND``,
+    else NumPy. Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.zeros.html>
     """
@@ -596,8 +596,8 @@ _zeros_like = table("zeros_like")
 def zeros_like(x: ArrayT, /, *, dtype: DType | None = None, device: Device | None = None) -> ArrayT:
     """An array of zeros, shaped like x.
 
-    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
-    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    The result belongs to the library of x, and is on the device of x unless ``device=`` is given. Devices and dtypes
+    are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.zeros_like.html>
     """
@@ -616,10 +616,10 @@ _astype = table("astype")
 
 
 def astype(x: ArrayT, dtype: DType | None, /, *, copy: bool = True, device: Device | None = None) -> ArrayT:
-    """x converted to a data type, whatever promotion would say.
+    """x cast to a dtype, even if type promotion does not allow it.
 
-    The result is of the library of x, and on the device of x unless ``device=`` says otherwise. Devices and dtypes are
-    names, as in ``"cuda:0"`` and ``"float32"``, or the library's own objects.
+    The result belongs to the library of x, and is on the device of x unless ``device=`` is given. Devices and dtypes
+    are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.astype.html>
     """
@@ -787,7 +787,7 @@ _bitwise_invert = table("bitwise_invert")
 
 
 def bitwise_invert(x: ArrayT, /) -> ArrayT:
-    """Every bit inverted.
+    """x with every bit inverted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_invert.html>
     """
@@ -877,7 +877,7 @@ _clip = table("clip")
 
 
 def clip(x: ArrayT, /, min: ArrayT | Scalar | None = None, max: ArrayT | Scalar | None = None) -> ArrayT:
-    """Each element held between min and max.
+    """Each element limited to the range from min to max.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.clip.html>
     """
@@ -998,7 +998,7 @@ _expm1 = table("expm1")
 
 
 def expm1(x: ArrayT, /) -> ArrayT:
-    """exp(x) - 1, exact near zero.
+    """exp(x) - 1, accurate near zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.expm1.html>
     """
@@ -1073,7 +1073,7 @@ _hypot = table("hypot")
 
 
 def hypot(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
-    """The root of the sum of squares, without overflow.
+    """The square root of x1**2 + x2**2, without overflow.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.hypot.html>
     """
@@ -1208,7 +1208,7 @@ _log1p = table("log1p")
 
 
 def log1p(x: ArrayT, /) -> ArrayT:
-    """log(1 + x), exact near zero.
+    """log(1 + x), accurate near zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log1p.html>
     """
@@ -1373,7 +1373,7 @@ _nextafter = table("nextafter")
 
 
 def nextafter(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
-    """The floating-point number next to x1 in the direction of x2.
+    """The next floating-point number after x1 in the direction of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nextafter.html>
     """
@@ -1478,7 +1478,7 @@ _round = table("round")
 
 
 def round(x: ArrayT, /) -> ArrayT:
-    """The nearest integer; the even one of two.
+    """The nearest integer; halves are rounded to the even one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.round.html>
     """
@@ -1628,7 +1628,7 @@ _trunc = table("trunc")
 
 
 def trunc(x: ArrayT, /) -> ArrayT:
-    """Each element without its fraction.
+    """Each element without its fractional part.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.trunc.html>
     """
@@ -1643,7 +1643,7 @@ _take = table("take")
 
 
 def take(x: ArrayT, indices: Array, /, *, axis: int | None = None) -> ArrayT:
-    """The elements at some indices along an axis.
+    """The elements at the given indices along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take.html>
     """
@@ -1658,7 +1658,7 @@ _take_along_axis = table("take_along_axis")
 
 
 def take_along_axis(x: ArrayT, indices: Array, /, *, axis: int = -1) -> ArrayT:
-    """The elements that indices, as wide as x, choose along an axis.
+    """The elements of x along an axis, selected by indices with as many axes as x.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html>
     """
@@ -1688,7 +1688,7 @@ _matrix_transpose = table("matrix_transpose")
 
 
 def matrix_transpose(x: ArrayT, /) -> ArrayT:
-    """The last two axes exchanged.
+    """x with its last two axes exchanged.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matrix_transpose.html>
     """
@@ -1703,7 +1703,7 @@ _tensordot = table("tensordot")
 
 
 def tensordot(x1: ArrayT, x2: ArrayT, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> ArrayT:
-    """Contraction of x1 and x2 over axes.
+    """Contraction of x1 and x2 over the given axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tensordot.html>
     """
@@ -1764,7 +1764,7 @@ _concat = table("concat")
 
 
 def concat(arrays: Sequence[ArrayT], /, *, axis: int | None = 0) -> ArrayT:
-    """Arrays joined along an axis that they have.
+    """Arrays joined along an existing axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.concat.html>
     """
@@ -1780,7 +1780,7 @@ _expand_dims = table("expand_dims")
 
 
 def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
-    """New axes of extent one.
+    """x with new axes of extent one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.expand_dims.html>
     """
@@ -1795,7 +1795,7 @@ _flip = table("flip")
 
 
 def flip(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None) -> ArrayT:
-    """The elements in reverse order along axes.
+    """x with its elements in reverse order along the given axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.flip.html>
     """
@@ -1810,7 +1810,7 @@ _moveaxis = table("moveaxis")
 
 
 def moveaxis(x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> ArrayT:
-    """Axes moved to other places.
+    """x with axes moved to other positions.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.moveaxis.html>
     """
@@ -1825,7 +1825,7 @@ _permute_dims = table("permute_dims")
 
 
 def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
-    """The axes in another order.
+    """x with its axes permuted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.permute_dims.html>
     """
@@ -1840,7 +1840,7 @@ _repeat = table("repeat")
 
 
 def repeat(x: ArrayT, repeats: ArrayT | Scalar, /, *, axis: int | None = None) -> ArrayT:
-    """Each element repeated.
+    """x with each element repeated.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html>
     """
@@ -1870,7 +1870,7 @@ _roll = table("roll")
 
 
 def roll(x: ArrayT, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> ArrayT:
-    """Elements shifted along axes; what leaves at one end enters at the other.
+    """x with its elements shifted cyclically along the given axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html>
     """
@@ -1885,7 +1885,7 @@ _squeeze = table("squeeze")
 
 
 def squeeze(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
-    """Axes of extent one removed.
+    """x without the given axes of extent one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.squeeze.html>
     """
@@ -1976,7 +1976,7 @@ _count_nonzero = table("count_nonzero")
 
 
 def count_nonzero(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
-    """How many elements are not zero.
+    """The number of elements that are not zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.count_nonzero.html>
     """
@@ -2013,7 +2013,7 @@ def searchsorted(
     side: Literal["left", "right"] = "left",
     sorter: ArrayT | Scalar | None = None,
 ) -> ArrayT:
-    """Where x2 would enter the sorted x1 so that it stays sorted.
+    """The indices at which x2 can be inserted into the sorted x1 so that it stays sorted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.searchsorted.html>
     """
@@ -2029,7 +2029,7 @@ _where = table("where")
 
 
 def where(condition: ArrayT, x1: ArrayT | Scalar, x2: ArrayT | Scalar, /) -> ArrayT:
-    """x1 where the condition holds, else x2.
+    """x1 where the condition is true, else x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.where.html>
     """
@@ -2045,7 +2045,7 @@ _isin = table("isin")
 
 
 def isin(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, *, invert: bool = False) -> ArrayT:
-    """Whether each element of x1 is among those of x2.
+    """Whether each element of x1 is an element of x2.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isin.html>
     """
@@ -2188,7 +2188,7 @@ _max = table("max")
 
 
 def max(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
-    """The greatest element; NaN if there is one.
+    """The greatest element; NaN if any element is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.max.html>
     """
@@ -2218,7 +2218,7 @@ _min = table("min")
 
 
 def min(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
-    """The smallest element; NaN if there is one.
+    """The smallest element; NaN if any element is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.min.html>
     """
@@ -2320,7 +2320,7 @@ _any = table("any")
 
 
 def any(x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ArrayT:
-    """Whether some element is true.
+    """Whether any element is true.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.any.html>
     """
@@ -2343,7 +2343,7 @@ def diff(
     prepend: ArrayT | Scalar | None = None,
     append: ArrayT | Scalar | None = None,
 ) -> ArrayT:
-    """Differences of neighbours along an axis.
+    """Differences between neighbouring elements along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html>
     """

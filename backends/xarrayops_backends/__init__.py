@@ -1,4 +1,4 @@
 """The backends that ship with xarrayops: one file, one library.
 
-Each is found through its entry point and imported when the first of its arrays is met.
+An entry point names each file; the registry imports it at the first array of the library.
 """

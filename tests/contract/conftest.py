@@ -1,4 +1,4 @@
-"""The variants that the contract suite runs on: every backend that is here, and the ways in which each is run."""
+"""The variants of the contract suite: every available backend, with each way to run its functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if "jax" in sys.modules:
 
 
 class Jitted(Variant):
-    """Under jax.jit: arrays are traced, everything else is static, in what the function returns too."""
+    """Functions run under jax.jit: arrays are traced; all other arguments and results are static."""
 
     traced = compiles = True
 
@@ -31,9 +31,9 @@ class Jitted(Variant):
         leaves, tree = jax.tree.flatten((args, kwargs))
         arrays = [isinstance(leaf, jax.Array) for leaf in leaves]
 
-        def traced(*given: Any) -> Any:
-            given_one = iter(given)
-            filled = [next(given_one) if is_array else leaf for leaf, is_array in zip(leaves, arrays, strict=True)]
+        def traced(*arrays_in: Any) -> Any:
+            remaining = iter(arrays_in)
+            filled = [next(remaining) if is_array else leaf for leaf, is_array in zip(leaves, arrays, strict=True)]
             args, kwargs = jax.tree.unflatten(tree, filled)
             results, shape = jax.tree.flatten(function(*args, **kwargs))
             returned[:] = [shape, results]
@@ -46,20 +46,20 @@ class Jitted(Variant):
 
 
 class Compiled(Variant):
-    """Under torch.compile, in one graph."""
+    """Functions run under torch.compile, in one graph."""
 
     traced = compiles = True
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         import torch
 
-        logging.getLogger("torch.__trace").propagate = False  # its trace would fill the report of a failure
+        logging.getLogger("torch.__trace").propagate = False  # its log would fill the report of a failure
         torch.compiler.reset()
         return torch.compile(function, fullgraph=True, backend="eager")(*args, **kwargs)
 
 
 class Uncomputed(Variant):
-    """In Dask chunks, with computing forbidden while the function runs."""
+    """Dask arrays of several chunks; the function must not compute."""
 
     traced = True
 
@@ -80,7 +80,7 @@ class Uncomputed(Variant):
 
 
 class Eager(Uncomputed):
-    """Dask in one chunk, in this thread."""
+    """Dask arrays of one chunk, computed in this thread."""
 
     traced = False
     make = Variant.make
@@ -102,7 +102,7 @@ def _readonly(make: Callable[[Any], Any], a: Any) -> Any:
     return x
 
 
-WAYS: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
+WAYS_TO_RUN: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
     "dask": [("", Eager, {}), ("uncomputed", Uncomputed, {})],
     "jax": [("", Variant, {"calls": 8}), ("jit", Jitted, {"calls": 3})],
     "numpy": [
@@ -114,19 +114,19 @@ WAYS: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
     "torch_xla": [("", Variant, {"faults": {"linalg.eigh": "eigenvectors of float64 are refused, of float32 given"}})],
     "torch": [("", Variant, {}), ("strided", Variant, {"lay": strided}), ("compile", Compiled, {"calls": 3})],
 }
-"""How each library is run beside the plain way that serves the others."""
+"""The variants of each library: a label, the class and its options. Other libraries have one plain variant."""
 _ROWS = {f"at {op} rows": "an index must name every axis" for op in ("set", "add", "multiply", "min", "max")}
 GENERIC = {"array_api_strict": {"isin": "2.6.1 drops invert=", **_ROWS}}
-"""Libraries that have no backend of their own, with what they themselves get wrong."""
+"""Libraries without a backend of their own, and the rows that fail because of their bugs."""
 
 
 def _variants() -> Iterator[tuple[Variant, str]]:
-    """Each with the kind of its device."""
+    """Each variant, and the kind of its device."""
     for status in xo.backends():
         if status.available:
             kinds = {d.kind: d for d in reversed(status.backend.devices())}
             for device in kinds.values():
-                for label, way, options in WAYS.get(status.name, [("", Variant, {})]):
+                for label, way, options in WAYS_TO_RUN.get(status.name, [("", Variant, {})]):
                     place = "" if device.kind == "cpu" else device.kind
                     label = "-".join(filter(None, (place, label)))
                     yield way(status.name, label=label, device=device.name, **options), device.kind
@@ -163,4 +163,4 @@ def pytest_report_header() -> list[str]:
 
 
 def _labels(name: str) -> list[str]:
-    return ["-".join(filter(None, (name, "KIND", label))) for label, _, _ in WAYS[name]]
+    return ["-".join(filter(None, (name, "KIND", label))) for label, _, _ in WAYS_TO_RUN[name]]

@@ -1,4 +1,4 @@
-"""Attention is differentiable, batched, traced and compiled as its library is: with every option, and without NaN."""
+"""Gradients, batching and compilation of attention in PyTorch and JAX, for every option, without NaN."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Host = np.ndarray[Any, Any]
 Q, K, V = qkv(3, 4, sizes=(2, 3), dtype="float64")
 BIAS = random_bias(4, 3, 4, dtype="float64")
 WEIGHTS, LSE_WEIGHTS = random_bias(2, 4, 3, 3, dtype="float64"), random_bias(2, 4, 3, dtype="float64")
-RUBBISH = tuple(with_values(x, np.s_[1, :, 2:], np.nan) for x in (Q, K, V))
+WITH_NAN = tuple(with_values(x, np.s_[1, :, 2:], np.nan) for x in (Q, K, V))
 CASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "causal": {"causal": "top_left"},
-    "bottom right, with rows of none": {"causal": -1},
+    "bottom right, with rows without keys": {"causal": -1},
     "mask": {"mask": random_mask(2, 4, 3, 4)},
-    "mask, with rows of none": {"mask": with_values(random_mask(2, 1, 3, 4), np.s_[:, :, 1], False)},
+    "mask, with rows without keys": {"mask": with_values(random_mask(2, 1, 3, 4), np.s_[:, :, 1], False)},
     "softcap": {"softcap": 0.7},
     "window": {"window": (1, 1, "bottom_right")},
     "scale": {"scale": -0.4},
@@ -43,7 +43,7 @@ with_and_without_lse = pytest.mark.parametrize("return_lse", [False, True], ids=
 
 
 def options_for(name: str, like: Any) -> dict[str, Any]:
-    """The options of a case; arrays of the library that ``like`` is of."""
+    """The options of a case, with arrays of the library of ``like``."""
     return {
         option: xo.asarray(value.tolist(), like=like) if isinstance(value, np.ndarray) else value
         for option, value in CASES[name].items()
@@ -51,7 +51,7 @@ def options_for(name: str, like: Any) -> dict[str, Any]:
 
 
 def loss(options: dict[str, Any], return_lse: bool, q: Any, k: Any, v: Any, bias: Any) -> Any:
-    """A number that depends on all of the result, and on the logsumexp of those rows that have one."""
+    """A number that depends on all items of the result, and on each logsumexp that is finite."""
     weights, lse_weights = (xo.asarray(w.tolist(), like=q, dtype="float64") for w in (WEIGHTS, LSE_WEIGHTS))
     if not return_lse:
         return xo.sum(xo.multiply(xo.attention(q, k, v, bias=bias, **options), weights))
@@ -71,18 +71,18 @@ def numeric_gradients(name: str, return_lse: bool, arrays: tuple[Host, ...]) -> 
 
     gradients = [np.zeros_like(x) for x in arrays]
     for n, gradient in enumerate(gradients):
-        for place in np.ndindex(*gradient.shape):
+        for index in np.ndindex(*gradient.shape):
             up, down = (
-                [*arrays[:n], with_values(arrays[n], place, arrays[n][place] + h), *arrays[n + 1 :]]
+                [*arrays[:n], with_values(arrays[n], index, arrays[n][index] + h), *arrays[n + 1 :]]
                 for h in (1e-6, -1e-6)
             )
-            gradient[place] = (of(*up) - of(*down)) / 2e-6
+            gradient[index] = (of(*up) - of(*down)) / 2e-6
     return gradients
 
 
 def arrays_of(name: str) -> tuple[Host, ...]:
-    """Queries, keys, values and a bias; past the lengths they are no numbers, which gradients must not show either."""
-    return (*(RUBBISH if name == "lengths" else (Q, K, V)), BIAS)
+    """Queries, keys, values and a bias. Items past the lengths are NaN, which must not reach the gradients."""
+    return (*(WITH_NAN if name == "lengths" else (Q, K, V)), BIAS)
 
 
 def check_gradients(name: str, return_lse: bool, got: Any) -> None:
@@ -101,7 +101,7 @@ def test_torch_gradient(name: str, return_lse: bool) -> None:
 
 @each_case
 def test_torch_compile(name: str) -> None:
-    """In one graph, forwards and backwards."""
+    """The forward and the backward pass compile to one graph each."""
     torch = pytest.importorskip("torch", exc_type=ImportError)
     torch.compiler.reset()
     arrays = [torch.tensor(x, requires_grad=True) for x in arrays_of(name)]
@@ -131,7 +131,7 @@ def test_jax_gradient(name: str, return_lse: bool) -> None:
 
 @each_case
 def test_jax_directional_derivative(name: str) -> None:
-    """Forward mode gives what reverse mode gives."""
+    """Forward-mode derivatives match the numeric gradients."""
     jax = pytest.importorskip("jax", exc_type=ImportError)
     arrays = tuple(jax.numpy.asarray(x) for x in arrays_of(name))
     options = options_for(name, arrays[0])
@@ -146,7 +146,7 @@ def without_batch(q: Any, k: Any, v: Any, bias: Any) -> Any:
 
 
 def test_jax_vmap() -> None:
-    """Unbatched attention over a batch is batched attention, and so are its gradients."""
+    """vmap of unbatched attention equals batched attention; vmap of its gradients equals those of each item."""
     jax = pytest.importorskip("jax", exc_type=ImportError)
     arrays = [jax.numpy.asarray(x) for x in (Q, K, V, np.stack([BIAS, -BIAS]))]
     got = jax.jit(jax.vmap(without_batch))(*arrays)
@@ -171,7 +171,7 @@ LONG_WEIGHTS = random_bias(1, 2, 20, 3, dtype="float64")
 
 
 def long_gradients() -> list[Host]:
-    """The gradient by the chain rule, with the whole matrix of weights at hand: ``causal="bottom_right"``."""
+    """The gradients for ``causal="bottom_right"`` by the chain rule, with the full matrix of weights."""
     (q, k, v), group = LONG, 2
     k, v = (np.repeat(x, group, axis=1) for x in (k, v))
     scores = np.where(np.tri(20, 2100, 2080, dtype=bool), q @ k.swapaxes(2, 3) / np.sqrt(3), -np.inf)
@@ -188,7 +188,7 @@ def long_loss(weights: Any) -> Callable[..., Any]:
 
 
 def test_torch_long_gradient() -> None:
-    """Over more keys than one block has."""
+    """There are more keys than fit in one block."""
     torch = pytest.importorskip("torch", exc_type=ImportError)
     arrays = [torch.tensor(x, requires_grad=True) for x in LONG]
     long_loss(torch.tensor(LONG_WEIGHTS))(*arrays).backward()
@@ -197,7 +197,7 @@ def test_torch_long_gradient() -> None:
 
 
 def test_jax_long_gradient() -> None:
-    """Over more keys than one block has."""
+    """There are more keys than fit in one block."""
     jax = pytest.importorskip("jax", exc_type=ImportError)
     weights, *arrays = map(jax.numpy.asarray, (LONG_WEIGHTS, *LONG))
     got = jax.jit(jax.grad(long_loss(weights), argnums=range(3)))(*arrays)

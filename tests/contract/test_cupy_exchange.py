@@ -1,4 +1,4 @@
-"""How CuPy's memory reaches others and comes back, in a process that has CuPy or its stand-in."""
+"""The exchange hooks of CuPy's backend, in a process with CuPy or its stand-in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 CASES = {
-    "what is tied to an array lives as long as any view of its memory": """
+    "tie keeps an owner as long as any view of the memory": """
         class Owner: pass
         owner = Owner()
         alive = weakref.ref(owner)
@@ -40,7 +40,7 @@ CASES = {
         stream.synchronize()
         assert reached() is True
     """,
-    "managed memory is not handed out by DLPack": """
+    "managed memory is not exported by DLPack": """
         x = cupy.ones(3)
         assert hooks["memory"](x).exported
         class Managed:
@@ -50,7 +50,7 @@ CASES = {
                 return (13, 0)
         assert not hooks["memory"](Managed()).exported
     """,
-    "packed is compact and a copy": """
+    "packed makes a contiguous copy": """
         x = cupy.arange(24.0).reshape(4, 6)
         for view in (x[::2, ::-3], x.T, x[:0], x[0, 0, ...], x):
             packed = hooks["packed"](view)
@@ -72,7 +72,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_cupys_memory(case: str, cupy_environment: dict[str, str]) -> None:
+def test_exchange_hooks(case: str, cupy_environment: dict[str, str]) -> None:
     head = "import gc, weakref\nimport cupy, xarrayops as xo\nhooks = xo.backend('cupy').functions\n"
     command = [sys.executable, "-c", head + textwrap.dedent(CASES[case])]
     done = subprocess.run(command, env=cupy_environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""CuPy's sparse matrices in a process of their own: on the real CuPy where it has a device, else on its stand-in."""
+"""Sparse matrices of CuPy, in a separate process: with the real CuPy if it has a device, else the stand-in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract suite on the stand-in CuPy, in a process of its own: CuPy's backend file without a GPU."""
+"""The contract suite with the stand-in for CuPy, in a separate process: tests CuPy's backend without a GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "JAX_PLATFORMS")
-PLACES = """
+PRINT_DEVICES = """
 import json, os
 import cupy
 found = {name: os.environ.get(name) for name in VISIBLE}
@@ -39,29 +39,29 @@ def test_contract_suite_on_the_stand_in(standin_environment: dict[str, str], rea
 
 
 def test_refusals_and_products(cupy_environment: dict[str, str]) -> None:
-    """On the real CuPy where it has a device: what the stand-in refuses, CuPy refuses."""
+    """These run with the real CuPy if it has a device, so that the stand-in and CuPy refuse the same calls."""
     suite = str(Path(__file__).parents[1] / "standins" / "cupy_dense_suite.py")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", suite]
     done = subprocess.run(command, env=cupy_environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
 
 
-def test_the_stand_in_defines_nothing_that_cupy_lacks(standin_environment: dict[str, str]) -> None:
-    """All its names are in the file that tools/cupy_signatures.py wrote with the real CuPy."""
+def test_the_stand_in_defines_only_names_of_cupy(standin_environment: dict[str, str]) -> None:
+    """All its names are in the file that tools/cupy_signatures.py generated from the real CuPy."""
     code = "import cupy, cupyx.scipy.sparse; s = cupy._signatures; print(sorted(s.DEFINED - s.SIGNATURES.keys()))"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=standin_environment, capture_output=True, text=True, check=False)
     assert done.stdout == "[]\n", done.stdout + done.stderr
 
 
-def test_the_stand_in_has_no_real_device_beside_it(
+def test_libraries_beside_the_stand_in_see_no_real_device(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """Also where the process that starts it sees devices."""
+    """This holds also if the parent process sees devices."""
     for name, value in zip(VISIBLE, ("0,1", "0", "cuda,cpu"), strict=True):
         monkeypatch.setenv(name, value)
     environment = request.getfixturevalue("standin_environment")
-    command = [sys.executable, "-c", f"VISIBLE = {VISIBLE}\n{PLACES}"]
+    command = [sys.executable, "-c", f"VISIBLE = {VISIBLE}\n{PRINT_DEVICES}"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -72,7 +72,9 @@ def test_the_stand_in_has_no_real_device_beside_it(
 
 
 @pytest.mark.parametrize("name", VISIBLE)
-def test_the_stand_in_refuses_to_be_beside_real_devices(name: str, standin_environment: dict[str, str]) -> None:
+def test_the_stand_in_cannot_be_imported_if_real_devices_are_visible(
+    name: str, standin_environment: dict[str, str]
+) -> None:
     without = {key: value for key, value in standin_environment.items() if key != name}
     for environment in (without, without | {name: "0"}):
         command = [sys.executable, "-c", "import cupy"]

@@ -1,4 +1,4 @@
-"""Aliased memory outlives whatever its owner does next. Each case may crash, so it has a process of its own."""
+"""A view stays valid whatever happens to the array that owns its memory. Each case may crash its process."""
 
 import importlib.util
 import subprocess
@@ -14,13 +14,13 @@ CASES = {
             f(v).block_until_ready()
             assert (xo.convert(f(v), "numpy") == 5).all()
         """,
-        "a donated buffer keeps what the view shows": """
+        "donation of a buffer does not change the view": """
             x = jnp.ones(10**6) + 0
             a = xo.convert(x, "numpy")
             jax.jit(lambda v: v * 7, donate_argnums=0)(x).block_until_ready()
             assert (a == 1).all() and not a.flags.writeable
         """,
-        "who asks for memory holds up nobody who lets go of other memory": """
+        "the hook memory does not block the release of other memory": """
             from xarrayops._host import views
             memory = xo.backend("jax").functions["memory"]
             f = jax.jit(lambda v: jnp.tanh(v).sum())
@@ -30,7 +30,7 @@ CASES = {
                 x = xo.convert(a, "jax")
                 del a
                 y = f(x)
-                del x  # whose memory is now XLA's to give back, for which it needs the interpreter lock
+                del x  # XLA releases its memory, for which it needs the interpreter lock
                 assert memory(y) is not None
         """,
         "a deleted array": """
@@ -41,8 +41,8 @@ CASES = {
         """,
         "a layout that is not C": """
             from jax.experimental.layout import Format, Layout
-            place = jax.sharding.SingleDeviceSharding(jax.devices()[0])
-            x = jax.device_put(jnp.arange(6.0).reshape(2, 3), Format(Layout(major_to_minor=(1, 0)), place))
+            sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+            x = jax.device_put(jnp.arange(6.0).reshape(2, 3), Format(Layout(major_to_minor=(1, 0)), sharding))
             for to in ("numpy", np):
                 a = xo.convert(x, to)
                 assert (a == np.arange(6.0).reshape(2, 3)).all()
@@ -51,19 +51,19 @@ CASES = {
         """,
     },
     "torch": {
-        "a tensor that is given other storage": """
+        "a tensor with replaced data": """
             t = torch.ones(10**7)
             a = xo.convert(t, "numpy")
             t.data = torch.zeros(1)
             assert a.sum() == 10**7
         """,
-        "a tensor that is set to another": """
+        "a tensor with replaced storage": """
             t = torch.ones(10**7)
             a = xo.convert(t, "numpy")
             t.set_(torch.zeros(1))
             assert a.sum() == 10**7
         """,
-        "a tensor that would grow": """
+        "a tensor that is resized": """
             t = torch.ones(10**6)
             a = xo.convert(t, "numpy")
             try:
@@ -78,7 +78,7 @@ CASES = {
             for made in (xo.convert(x, "torch"), namespace.from_dlpack(x), namespace.asarray(x)):
                 assert made.tolist() == [5, 4, 3, 2, 1, 0]
         """,
-        "read-only memory stays unwritten": """
+        "read-only memory is not written": """
             x = np.ones(3)
             x.flags.writeable = False
             for y in (xo.convert(x, "torch"), xo.backend("torch").namespace.from_dlpack(x)):

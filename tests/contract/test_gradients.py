@@ -1,4 +1,4 @@
-"""Derivatives and batching pass through: a function written with xarrayops is as differentiable as its library."""
+"""Gradients and batching of functions written with xarrayops, in PyTorch and JAX."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SCALAR_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def numeric_gradient(function: Callable[[Any], Any], x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Central differences on NumPy, the oracle."""
+    """The gradient by central differences, with NumPy."""
     step, gradient = 1e-6, np.zeros_like(x)
-    for place in np.ndindex(*x.shape):
+    for index in np.ndindex(*x.shape):
         up, down = x.copy(), x.copy()
-        up[place] += step
-        down[place] -= step
-        gradient[place] = (function(up) - function(down)) / (2 * step)
+        up[index] += step
+        down[index] -= step
+        gradient[index] = (function(up) - function(down)) / (2 * step)
     return gradient
 
 
@@ -77,7 +77,7 @@ def test_jax_batches(name: str) -> None:
     np.testing.assert_allclose(jax.vmap(function)(jax.numpy.asarray(batch)), [function(x) for x in batch], rtol=1e-9)
 
 
-def test_jax_tracers_are_lazy_and_nowhere() -> None:
+def test_jax_tracers_are_lazy_and_have_no_device() -> None:
     jax = pytest.importorskip("jax", exc_type=ImportError)
     seen: list[tuple[bool, Any]] = []
 

@@ -1,11 +1,11 @@
-"""The sample backend, a distribution of its own: its entry point is what brings it into the contract suite."""
+"""The sample backend, a separate distribution, which the contract suite finds by its entry point."""
 
 import pytest
 
 import xarrayops as xo
 
 
-def test_is_found_through_its_entry_point():
+def test_it_is_found_by_its_entry_point():
     found = {status.name: status for status in xo.backends()}
     assert "samplearray" in found, "make test installs it: pip install -e tests/sample_backend"
     assert found["samplearray"].available
@@ -14,7 +14,7 @@ def test_is_found_through_its_entry_point():
     assert xo.backend(x).versions == {"samplearray": "1.0"}
 
 
-def test_its_gap_and_its_candidates_are_explained():
+def test_explain_shows_its_candidates_and_its_unsupported_function():
     x = xo.ones(3, backend="samplearray")
     assert xo.explain("matmul", x, x).chosen == "samplearray:vectors"
     assert xo.explain("matmul", xo.reshape(x, (1, 3)), x).chosen == "samplearray:matmul"
@@ -23,7 +23,7 @@ def test_its_gap_and_its_candidates_are_explained():
         xo.fft.hfft(x)
 
 
-def test_its_hook_wrap_serves_every_function_with_operands():
+def test_its_hook_wrap_wraps_functions():
     x = xo.ones((2, 3), backend="samplearray")
     with pytest.raises(ValueError, match="reshape") as error:
         xo.reshape(x, (5,))

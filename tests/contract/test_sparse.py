@@ -31,14 +31,14 @@ def dense(value_at: oracle.ValueAt, shape: tuple[int, ...]) -> Any:
 
 
 def native(e: Entries, format: str) -> Any:
-    """SciPy's own conversion."""
+    """The entries as a container of SciPy, converted by SciPy."""
     coo = scipy.sparse.coo_array((e.data, tuple(e.coords)), shape=e.shape)
     return coo.asformat(format) if format != "bsr" else coo.tobsr((2, 3))
 
 
-@pytest.mark.parametrize("what", [what for what, e in OPERANDS.items() if e.data.dtype.kind != "b"])
-def test_the_oracle_converts_as_scipy_does(what: str) -> None:
-    e = OPERANDS[what]
+@pytest.mark.parametrize("name", [name for name, e in OPERANDS.items() if e.data.dtype.kind != "b"])
+def test_conversions_of_the_oracle_equal_scipys(name: str) -> None:
+    e = OPERANDS[name]
     want = native(e, "coo").toarray()
     np.testing.assert_allclose(e.dense(), want, rtol=1e-6)
     for format in FORMATS:
@@ -52,7 +52,7 @@ def test_the_oracle_converts_as_scipy_does(what: str) -> None:
         np.testing.assert_allclose(made.toarray(), want, rtol=1e-6)
 
 
-def test_the_oracle_computes_as_numpy_does() -> None:
+def test_results_of_the_oracle_equal_numpys() -> None:
     a, b, x = A.dense(), B.dense(), np.arange(24.0).reshape(6, 4)
     for got, want in (
         (oracle.transposed(A), a.T),

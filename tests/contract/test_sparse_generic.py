@@ -1,4 +1,4 @@
-"""pydata/sparse has no backend of its own: it is dispatched on the generic road."""
+"""pydata/sparse has no backend of its own: its own namespace and the generic functions serve it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def test_functions_of_the_library_serve_its_arrays() -> None:
         np.testing.assert_allclose(got.todense(), want)
 
 
-def test_what_it_lacks_is_refused() -> None:
+def test_missing_functions_raise() -> None:
     with pytest.raises(xo.Unsupported, match=r"sparse has no linalg\.det"):
         xo.linalg.det(sparse.COO.from_numpy(np.eye(2)))
 
 
-def test_mixing_with_numpy_is_refused() -> None:
+def test_arrays_of_sparse_and_numpy_in_one_call_raise() -> None:
     with pytest.raises(xo.MixedBackends, match="sparse"):
         xo.add(sparse.COO.from_numpy(np.eye(2)), np.eye(2))

@@ -1,4 +1,4 @@
-"""torch.compile: the first dispatch ever inside a compiled function, parameters, and the real compiler."""
+"""torch.compile: the first dispatch of a process in a compiled function, parameters, and inductor."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ EXPRESSIONS = (
 @pytest.mark.long_except(r"xo\.add\(x, x\)-tensor")
 @pytest.mark.parametrize("kind", ["torch.eye(3)", "torch.nn.Parameter(torch.eye(3))"], ids=["tensor", "parameter"])
 @pytest.mark.parametrize("first", ["xo.add(x, x)", 'xo.ones(3, backend="torch")'])
-def test_first_dispatch_ever_is_compiled(kind: str, first: str) -> None:
-    """In a fresh process: nothing has met a tensor, nor each function, before the compiler does."""
+def test_the_first_dispatch_in_a_compiled_function(kind: str, first: str) -> None:
+    """In a separate process: no function has been called with a tensor before it is compiled."""
     program = f"""
 import torch, xarrayops as xo
 x = {kind}
@@ -80,20 +80,20 @@ def test_inductor(function: Any) -> None:
 
 
 def test_the_default_is_not_traced() -> None:
-    """Within ``xo.use`` a compiled function raises instead of creating elsewhere; ``backend=`` is obeyed everywhere."""
-    told = torch.compile(lambda: xo.ones(2, backend="torch"), fullgraph=True, backend="eager")
-    untold = torch.compile(lambda: xo.ones(2), fullgraph=True, backend="eager")
+    """Within ``xo.use`` a compiled function raises if it relies on the default; ``backend=`` always works."""
+    with_backend = torch.compile(lambda: xo.ones(2, backend="torch"), fullgraph=True, backend="eager")
+    with_default = torch.compile(lambda: xo.ones(2), fullgraph=True, backend="eager")
     torch.compiler.reset()
-    for _ in range(2):  # with a graph at hand, too
+    for _ in range(2):  # the second time with a compiled graph
         with xo.use("torch"):
-            assert torch.equal(told(), torch.ones(2))
+            assert torch.equal(with_backend(), torch.ones(2))
             with pytest.raises(RuntimeError, match="ContextVar"):
-                untold()
-        assert torch.equal(told(), torch.ones(2))
+                with_default()
+        assert torch.equal(with_backend(), torch.ones(2))
 
 
 def test_parameters_and_subclasses() -> None:
-    """A Parameter is a tensor; compiled after an eager call, too."""
+    """A Parameter is accepted as a tensor, also by an eager call after the compiled one."""
     torch.compiler.reset()
     weight = torch.nn.Parameter(torch.eye(3))
     x = torch.ones(3, 3)

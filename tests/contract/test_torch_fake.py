@@ -1,4 +1,4 @@
-"""Tensors without memory: shapes, dtypes and devices as on a CUDA machine, on any machine."""
+"""Fake tensors, which have no memory: shapes, dtypes and devices as with CUDA, on any machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[int, ...], str]] = {
 
 
 GUARDED = {"at"}
-"""They use x[i], whose binding switches to the tensor's device; without a GPU that is refused."""
+"""These use x[i], which makes the tensor's device the current one, and so raises without a GPU."""
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda:0"])

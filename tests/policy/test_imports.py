@@ -1,4 +1,4 @@
-"""Who may import whom, and what `import xarrayops` costs. Imports inside functions count like any other."""
+"""Which modules may import which, and what `import xarrayops` loads. Imports inside functions count, too."""
 
 import ast
 import os
@@ -20,9 +20,9 @@ ARRAY_LIBRARIES = {
     *("array_api_compat", "array_api_extra", "array_api_strict", "ndonnx", "dpnp", "tensorflow", "mlx", "pandas"),
 }
 HOST_SIDE = {"numpy", "ml_dtypes"}
-"""What the core may import inside a function: the memory of the host, seen through NumPy."""
+"""The packages that the core may import inside a function, to work on host memory."""
 SPARSE_SIDE = {"scipy"}
-"""What the host kernels of sparse matrices may import inside a function, too."""
+"""The packages that the host kernels of sparse matrices may import inside a function, too."""
 
 FLOORS = (
     ("errors",),
@@ -32,20 +32,20 @@ FLOORS = (
     ("_generic",),
     ("_core",),
     ("plugin",),
-    ("standard", "linalg", "fft"),  # generated: nothing but dispatch
+    ("standard", "linalg", "fft"),  # generated: dispatch only
     ("_ops",),
     ("sparse", ""),  # the public surface: sparse, and the package itself
     ("_cli", "bench", "testing", "__main__"),
 )
-"""What stands directly below the package, from the ground up: each may import from its own floor and from those below.
+"""The modules and packages directly below the package, lowest first. Each may import from its own floor and lower ones.
 
-`plugin` is the door for backends; of the floors above, the suite and the benchmark alone come in by it, too.
+`plugin` is the interface for backends; of the floors above it, only the suite and the benchmark use it.
 """
 IMPORTED = {
     *("collections", "contextlib", "contextvars", "copyreg", "enum", "functools", "importlib", "itertools", "keyword"),
     *("math", "numbers", "operator", "re", "reprlib", "threading", "types", "typing", "warnings", "xarrayops"),
 }
-"""The packages that `import xarrayops` may load, beyond what a bare interpreter has and modules that begin with _."""
+"""The packages that `import xarrayops` may load, besides those that Python itself loads and names with a leading _."""
 
 
 def modules(folder: Path) -> dict[str, Path]:
@@ -67,7 +67,7 @@ def tree(path: Path) -> ast.Module:
 
 
 def imported(nodes: Iterator[ast.AST]) -> Iterator[str]:
-    """The dotted names that import statements bring in; ``from a import b`` gives ``a.b``."""
+    """The dotted names that import statements import; ``from a import b`` gives ``a.b``."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -86,7 +86,7 @@ def at_top_level(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def graph(nodes: dict[str, Path]) -> dict[str, set[str]]:
-    """Which of some modules each of them imports, anywhere in its text."""
+    """For each of the modules: those of the others that it imports, at the top level or inside a function."""
     edges = {}
     for name, path in nodes.items():
         targets = set()
@@ -104,12 +104,12 @@ def floor(module: str) -> int:
     return next(i for i, names in enumerate(FLOORS) if head in names)
 
 
-def leads_upwards(edges: dict[str, set[str]]) -> list[str]:
+def upward_imports(edges: dict[str, set[str]]) -> list[str]:
     return [f"{a} imports {b}" for a in edges for b in edges[a] if floor(b) > floor(a)]
 
 
 def cycle(edges: dict[str, set[str]]) -> list[str]:
-    """The modules on some cycle, in order; empty without one."""
+    """The modules of an import cycle, in order; empty if there is none."""
     done: set[str] = set()
 
     def visit(module: str, path: list[str]) -> list[str]:
@@ -124,7 +124,7 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
     return next((c for module in edges if (c := visit(module, []))), [])
 
 
-def test_the_walk_sees_deferred_imports():
+def test_imports_inside_functions_are_found():
     text = "def f():\n    import numpy as np\n    from xarrayops._core.registry import load\nimport os"
     assert set(imported(ast.walk(ast.parse(text)))) == {"numpy", "xarrayops._core.registry.load", "os"}
     assert set(imported(at_top_level(ast.parse(text)))) == {"os"}
@@ -142,12 +142,12 @@ def test_no_import_cycle():
     assert cycle(graph(CORE_MODULES | BACKEND_MODULES)) == []
 
 
-def test_imports_point_one_way():
-    assert leads_upwards(graph(CORE_MODULES)) == []
-    assert leads_upwards({"xarrayops._host.views": {"xarrayops._core.registry"}}), "the check can fail"
+def test_no_module_imports_from_a_higher_floor():
+    assert upward_imports(graph(CORE_MODULES)) == []
+    assert upward_imports({"xarrayops._host.views": {"xarrayops._core.registry"}}), "the check can fail"
 
 
-def test_what_stands_at_the_root_is_public():
+def test_modules_at_the_root_are_public():
     private = {"_cli", "_core", "_generic", "_host", "_ops", "_protocol", "_system"}
     packages = {"bench", "plugin", "testing"}
     assert {p.parent.name for p in CORE.glob("*/__init__.py")} == private | packages
@@ -156,19 +156,19 @@ def test_what_stands_at_the_root_is_public():
     assert {name for names in FLOORS for name in names} == private | packages | modules - {"__init__"} | {""}
 
 
-def test_the_core_names_no_backend_module():
+def test_the_core_mentions_no_backend_module():
     named = [name for name, path in CORE_MODULES.items() if "xarrayops_backends" in path.read_text()]
     assert not named
 
 
 def is_inner(module: str) -> bool:
-    """Whether `import xarrayops` may load the module: not a command line, not the shipped test suite."""
+    """Whether `import xarrayops` may load the module; it may not load command lines and the contract suite."""
     return floor(module) < len(FLOORS) - 1
 
 
 @pytest.mark.parametrize("module", [*filter(is_inner, CORE_MODULES)])
 def test_the_core_imports_no_array_library(module):
-    """Host kernels work on NumPy views; the core imports those kernels inside functions alone."""
+    """Only host kernels import NumPy at the top level; the core imports those kernels inside functions."""
     path = CORE_MODULES[module]
     at_import = {name.partition(".")[0] for name in imported(at_top_level(tree(path)))}
     anywhere = {name.partition(".")[0] for name in imported(ast.walk(tree(path)))}
@@ -180,14 +180,14 @@ def test_the_core_imports_no_array_library(module):
 
 @pytest.mark.parametrize("module", CORE_MODULES)
 def test_no_module_imports_a_library_that_has_a_backend(module):
-    """Command lines and suites, too, reach PyTorch and its like through the registry."""
+    """Command lines and the contract suite, too, load array libraries only through the registry."""
     libraries = set(entry_points()) - {"numpy", "scipy"}
     assert libraries >= {"torch", "jax", "cupy", "dask"}
     assert not libraries & {name.partition(".")[0] for name in imported(ast.walk(tree(CORE_MODULES[module])))}
 
 
 def private(names: Iterator[str]) -> list[str]:
-    """The names of ours that a backend of a third party could not rely on."""
+    """The imported names of xarrayops that are not public for backends."""
     ours = (name for name in names if name.partition(".")[0] == "xarrayops")
     return [name for name in ours if name.split(".")[1:2] not in (["errors"], ["plugin"])]
 
@@ -199,7 +199,7 @@ BACKEND_FILES = BACKEND_MODULES | {
 
 @pytest.mark.parametrize("module", BACKEND_FILES)
 def test_a_backend_imports_public_names_only(module):
-    """Our backends have no more than third parties: `xarrayops.errors`, and `xarrayops.plugin` by families."""
+    """Our backends import what third parties may import: `xarrayops.errors` and `xarrayops.plugin`."""
     assert not private(imported(ast.walk(tree(BACKEND_FILES[module]))))
 
 
@@ -218,12 +218,12 @@ def test_the_check_of_public_names_can_fail(statement):
 
 
 def families(library: str) -> set[str]:
-    """The files of a backend."""
+    """The file names of a backend's families, such as ``_layout``."""
     return {path.stem for path in (BACKENDS / library).glob("_[a-z]*.py")}
 
 
 def test_a_family_has_the_same_file_name_in_every_backend():
-    """Whoever looks for layout in a backend opens `_layout`. What one backend alone has is named for what it is."""
+    """For example, the layout functions of every backend are in `_layout`."""
     shared = {"_creation", "_devices", "_dtypes", "_exchange", "_layout", "_linalg", "_update"}
     libraries = {path.parent.name for path in BACKENDS.glob("*/__init__.py")}
     assert libraries == {"cupy", "dask", "jax", "numpy", "torch", "torch_xla"}
@@ -234,7 +234,7 @@ def test_a_family_has_the_same_file_name_in_every_backend():
 
 
 def run(code: str, cache: Path) -> str:
-    """What a fresh interpreter prints, with bytecode kept in a folder as an installed package has it."""
+    """The output of a fresh interpreter. Bytecode is cached in a folder, as for an installed package."""
     environment = {
         k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPROFILEIMPORTTIME")
     }
@@ -250,9 +250,9 @@ def roots(loaded: str) -> set[str]:
 
 
 def test_import_loads_no_array_library(tmp_path):
-    """Nothing heavy either: the metadata of distributions and `inspect` wait for the first look-up.
+    """The metadata of distributions and `inspect` are loaded at the first look-up, too.
 
-    What an import costs is the modules that it loads. How long it takes benchmarks/peers/imports.py measures.
+    This test lists the modules that are loaded; benchmarks/peers/imports.py measures the time.
     """
     loaded = run(f"import sys; before = set(sys.modules); import xarrayops; {NEW}", tmp_path)
     assert "xarrayops" in roots(loaded)
@@ -269,8 +269,8 @@ SETUPS = {
 
 
 @pytest.mark.parametrize("library", SETUPS)
-def test_the_first_dispatch_loads_what_it_needs(library, tmp_path):
-    """Beyond the library and its array-api-compat module: the entry points, the backend file, its validation."""
+def test_the_first_dispatch_loads_only_what_it_needs(library, tmp_path):
+    """Besides the library and its array-api-compat module: the entry points, the backend, and its validation."""
     pytest.importorskip(library)
     setup = f"import sys; import xarrayops as xo; {SETUPS[library]}; before = set(sys.modules)"
     loaded = run(f"{setup}; xo.add(x, x); {NEW}", tmp_path)

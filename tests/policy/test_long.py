@@ -1,4 +1,4 @@
-"""A pattern of ``long_except`` divides the parameters of its test: one that fits all of them or none is an error."""
+"""Each pattern of ``long_except`` matches some parameters of its test, but not all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ sys.exit(pytest.main(["--collect-only", "-qq", *sys.argv[1:]], plugins=[List()])
 """
 
 
-def test_every_pattern_divides_its_test() -> None:
+def test_every_pattern_matches_some_but_not_all_parameters() -> None:
     files = [path for path in TESTS.rglob("test_*.py") if "@pytest.mark.long_except(" in path.read_text()]
     done = subprocess.run([sys.executable, "-c", LIST, *files], cwd=TESTS, capture_output=True, text=True, check=True)
     found = {tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("listed")}

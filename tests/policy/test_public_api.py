@@ -1,4 +1,4 @@
-"""Names and signatures stay: a program written against the reference revision runs unchanged.
+"""Public names and signatures do not change: programs written for the reference revision still run.
 
 `public_api.json` was written by tools/public_api.py at revision 8c4561a.
 """
@@ -11,14 +11,14 @@ HERE = Path(__file__).parent
 public_api = runpy.run_path(str(HERE.parents[1] / "tools" / "public_api.py"))["public_api"]
 REFERENCE = json.loads((HERE / "public_api.json").read_text())
 IMPROVED: dict[str, str] = {}
-"""Names that are new or whose signature changed on purpose, each with its signature now."""
+"""New names, and names whose signature was changed on purpose, with their current signature."""
 
 
-def test_names_and_signatures_are_those_of_the_reference():
+def test_names_and_signatures_equal_the_reference():
     assert public_api() == REFERENCE | IMPROVED
 
 
-def test_the_reference_is_whole():
+def test_the_reference_is_complete():
     names = {"add", "attention", "linalg.svd", "fft.fftn", "sparse.from_dense", "float32", "MixedBackends"}
     assert names <= REFERENCE.keys()
     assert REFERENCE["relayout"] == "(x, pattern, /, *, channels=None)"

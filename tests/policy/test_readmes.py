@@ -1,4 +1,4 @@
-"""The README of a folder of scripts names each of them, and its links lead somewhere."""
+"""The README of a folder of scripts names every script, and the targets of its links exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_every_script_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_links_lead_somewhere(name: str) -> None:
+def test_link_targets_exist(name: str) -> None:
     found = links(ROOT / name)
     assert found
     assert not {link for link in found if not link.exists()}

@@ -1,7 +1,7 @@
-"""What it takes to add a function of the standard, a verb with a hook, and a backend: each added in a copy of the tree.
+"""The recipes to add a function of the standard, a verb with a hook, and a backend, each tried in a copy of the tree.
 
-A recipe edits the copy, runs the generator where the recipe says so, and tries the result in a process of its own. The
-generator writes the other files that change; they are counted by themselves.
+A test edits the copy by hand, runs the generator if the recipe needs it, and runs the result in a separate process. It
+checks which files change; those that the generator writes are listed separately.
 """
 
 import os
@@ -19,7 +19,7 @@ IMPORT = "import numpy as np, xarrayops as xo\n"
 
 
 class Tree:
-    """A copy of the sources, which a recipe edits."""
+    """A copy of the sources, which a test edits."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -33,16 +33,16 @@ class Tree:
         return {str(p.relative_to(self.folder)): p.read_text().splitlines() for p in files if p.suffix != ".pyc"}
 
     def insert(self, path, before, text):
-        """Add text before a line that is there once; at the end without one."""
+        """Insert text before a string that occurs once; append it if the string is empty."""
         lines = (self.folder / path).read_text()
-        assert lines.count(before) == 1 or not before, f"{path}: {before!r} is there {lines.count(before)} times"
+        assert lines.count(before) == 1 or not before, f"{path}: {before!r} occurs {lines.count(before)} times"
         (self.folder / path).write_text(lines.replace(before, text + before) if before else lines + text)
 
     def write(self, path, text):
         (self.folder / path).write_text(text)
 
     def changed(self):
-        """How many lines each file has more than before."""
+        """The number of lines by which each changed file has grown."""
         return {
             path: len(lines) - len(self.original.get(path, ()))
             for path, lines in self.contents().items()
@@ -50,7 +50,7 @@ class Tree:
         }
 
     def run(self, *command):
-        """What a process that sees this tree first prints; it must succeed."""
+        """The output of a Python process that imports from this tree; the process must succeed."""
         path = os.pathsep.join([str(self.folder), str(self.folder / "backends")])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *command]
@@ -62,7 +62,7 @@ class Tree:
         return self.run("tools/generate.py")
 
     def install(self):
-        """The metadata that ``pip install -e .`` writes: the entry points of pyproject.toml."""
+        """Write the metadata that ``pip install -e .`` would write: the entry points of pyproject.toml."""
         project = tomllib.loads((self.folder / "pyproject.toml").read_text())["project"]
         metadata = self.folder / f"xarrayops-{project['version']}.dist-info"
         metadata.mkdir()
@@ -92,12 +92,12 @@ for row in rows(ContractSuite):
     if row.verb == {verb!r}:
         for library in ({libraries}):
             check_row(Variant(library), row)
-            print(row, "is right")
+            print(row, "passes")
 """
-"""Whether the suite asks for a row, and what its rows say of some libraries."""
+"""Prints the message for missing rows, and runs the rows of a verb on some libraries."""
 
 
-def test_a_function_of_the_standard_is_one_line_and_its_row(tree):
+def test_a_function_of_the_standard_needs_one_line_and_a_row(tree):
     table, suite = "tools/standard.pyi", "xarrayops/testing/_elementwise.py"
     tree.insert(table, "def ceil(", 'def cbrt(x: array, /) -> array: "Cube root."\n')
     printed = tree.generate()
@@ -107,7 +107,7 @@ def test_a_function_of_the_standard_is_one_line_and_its_row(tree):
     assert 'add row("cbrt", oracle, call(...)) to xarrayops/testing/_elementwise.py' in tree.call(try_suite)
     tree.insert(suite, '    unary("ceil",', '    unary("cbrt", np.cbrt, FLOATS),\n')
     assert "no row" not in tree.generate()
-    assert tree.call(try_suite) == "cbrt is right\n"
+    assert tree.call(try_suite) == "cbrt passes\n"
     assert tree.call('print(xo.cbrt(np.asarray([8.0])), xo.explain("cbrt", np.ones(2)).chosen)') == "[2.] numpy:cbrt\n"
     assert tree.call('print("cbrt" in dir(xo), xo.backend("numpy").namespace.cbrt(8.0))') == "True 2.0\n"
     changed = tree.changed()
@@ -135,14 +135,14 @@ VERBS = (Verb("softmax", softmax, hook="softmax", explain=explain_call),)
 '''
 HOOK = '''    @staticmethod
     def softmax(x: Array, /, *, axis: int = -1) -> Array:
-        """The exponentials of x over their sum along an axis."""
+        """The exponentials of x, divided by their sum along an axis."""
         raise NotImplementedError
 
 '''
 TWIN = '''
 
 def softmax(xp: ModuleType, x: Array, /, *, axis: int = -1) -> Array:
-    """Without overflow: the greatest element is subtracted first."""
+    """The maximum is subtracted first, to avoid overflow."""
     powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 '''
@@ -155,7 +155,7 @@ ROW = """    row(
 """
 
 
-def test_a_verb_with_a_hook_is_four_files_and_a_line_for_each_backend(tree):
+def test_a_verb_with_a_hook_needs_four_files_and_a_line_for_each_backend(tree):
     pytest.importorskip("torch")
     pytest.importorskip("array_api_strict")
     torch = "backends/xarrayops_backends/torch/__init__.py"
@@ -176,7 +176,7 @@ def test_a_verb_with_a_hook_is_four_files_and_a_line_for_each_backend(tree):
     suite = SUITE.format(verb="softmax", libraries='"numpy", "torch", __import__("array_api_strict")')
     misspelt = 'try: xo.explain("softmx")\nexcept xo.Unsupported as error: print(error)'
     printed = tree.call(suite + misspelt)
-    assert printed == "softmax is right\n" * 3 + "xo.explain knows no verb 'softmx'; did you mean 'softmax'?\n"
+    assert printed == "softmax passes\n" * 3 + "xo.explain knows no verb 'softmx'; did you mean 'softmax'?\n"
     changed = tree.changed()
     generated = {"xarrayops/__init__.py", "xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py"}
     assert changed.pop(torch) == 1
@@ -192,7 +192,7 @@ ARRAY_TYPES = (type(array_api_strict.empty(0)),)
 '''
 
 
-def test_a_backend_is_one_file_and_one_line(tree):
+def test_a_backend_needs_one_file_and_one_line(tree):
     pytest.importorskip("array_api_strict")
     tree.write("backends/xarrayops_backends/strict.py", BACKEND)
     line = 'array_api_strict = "xarrayops_backends.strict"\n'

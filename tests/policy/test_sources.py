@@ -1,4 +1,4 @@
-"""What holds for every source file."""
+"""Rules for every source file: generated files are current, files are short, no private paths."""
 
 import re
 import shutil
@@ -40,7 +40,7 @@ def test_generated_files_are_current():
 
 
 def test_the_generator_notices_a_stale_file(tmp_path):
-    """On a copy of the tree, so that the checkout stays as it is."""
+    """This runs on a copy of the tree, so that the checkout does not change."""
     pytest.importorskip("ruff")
     for folder in ("tools", "xarrayops"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -51,7 +51,7 @@ def test_the_generator_notices_a_stale_file(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 1
     assert run.stdout == "not current: xarrayops/standard.py\n"
-    assert "def add(x0" in stale.read_text(), "--check writes nothing"
+    assert "def add(x0" in stale.read_text(), "--check must not write"
 
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if not is_generated(p)], ids=name)
@@ -60,7 +60,7 @@ def test_files_are_short(path):
 
 
 def test_which_files_are_generated():
-    """Functions and lists; what is written by hand is never marked so, and stays short."""
+    """Only functions and lists are generated; no file that is written by hand is marked as generated."""
     functions = {"xarrayops/standard.py", "xarrayops/linalg.py", "xarrayops/fft.py"}
     lists = {"xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py", "xarrayops/testing/_row_files.py"}
     generated = {name(p) for p in SOURCES if is_generated(p)}

@@ -1,4 +1,4 @@
-"""The public surface is the standard's, whole, documented, and not shadowed by a module's name."""
+"""The public surface has all functions of the standard, is documented, and no module shadows a public name."""
 
 import importlib
 import inspect
@@ -59,8 +59,8 @@ def public(verb):
     return attrgetter(verb)(xo)
 
 
-def test_the_list_is_the_standard_of_2025_12():
-    """Its size as published: a slip in the lists above shows here."""
+def test_the_lists_have_the_size_of_the_standard_2025_12():
+    """The numbers of functions in the standard; they detect errors in the lists above."""
     assert (len(MAIN), len(set(MAIN)), len(LINALG.split()), len(FFT.split())) == (135, 135, 25, 14)
 
 
@@ -77,7 +77,7 @@ def test_a_standard_function_is_public_and_links_the_standard(verb):
 
 
 @pytest.mark.parametrize("row", VERBS.values(), ids=VERBS)
-def test_a_row_describes_what_is_public(row):
+def test_a_row_matches_the_public_function(row):
     assert public(row.name) is row.function
     assert OWN.get(row.name, row.hook) == row.hook
     assert row.hook is None or row.hook in HOOKS
@@ -91,8 +91,8 @@ def test_every_verb_beyond_the_standard_has_a_row():
 
 
 @pytest.mark.parametrize("verb", OWN)
-def test_our_own_functions_say_what_they_do(verb):
-    assert len(public(verb).__doc__.strip().splitlines()[0]) > 20, "a sentence"
+def test_functions_beyond_the_standard_have_a_summary(verb):
+    assert len(public(verb).__doc__.strip().splitlines()[0]) > 20, "the summary is too short"
 
 
 def test_every_public_callable_has_a_docstring():
@@ -107,7 +107,7 @@ DTYPES = (
 )
 
 
-def test_dir_lists_the_public_surface_alone():
+def test_dir_lists_only_the_public_surface():
     importlib.import_module("xarrayops.plugin")
     others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__", "fft", "linalg", "sparse"}
     assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
@@ -118,10 +118,10 @@ def test_dir_lists_the_public_surface_alone():
 
 
 @pytest.mark.parametrize("verb", sorted({*STANDARD_VERBS} - {"asarray", "from_dlpack"}))
-def test_help_tells_where_an_array_is_created(verb):
-    parameters, told = inspect.signature(public(verb)).parameters, public(verb).__doc__
+def test_docstrings_document_like_backend_and_device(verb):
+    parameters, documentation = inspect.signature(public(verb)).parameters, public(verb).__doc__
     named = ("like", "backend", "device") if "backend" in parameters else ("device",) if "device" in parameters else ()
-    assert all(f"``{name}=``" in told for name in named)
+    assert all(f"``{name}=``" in documentation for name in named)
     assert (verb in CREATION) == ("backend" in parameters)
 
 
@@ -144,7 +144,7 @@ IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys
 import xarrayops as xo
 before = {name: id(value) for name, value in vars(xo).items()}
-held = dict(vars(xo))
+kept_alive = dict(vars(xo))
 seen = []
 for module in pkgutil.walk_packages(xo.__path__, "xarrayops."):
     if not module.name.endswith("__main__") and ".loops_" not in module.name:  # those need numba
@@ -158,8 +158,8 @@ print(json.dumps({"changed": changed, "seen": seen, "backends": backends, "shado
 """
 
 
-def test_no_module_bears_the_name_of_a_public_object():
-    """A submodule becomes an attribute of its package: `xarrayops/convert.py` would put a module over the function."""
+def test_no_module_shadows_a_public_object():
+    """A submodule becomes an attribute of its package: `xarrayops/convert.py` would replace the function."""
     run = subprocess.run([sys.executable, "-c", IMPORT_EVERYTHING], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout.splitlines()[-1])
@@ -169,7 +169,7 @@ def test_no_module_bears_the_name_of_a_public_object():
     assert found["shadowed"] == []
 
 
-def test_the_check_above_can_fail(tmp_path):
+def test_a_submodule_can_shadow_a_function(tmp_path):
     package = tmp_path / "shadowed"
     package.mkdir()
     (package / "__init__.py").write_text("def convert(): ...")

@@ -1,4 +1,4 @@
-"""What type checkers make of a user's program: the class of the arrays that a function takes is that of its results."""
+"""Type checkers infer the array type of results from the array type of arguments."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ ARRAYS = {
     "numpy": ("", "N", "np.zeros((2, 2))"),
     "torch": ("import torch", "torch.Tensor", "torch.zeros((2, 2))"),
 }
-"""Of a library: what imports it, the type of its arrays, an array."""
+"""For each library: the import statement, the type of its arrays, and an array."""
 
 RESULTS = {
     "xo.unique_all(x)": ("values", "indices", "inverse_indices", "counts"),
@@ -51,7 +51,7 @@ CREATING = {
     "full": "(2, 2), 1.0",
     "linspace": "0, 1, 3",
 }
-"""What the functions that create take, those apart that take a shape alone."""
+"""The arguments of creation functions, except those that take only a shape."""
 SAME = [
     *(f"{verb}(x)" for verb in UNARY),
     *(f"{verb}(x, x)" for verb in BINARY),
@@ -65,11 +65,11 @@ SAME = [
     *("as_strided(x, (2,), (1,))", "pin_memory(x)", 'einsum("ij->", x)', "at(x)[0].add(1.0)", "at(x)[0].set(x)"),
     *("attention(x, x, x, causal=True)", 'to_device(x, "cpu")', "convert(0.0, x)"),
 ]
-"""Calls whose result is of the type of x."""
+"""Calls whose result has the type of x."""
 
 
 def mypy(program: Path) -> list[str]:
-    """What mypy, strict, says of a program: a line for each error."""
+    """The errors that ``mypy --strict`` finds in a program, one line each."""
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(program.parent)]
     environment = {**os.environ, "MYPYPATH": str(ROOT)}
     run = subprocess.run([*command, str(program)], env=environment, text=True, capture_output=True)
@@ -78,7 +78,7 @@ def mypy(program: Path) -> list[str]:
 
 
 def pyright(program: Path) -> list[str]:
-    """The same of pyright, in the edition that brings its own Node."""
+    """The errors that pyright finds, as basedpyright, which includes its own Node."""
     settings = {"extraPaths": [str(ROOT)], "typeCheckingMode": "standard"}
     (program.parent / "pyrightconfig.json").write_text(json.dumps(settings))
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
@@ -90,7 +90,7 @@ def pyright(program: Path) -> list[str]:
 
 @pytest.fixture(params=[("mypy", mypy), ("basedpyright", pyright)], ids=["mypy", "pyright"])
 def errors(request, tmp_path):
-    """The errors that a type checker finds in lines about an array x."""
+    """A function that returns the errors of a type checker for lines of code with an array x."""
     package, check = request.param
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed: pip install {package}")
@@ -106,7 +106,7 @@ def errors(request, tmp_path):
 
 @pytest.mark.long_except("mypy-numpy|pyright")
 @pytest.mark.parametrize("library", ARRAYS)
-def test_results_are_of_the_type_of_the_arrays(library, errors):
+def test_results_have_the_type_of_the_arguments(library, errors):
     pytest.importorskip(library)
     kind = ARRAYS[library][1]
     lines = [f"assert_type(xo.{call}, {kind})" for call in SAME]
@@ -116,7 +116,7 @@ def test_results_are_of_the_type_of_the_arrays(library, errors):
     assert errors(library, lines) == []
 
 
-def test_results_have_their_fields_and_no_others(errors):
+def test_results_have_only_their_fields(errors):
     good = [f"{', '.join(f'v{i}' for i in range(len(fields)))} = {call}" for call, fields in RESULTS.items()]
     bad = [f"{call}.neither" for call in RESULTS]
     found = errors("numpy", [*good, *bad])

@@ -1,4 +1,4 @@
-"""The backend of samplearray: what xarrayops cannot learn from the array API standard. See `xarrayops.plugin`."""
+"""The backend of samplearray: what the array API standard does not define. See `xarrayops.plugin`."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ NAMESPACE = samplearray
 ARRAY_TYPES = (samplearray.Array,)
 
 
-# Hooks: what the standard does not define. The generic functions of xarrayops serve those that are left out.
+# Hooks: functions that the standard does not define. xarrayops has a generic function for each hook left out.
 def versions() -> dict[str, str]:
     """The library's version, for bug reports and benchmark tables."""
     return {"samplearray": samplearray.__version__}
 
 
 def devices() -> list[Device]:
-    """The library has one device, which it calls by a plain string."""
+    """The library has one device, which it represents by a string."""
     return [Device(kind="cpu", name="cpu", native="cpu", label="host memory")]
 
 
-# A corrected function: one of the standard, under its own name, that the library does not do well.
+# A replacement: a function of the standard, under its own name, that is wrong or slow in the library.
 def square(x: Array, /) -> Array:
     """A product is faster than the library's square."""
     return x * x
 
 
-# A gap: the error, the support matrix and the tests all read this.
-fft_hfft = unsupported("samplearray has no hfft", instead="xo.fft.irfft(xo.conj(x)), times its length")
+# A gap: the error message, the support matrix and the tests use this text.
+fft_hfft = unsupported("samplearray has no hfft", instead="xo.fft.irfft(xo.conj(x)) multiplied by its length")
 
 
-# Candidates with a capability test: the first kernel whose test gives no reason against the call serves it.
+# Candidates: kernels with a refusal function each. The first kernel whose function returns None serves the call.
 def _multiply_vectors(x1: Array, x2: Array, /) -> Array:
     return samplearray.sum(x1 * x2)
 
@@ -52,9 +52,9 @@ MATMUL_CANDIDATES = [
 ]
 
 
-# wrap: one function for all functions of the standard, which are given to it once, when the backend loads.
+# wrap: called once for every function of the standard when the backend loads; returns the function to use.
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Errors name the function that raised them; the library's messages do not."""
+    """Add the function's name to its errors, because the library's messages do not contain it."""
     if not takes_arrays(verb):
         return function
 

@@ -1,7 +1,7 @@
-"""What CuPy refuses of NumPy's arguments and dtypes, and our products of bfloat16, which it refuses in stacks.
+"""NumPy arguments and dtypes that CuPy refuses, and our products of bfloat16, which CuPy refuses for stacks.
 
 Run by tests/contract/test_cupy_standin.py, with the stand-in CuPy first on the path or on a machine with CuPy and a
-device: what the stand-in refuses, CuPy refuses.
+device, so that the stand-in and CuPy refuse the same calls.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def test_results_have_the_dtype_of_cupys_loop():
 
 
 def bfloat16(shape, seed):
-    """Values that bfloat16 holds, and their float64 twins."""
+    """Values that bfloat16 represents exactly, and the same values as float64."""
     host = (np.random.default_rng(seed).integers(-8, 9, shape) / 4).astype(ml_dtypes.bfloat16)
     return cupy.array(host), host.astype(float)
 

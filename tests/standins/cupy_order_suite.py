@@ -1,4 +1,4 @@
-"""What is known of the order of CuPy's sparse matrices: it is kept, and no verb waits for the device to learn it.
+"""The flags for sorted and unique indices of CuPy's sparse matrices: they are kept, and never read from the device.
 
 Run by tests/contract/test_cupy_sparse.py, with the stand-in CuPy first on the path.
 """
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture
 def waits(monkeypatch):
-    """What brings values of the device to the host, and how often: truth values, and what our own code asks for."""
+    """A count of the transfers of values to the host: by truth values, and by our own code."""
     calls = collections.Counter()
     names = ("__bool__", "__int__", "__float__", "__index__", "get", "item", "tolist")
     for name in filter(partial(hasattr, cupy.ndarray), names):
@@ -39,13 +39,13 @@ def waits(monkeypatch):
 
 
 def canonical(format):
-    """A container of which it is known that it is canonical."""
+    """A container that is known to be canonical."""
     random = np.random.default_rng(0)
     return xo.sparse.from_dense(cupy.array(random.integers(1, 9, (6, 8)) * (random.random((6, 8)) < 0.5) / 4), format)
 
 
 def loose(format):
-    """A container of which nothing is known, with entries out of order and some at one place."""
+    """A container without known flags, with unsorted entries and duplicates."""
     rows, columns = [5, 0, 0, 5, 2], [7, 1, 0, 7, 3]
     if format == "coo":
         return native.coo_matrix((cupy.ones(5), (cupy.array(rows, "int32"), cupy.array(columns, "int32"))), (6, 8))
@@ -77,13 +77,13 @@ VERBS_OF_ONE = {
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
 @pytest.mark.parametrize("verb", VERBS_OF_ONE)
-def test_a_canonical_operand_is_not_waited_for(verb, format, waits):
+def test_canonical_operands_cause_no_wait(verb, format, waits):
     s = canonical(format)
     want = canonical(format)
     waits.clear()
     first = VERBS_OF_ONE[verb](s)
     assert not waits
-    del want._has_canonical_format, want._has_sorted_indices  # nothing is known: the answer is the same
+    del want._has_canonical_format, want._has_sorted_indices  # without known flags the result is the same
     again = VERBS_OF_ONE[verb](want)
     assert waits["__bool__"] == (verb != "transpose" and verb != f"to {format}")
     for a, b in (
@@ -97,12 +97,12 @@ def arrays_of(s):
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
-def test_what_is_known_of_the_order_is_kept(format, waits):
+def test_known_flags_are_kept(format, waits):
     s = canonical(format)
     p = xo.sparse.parts(s)
     assert (p.sorted, p.unique) == (True, True)
-    turned = xo.sparse.parts(xo.sparse.transpose(s))
-    assert (turned.sorted, turned.unique) == (True, True)
+    transposed = xo.sparse.parts(xo.sparse.transpose(s))
+    assert (transposed.sorted, transposed.unique) == (True, True)
     assert vars(_sparse.wrap(p))["_has_canonical_format"] is True
     unknown = loose(format)
     p = xo.sparse.parts(unknown)
@@ -116,8 +116,8 @@ def test_what_is_known_of_the_order_is_kept(format, waits):
     assert (p.sorted, p.unique) == (True, None)
 
 
-def test_a_product_of_coo_in_order_goes_over_its_values():
-    """The pointers of csr are all that is new."""
+def test_a_product_of_sorted_coo_shares_its_values():
+    """Only the index pointers of csr are new."""
     s = canonical("coo")
     made = _sparse._operand(s, "csr")
     assert made.data is s.data

@@ -1,4 +1,4 @@
-"""What guards cuSPARSE's products: faults on demand, and results held against dense NumPy.
+"""The checks around cuSPARSE's products, with injected faults; results are compared with dense NumPy.
 
 Run by tests/contract/test_cupy_sparse.py, with the stand-in CuPy first on the path.
 """
@@ -51,11 +51,11 @@ def no_last_entry(a, b):
 
 
 def no_resources(a, b):
-    raise RuntimeError("CUSPARSE_STATUS_INSUFFICIENT_RESOURCES")  # what CuSparseError derives from
+    raise RuntimeError("CUSPARSE_STATUS_INSUFFICIENT_RESOURCES")  # the base class of CuSparseError
 
 
 def no_memory(a, b):
-    raise MemoryError("Out of memory allocating 1 bytes")  # what OutOfMemoryError derives from
+    raise MemoryError("Out of memory allocating 1 bytes")  # the base class of OutOfMemoryError
 
 
 FAULTS = (no_entries, no_pointers, no_last_entry, half_the_rows, no_resources, no_memory)
@@ -67,7 +67,7 @@ def no_memory_at_all(*args):
 
 @pytest.fixture
 def install(monkeypatch):
-    """Let products of more than so many rows go wrong; gives the numbers of rows of all products that are tried."""
+    """Inject a fault into products with more than ``most`` rows; returns the row counts of all products tried."""
 
     def installed(fault, most):
         tried = []
@@ -85,7 +85,7 @@ def install(monkeypatch):
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("format", ["coo", "csr", "csc"])
 @pytest.mark.parametrize("most", [0, 1, 2, 5])
-def test_large_products_that_fail_are_made_of_smaller_ones(format, fault, most, install, monkeypatch):
+def test_large_products_that_fail_are_split(format, fault, most, install, monkeypatch):
     """https://github.com/cupy/cupy/issues/10033"""
     monkeypatch.setattr(_sparse, "_AT_ONCE", 0)
     (a, first), (b, second) = matrix((11, 8), 0, format), matrix((8, 9), 1)
@@ -100,9 +100,9 @@ def test_large_products_that_fail_are_made_of_smaller_ones(format, fault, most, 
 
 @pytest.mark.parametrize("fault", [no_entries, no_resources])
 @pytest.mark.parametrize("shapes", [((11, 8), (8, 9)), ((1, 1), (1, 1)), ((9, 1), (1, 300))])
-def test_few_products_are_made_without_cusparse(fault, shapes, install):
+def test_small_products_that_fail_are_computed_without_cusparse(fault, shapes, install):
     (a, first), (b, second) = matrix(shapes[0], 0), matrix(shapes[1], 1)
-    b.data[0] = np.inf  # which meets no zero
+    b.data[0] = np.inf  # not multiplied by any zero
     second = b.get().toarray()
     tried = install(fault, 0)
     with np.errstate(invalid="ignore"):
@@ -111,7 +111,7 @@ def test_few_products_are_made_without_cusparse(fault, shapes, install):
     assert tried == [shapes[0][0]]
 
 
-def test_a_lack_of_memory_that_stays_is_told(install, monkeypatch):
+def test_a_persistent_lack_of_memory_is_reported(install, monkeypatch):
     install(no_memory, 0)
     monkeypatch.setattr(_sparse, "_expanded", no_memory_at_all)
     (a, _), (b, _) = matrix((11, 8), 0), matrix((8, 9), 1)
@@ -119,14 +119,14 @@ def test_a_lack_of_memory_that_stays_is_told(install, monkeypatch):
         xo.matmul(a, b)
 
 
-def test_what_cancels_is_no_fault():
-    """SciPy leaves no entry there, cuSPARSE a zero: both will do."""
+def test_cancellation_is_not_a_fault():
+    """SciPy stores no entry there and cuSPARSE a zero; both are correct."""
     left, right = cupy.array([[1.0, 1.0], [2.0, 2.0]]), cupy.array([[1.0], [-1.0]])
     product = xo.matmul(xo.sparse.from_dense(left), xo.sparse.from_dense(right))
     np.testing.assert_array_equal(product.get().toarray(), np.zeros((2, 1)))
 
 
-def test_what_cannot_meet_is_not_multiplied(install):
+def test_operands_without_common_indices_are_not_multiplied(install):
     tried = install(no_resources, 0)
     left, right = cupy.array([[1.0, 0.0], [2.0, 0.0]]), cupy.array([[0.0], [1.0]], "float32")
     product = xo.matmul(xo.sparse.from_dense(left), xo.sparse.from_dense(right))
@@ -138,9 +138,9 @@ def test_wide_dense_operands_are_refused_where_cusparse_gives_zeros(monkeypatch)
     (s, _), wide = matrix((2, 3), 0), cupy.broadcast_to(cupy.ones((3, 1)), (3, 65535 * 16 + 1))
     for version, bad in (("14.0.1", True), ("14.1.0", False)):
         monkeypatch.setattr(_sparse, "versions", lambda version=version: {"cupy": version})
-        (_, _, can), _ = SparseBackend(xo.backend("cupy"), SPARSE).kernels["matmul"]
+        (_, _, refusal), _ = SparseBackend(xo.backend("cupy"), SPARSE).kernels["matmul"]
         for args in ((s, wide), (wide.T, xo.sparse.transpose(s))):
-            reason = can(Call(args, {}))
+            reason = refusal(Call(args, {}))
             assert bad == (reason is not None and "issues/9850" in reason)
         for args in ((s, wide[:, 1:]), (s, wide[:, 0]), (s, xo.sparse.transpose(s)), (cupy.ones(2), s)):
-            assert can(Call(args, {})) is None
+            assert refusal(Call(args, {})) is None

@@ -1,7 +1,7 @@
-"""The companion of CuPy's sparse matrices: held against dense NumPy in double precision.
+"""The sparse part of the CuPy backend, compared with dense NumPy in double precision.
 
-Run by tests/contract/test_cupy_sparse.py, with the stand-in CuPy first on the path. What guards the products is held to
-account in cupy_products_suite.py.
+Run by tests/contract/test_cupy_sparse.py, with the stand-in CuPy first on the path. The checks around products are
+tested in cupy_products_suite.py.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def values(dtype, size, seed=0):
 
 
 def operand(format, shape=(6, 8), dtype="float64", count=30, index="int32", seed=0, kind="matrix"):
-    """A container with entries wherever they fall, out of order and many at the same place; and what it stands for."""
+    """A container with random entries, unsorted and with many duplicates, and its dense array."""
     random = np.random.default_rng((seed, *shape))
     count = count if min(shape) else 0
     rows, columns = (random.integers(0, max(extent, 1), count).astype(index) for extent in shape)
@@ -57,7 +57,7 @@ def array(shape, dtype="float64", seed=1):
 
 
 def check(s, want, format=None, dtype=None):
-    """A container, canonical, in CuPy's class of the format, that stands for what it should."""
+    """Check that s is a canonical container of the format's class in CuPy, with the expected values."""
     if format is not None:
         assert type(s) is getattr(native, f"{format}_matrix")
         xo.sparse.validate(s, canonical=True)
@@ -116,10 +116,10 @@ def test_from_dense(format, dtype, shape):
 def test_from_dense_indices():
     x, _ = array((6, 8))
     for format, index in itertools.product(FORMATS, ("int32", "int64")):
-        for asked in (index, None):
-            p = xo.sparse.parts(xo.sparse.from_dense(x, format, index_dtype=asked))
+        for requested in (index, None):
+            p = xo.sparse.parts(xo.sparse.from_dense(x, format, index_dtype=requested))
             found = {a.dtype.name for name, a in p.arrays.items() if name != "data"}
-            assert found == {asked or "int32"}
+            assert found == {requested or "int32"}
     wide = cupy.zeros((0, 2**31))
     assert xo.sparse.parts(xo.sparse.from_dense(wide)).indices.dtype == "int64"
     with pytest.raises(xo.Unsupported, match=r"int32 indices cannot count.*Instead: index_dtype='int64'"):
@@ -173,15 +173,15 @@ def test_results_own_their_memory(format):
 
 
 def test_transpose():
-    """Over the same arrays, but for coo, whose entries must be put in order."""
+    """The transpose shares the arrays, except for coo, whose entries must be sorted."""
     s, want = operand("coo")
     check(xo.sparse.transpose(s), want.T, "coo")
     for format, other in (("csr", "csc"), ("csc", "csr")):
         s, _ = operand(format)
-        turned = xo.sparse.transpose(s)
-        assert turned.format == other
-        assert turned.indices is s.indices
-        assert turned.data is s.data
+        transposed = xo.sparse.transpose(s)
+        assert transposed.format == other
+        assert transposed.indices is s.indices
+        assert transposed.data is s.data
 
 
 @pytest.mark.parametrize("dtypes", list(itertools.product(DTYPES, DTYPES)))
@@ -240,7 +240,7 @@ def test_add_and_multiply(format, dtype):
         check(product, first * number, format, np.result_type(dtype, number))
 
 
-def test_multiply_refuses_what_would_be_integers():
+def test_multiply_refuses_integer_results():
     a, _ = operand("csr", dtype="bool")
     with pytest.raises(xo.Unsupported, match=r"not int64. Instead: xo.astype"):
         xo.sparse.multiply(a, 2)
@@ -252,7 +252,7 @@ def test_only_entries_are_multiplied():
 
 
 def test_infinities_keep_their_parts():
-    """A sum of parts times 1j would make inf + nan j of it."""
+    """Adding the imaginary part times 1j would give inf + nan j."""
     coords = cupy.zeros(2, "int32")
     s = native.coo_matrix((cupy.array([np.inf, 1j]), (coords, coords)), shape=(1, 1))
     assert complex(xo.sparse.to_dense(s)[0, 0]) == complex(np.inf, 1)
@@ -287,19 +287,19 @@ def test_wide_matrices_need_no_keys_of_row_times_columns():
 
 
 def test_the_host_kernels_are_refused():
-    """The memory is the device's: only the first kernel of each verb can serve."""
+    """The memory is on the device, so only the first kernel of each operation can serve."""
     x, _ = array((6, 8))
     s, _ = operand("csr")
     for verb in VERBS:
-        (name, _, _), (host, _, can) = xo.backend(x).sparse.kernels[verb]
+        (name, _, _), (host, _, refusal) = xo.backend(x).sparse.kernels[verb]
         assert (name, host) == ("cusparse" if verb == "matmul" else "cupy", "host")
         args = (x, _sparse.Compaction("csr")) if verb == "from_dense" else (s, x)
-        assert can(Call(args, {})) == "the values are on cuda:0, not in host memory"
+        assert refusal(Call(args, {})) == "the values are on cuda:0, not in host memory"
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_conversion_part_by_part(format, dtype):
+def test_conversion_of_parts(format, dtype):
     for index in ("int32", "int64"):
         s, want = operand(format, dtype=dtype, index=index, kind="array")
         host = xo.sparse.convert(s, backend="numpy")
@@ -340,7 +340,7 @@ def test_wrap_keeps_the_arrays_and_does_not_wait(index, monkeypatch):
             np.testing.assert_array_equal(found.get(), x.get())
 
 
-def test_containers_that_are_no_matrices_of_ours():
+def test_unsupported_containers():
     line = native.coo_array((cupy.array([1.0, 2.0, 4.0]), (cupy.array([2, 0, 2]),)), shape=(4,))
     assert xo.sparse.parts(line).coords.shape == (1, 3)
     assert xo.sparse.to_dense(line).get().tolist() == [2.0, 0.0, 5.0, 0.0]

@@ -1,4 +1,4 @@
-"""The CuPy backend against the real CuPy, which imports without a GPU: every name and every argument exists there.
+"""The CuPy backend on the real CuPy, which imports without a GPU: every name and argument that it uses exists.
 
 Run by make cupy-signatures, in an environment of its own.
 """
@@ -24,7 +24,7 @@ TOOL = runpy.run_path(str(ROOT / "tools" / "cupy_signatures.py"))
 BACKEND = sorted(Path(xarrayops_backends.cupy.__file__).parent.glob("*.py"))
 COMPAT = sorted(Path(array_api_compat.cupy.__file__).parent.glob("*.py"))
 GAPS = {"pin_memory"}
-"""What the backend itself says that CuPy has not."""
+"""The gaps that the backend declares."""
 
 
 def test_this_is_the_real_cupy():
@@ -32,16 +32,16 @@ def test_this_is_the_real_cupy():
     assert cupy.__version__ == json.loads(TOOL["FILE"].read_text())["cupy"]
 
 
-def test_the_backend_is_built_and_lacks_nothing():
+def test_the_backend_loads_without_missing_functions():
     backend = xo.backend("cupy")
     assert {name for name, function in backend.functions.items() if gap_of(function) is not None} == GAPS
     assert backend.sparse is not None
 
 
 def named(path):
-    """The dotted names under ``cupy`` and ``cupyx`` in a module, but for those that it asks for with ``hasattr``.
+    """The dotted names under ``cupy`` and ``cupyx`` in a module, except those that it tests with ``hasattr``.
 
-    Each comes with the call whose function it is, or None.
+    Each name comes with the call of which it is the function, or None.
     """
     tree = ast.parse(path.read_text())
     aliases = {
@@ -59,12 +59,12 @@ def named(path):
         if alias.name != "*"
     }
     calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    asked = {ast.unparse(call.args[1]).strip("'") for call in calls.values() if ast.unparse(call.func) == "hasattr"}
+    tested = {ast.unparse(call.args[1]).strip("'") for call in calls.values() if ast.unparse(call.func) == "hasattr"}
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Attribute, ast.Name)) and id(node) not in inner:
             root, _, rest = ast.unparse(node).partition(".") if _is_dotted(node) else ("", "", "")
-            if root in aliases and rest.rpartition(".")[2] not in asked:
+            if root in aliases and rest.rpartition(".")[2] not in tested:
                 yield ".".join(filter(None, (aliases[root], rest))), calls.get(id(node))
 
 
@@ -75,7 +75,7 @@ def _is_dotted(node):
 
 
 def resolved(name):
-    """What a name stands for, or, where it ends in attributes of a value, the longest part that is CuPy's."""
+    """The object with this name; if the name ends in attributes of a value, the object of its longest part in CuPy."""
     found = TOOL["resolve"](name.partition(".")[0])
     for attribute in name.split(".")[1:]:
         found = getattr(found, attribute)

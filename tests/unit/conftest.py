@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from xarrayops import plugin
-from xarrayops._core import registry
+from xarrayops._core import dispatch, registry
 from xarrayops._ops.exchange import convert
 from xarrayops._system.process import Worker
 
@@ -33,7 +33,13 @@ def entries(monkeypatch):
 
     registry.entry_points.cache_clear()
     with ExitStack() as stack:
-        for memory in (registry._by_class, registry._generic, registry.by_module, convert._shortcuts):
+        for memory in (
+            registry._by_class,
+            registry._generic,
+            registry.by_module,
+            dispatch._backends,
+            convert._shortcuts,
+        ):
             stack.enter_context(mock.patch.dict(memory, clear=True))
         yield install
     registry.entry_points.cache_clear()

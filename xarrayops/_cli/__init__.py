@@ -1,1 +1,1 @@
-"""Command lines."""
+"""The command lines of the package."""

@@ -1,4 +1,4 @@
-"""What the command lines of this package share."""
+"""Arguments and output that the command lines of this package share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rich.console import Console
 from xarrayops.errors import available_names
 
 INTERRUPTED = 130
-"""The exit status, as shells have it: 128 and the number of SIGINT."""
+"""The exit status after SIGINT, as in shells: 128 plus the number of the signal."""
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _WIDTH_OF_FILES = 160
 
 
 def names(text: str) -> tuple[str, ...]:
-    """An argument that lists names with commas between them."""
+    """An argument that is a list of names, separated by commas."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
@@ -33,18 +33,18 @@ def seconds(text: str) -> float:
 
 
 def console() -> Console:
-    """For the results: as wide as the terminal, or as files may be."""
+    """The console for results: as wide as the terminal; a fixed width for files."""
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_FILES)
 
 
 def select(known: Iterable[str], wanted: Sequence[str], what: str, shown: Sequence[str] = ()) -> list[str]:
-    """The wanted names in the order they are known, all of them if none is wanted.
+    """The wanted names in the order of ``known``; all known names if ``wanted`` is empty.
 
     Raises
     ------
     ValueError
-        A name is not known; the message lists those that are, or ``shown``, and the closest one.
+        A name is unknown. The message lists the known names, or ``shown`` if given, and the closest name.
     """
     known = list(known)
     unknown = [name for name in wanted if name not in known]

@@ -1,4 +1,4 @@
-"""The command ``xarrayops``, which is ``python -m xarrayops`` too: it runs one of the command lines of this package."""
+"""The command ``xarrayops``, also ``python -m xarrayops``: it runs one of the command lines of this package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMANDS = {
         "convert arrays of every library to every library, and compare with what explain predicts",
     ),
 }
-"""The module of each command, which is imported for that command alone, and what the command does."""
+"""The module of each command, and its help text. Only the module of the command that runs is imported."""
 _HELP = ("-h", "--help")
 
 
@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; without its name, the doctor. The exit status is that of the command."""
+    """Run a command, by default the doctor, and return its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in _HELP):
         given.insert(0, "doctor")

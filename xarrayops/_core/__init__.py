@@ -1,1 +1,1 @@
-"""From a call to the function that serves it: backends, their namespaces, and dispatch by class."""
+"""Dispatch: find the function that serves a call, by the classes of its arguments."""

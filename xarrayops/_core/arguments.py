@@ -1,4 +1,4 @@
-"""The arguments of a call: which may be arrays, which backend serves all of them, and what an error says of them."""
+"""The arguments of a call: which of them may be arrays, their one backend, and their description in errors."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     import inspect
 
 NON_ARRAY_TYPES = SCALARS | {type(None)}
-"""The classes that belong to any library: Python's numbers, and that of None."""
+"""The classes that every library accepts: Python's numbers, and the class of None."""
 ALLOWED_SCALARS: dict[str, frozenset[type]] = {
     "array": frozenset(),
     "arrays": frozenset(),
     "operand": SCALARS,
     "maybe": NON_ARRAY_TYPES,
 }
-"""Those of them that a parameter takes beside arrays, by its role."""
+"""The classes of `NON_ARRAY_TYPES` that a parameter accepts, by its role."""
 HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 """The roles of the parameters of hooks; those of the standard's functions are in its table."""
 PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
-"""The names of verbs as users know them, by the hook that serves them."""
+"""The public name of a verb, by its hook."""
 
 
 def roles(verb: str) -> dict[str, str]:
-    """The parameters of a standard function or a hook that take arrays, each with its role."""
+    """The array parameters of a standard function or a hook, each with its role."""
     if verb in SURFACE:
         return ROLES.get(verb, {})
     return {name: HOOK_ROLES[name] for name in signature(verb).parameters if name in HOOK_ROLES}
@@ -52,14 +52,14 @@ def signature(verb: str) -> inspect.Signature:
 
 
 def is_misplaced(cls: type, role: str) -> bool:
-    """Whether a class is that of None or of a number where a parameter of that role takes arrays only."""
+    """Whether the class is that of None or of a number, and a parameter of that role does not accept it."""
     return cls in NON_ARRAY_TYPES and cls not in ALLOWED_SCALARS[role]
 
 
 def require_array_argument(verb: str, name: str, value: Any, role: str) -> Any:
-    """The argument, which may not be None or a number where its role asks for an array."""
+    """Return the argument; raise if it is None or a number and its role requires an array."""
     if is_misplaced(type(value), role):
-        fix = "" if value is None else f" Make it one: xo.asarray({value!r})."
+        fix = "" if value is None else f" Instead: xo.asarray({value!r})."
         raise BackendNotFound(
             f"xo.{PUBLIC_NAMES.get(verb, verb)}: argument {name} is {value!r}, but it must be an array.{fix}"
         )
@@ -67,12 +67,12 @@ def require_array_argument(verb: str, name: str, value: Any, role: str) -> Any:
 
 
 def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The arguments that may be arrays, each with the name that an error gives it; members of sequences one by one."""
+    """The arguments that may be arrays, by their names in errors; each item of a sequence has an entry."""
     taking = roles(verb)
     for name, value in signature(verb).bind(*args, **kwargs).arguments.items():
         members = [(f"{name}[{i}]", m) for i, m in enumerate(value)] if isinstance(value, (tuple, list)) else []
         role = taking.get(name)
-        if role is None:  # an index, say
+        if role is None:  # an index, for example
             yield from ((place, m) for place, m in (*members, (name, value)) if _may_be_array(m))
         elif role == "arrays" and (members or not value):
             yield from ((place, require_array_argument(verb, place, member, role)) for place, member in members)
@@ -95,22 +95,25 @@ def has_array_namespace(cls: type) -> bool:
 
 
 def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = False) -> Backend:
-    """The one backend that serves all arguments, sparse containers too if asked; scalars and None belong to any.
+    """The one backend that serves all arguments. Every backend accepts scalars and None.
+
+    With ``containers`` it accepts sparse containers too.
 
     Raises
     ------
     MixedBackends
-        It names each argument with its library, dtype, shape and device, and the conversion that would fix the call.
+        The arguments belong to several libraries. The message describes each of them, and shows a conversion.
     BackendNotFound, Unsupported
-        An argument is no array, or one that is not served; there is no array at all.
+        An argument is not an array or not supported, or no argument is an array.
     """
     arrays = {name: x for name, x in arguments.items() if type(x) not in NON_ARRAY_TYPES}
     if not arrays:
-        given = ", ".join(f"{name}={x!r}" for name, x in arguments.items()) or "nothing"
-        raise BackendNotFound(f"xo.{verb} needs an array to determine the library; it was given {given}.")
+        values = ", ".join(f"{name}={x!r}" for name, x in arguments.items())
+        received = f"the arguments are {values}" if values else "no arrays were given"
+        raise BackendNotFound(f"xo.{verb} needs an array to determine the library; {received}.")
     found = {name: _backend_of_argument(verb, name, x, containers=containers) for name, x in arrays.items()}
     if len(set(found.values())) > 1:
-        raise MixedBackends(_mixture(verb, arrays, found))
+        raise MixedBackends(_several_libraries_message(verb, arrays, found))
     return next(iter(found.values()))
 
 
@@ -120,28 +123,28 @@ def _backend_of_argument(verb: str, name: str, x: Any, *, containers: bool) -> B
         raise Unsupported(f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
     sparse = registry.backend_of_container(type(x))
     if sparse is not None and not containers:
-        way_out = f"a function of xo.sparse, or xo.sparse.to_dense({name})"
-        raise Unsupported(f"xo.{verb}: argument {name} is a sparse {type(x).__name__}. Instead: {way_out}")
+        instead = f"a function of xo.sparse, or xo.sparse.to_dense({name})"
+        raise Unsupported(f"xo.{verb}: argument {name} is a sparse {type(x).__name__}. Instead: {instead}")
     backend = sparse or registry.register_conforming(x)
     if backend is None:
         raise BackendNotFound(
-            f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is no array of a library "
-            f"that we know. Make it one: xo.asarray({name})."
+            f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is not an array of "
+            f"a known library. Instead: xo.asarray({name})."
         )
     return registry.refined(backend, x)
 
 
-def _mixture(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> str:
+def _several_libraries_message(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> str:
     parts = [f"{name}: {described(arrays[name], b)}" for name, b in found.items()]
     first = next(iter(found.values()))
     foreign = [name for name, b in found.items() if b is not first]
     target = f'"{first.name}"' if first.has_entry_point else first.name
     fixes = " and ".join(f"{name} -> xo.convert({name}, {target})" for name in foreign)
-    return f"xo.{verb} was given arrays of several libraries: {'; '.join(parts)}. Convert so that one serves: {fixes}."
+    return f"xo.{verb} was given arrays of several libraries: {'; '.join(parts)}. Convert to one library: {fixes}."
 
 
 def described(x: Array, backend: Backend) -> str:
-    """An array as an error shows it, ``numpy float64 (3, 2) on cpu``; what is not known, as of a tracer, is absent."""
+    """Describe an array for an error, as ``numpy float64 (3, 2) on cpu``; what a tracer does not know is left out."""
     dtype = _if_known(lambda: backend.functions["dtype_name"](x.dtype) or x.dtype)
     shape = _if_known(lambda: tuple(x.shape))
     native = _if_known(lambda: backend.functions["device"](x))
@@ -152,8 +155,8 @@ def described(x: Array, backend: Backend) -> str:
 
 
 def _if_known(ask: Callable[[], Any]) -> Any:
-    """The answer, or None where a library raises: that must not hide the error that is being reported."""
+    """Call ``ask``; None if it raises, because that error must not replace the one that is reported."""
     try:
         return ask()
-    except Exception:  # whatever a library raises of an array that it has not made yet
+    except Exception:  # a library may raise any error about a tracer
         return None

@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 
 class Backend:
-    """What serves the arrays of one library.
+    """The functions that serve the arrays of one library.
 
     Attributes
     ----------
     name : str
         The library's root package, such as ``"torch"``.
     namespace : module
-        The array API standard 2025.12 in this library: native dtypes, our completed functions.
+        The functions of the array API standard 2025.12 for this library, with its native dtypes.
     module : module
         The backend module (see `xarrayops.plugin`).
     functions : dict
-        What serves each verb and hook, by name.
+        The function of each verb and hook, by name.
     kernels : dict
-        The kernels of those verbs and hooks of which the backend lists some, best first.
+        The kernels of a verb or hook, best first, where the backend lists them.
     origins : dict
-        Where each function comes from, as `explain` says it.
+        Where each function comes from, in the words of `explain`.
     refuse, refine : function or None
-        These hooks, where the backend has them itself: the generic ones say no to every array.
+        These hooks, if the backend defines them. None stands for the generic ones, which return None for every array.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -64,7 +64,7 @@ class Backend:
                 self.functions[verb] = _named_gap(name, verb, gap)
 
     def _twin(self, hook: str) -> Callable[..., Any]:
-        """The generic function of a hook, on the library's namespace."""
+        """The generic function of a hook, with the library's namespace bound."""
         generic: Callable[..., Any] = getattr(arrays, hook)
         return generic if gap_of(generic) else partial(generic, self.namespace)
 
@@ -72,11 +72,11 @@ class Backend:
         return f"<xarrayops backend {self.name}>"
 
     def own_hook(self, hook: str) -> Callable[..., Any] | None:
-        """The function of a hook that the backend has itself; None where the generic one serves."""
+        """The backend's own function of a hook; None where the generic one is used."""
         return None if self.origins[hook] == GENERIC else self.functions[hook]
 
     def devices(self) -> list[Device]:
-        """The devices that can be used. The library is asked once: to make handles of devices takes a while."""
+        """The usable devices. They are cached, because it takes long to create device handles."""
         return list(self._devices)
 
     @cached_property
@@ -85,7 +85,7 @@ class Backend:
 
     @cached_property
     def _host(self) -> Device | None:
-        """The host, where the library computes there; accelerators are not looked for, which may start them."""
+        """The CPU device, if the library computes there. Accelerators are not queried: that may initialise them."""
         try:
             native = self.functions["as_device"]("cpu")
         except (ValueError, TypeError, RuntimeError):
@@ -93,9 +93,9 @@ class Backend:
         return Device("cpu", "cpu", native)
 
     def device_of(self, x: Array) -> Device | None:
-        """The device that holds x, without waiting for the values of x.
+        """The device of x, without waiting for the values of x.
 
-        None where there is no one such device (a tracer, a task graph, an array sharded over several devices).
+        None if x has no single device (a tracer, a task graph, an array sharded over several devices).
         """
         if self.functions["is_lazy"](x):
             return None
@@ -105,48 +105,48 @@ class Backend:
         return next((device for device in self._devices if device.native == native), None)
 
     def device_at(self, kind: str, index: int) -> Device | None:
-        """The device of that kind and index, which is the same for every library; None where the library has none.
+        """The device of that kind and index, which mean the same in every library; None if the library has none.
 
-        Host memory is one place for all, whatever number a library gives to its CPU devices.
+        All CPU devices share host memory, so their index is ignored.
         """
         if kind == "cpu":
             return self._host
         return next((device for device in self._devices if (device.kind, device.index) == (kind, index)), None)
 
     def device_attributes(self, device: Device) -> dict[str, int | str]:
-        """What the library says of one of its devices: clocks, units and memory, as far as they are known."""
+        """What the library reports about a device: clocks, units and memory, as far as known."""
         attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
         return attributes
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of the library and of what it runs on."""
+        """The versions of the library and of what it runs on."""
         versions: dict[str, str] = self.functions["versions"]()
         return versions
 
     @property
     def has_entry_point(self) -> bool:
-        """Whether the library is known by its name; one without an entry point is named by its namespace."""
+        """Whether the backend has an entry point and so a name; others are selected by their namespace module."""
         return self.name in entry_points()
 
     @property
     def immutable(self) -> bool:
-        """Whether the library never writes an array's memory."""
+        """Whether the library never writes to the memory of an array."""
         return bool(getattr(self.module, "IMMUTABLE", False))
 
     @property
     def no_strides(self) -> Gap | None:
-        """Why the library's arrays have no strides; None where they have."""
+        """Why the library's arrays have no strides; None if they have strides."""
         return getattr(self.module, "NO_STRIDES", None)
 
     @property
     def shared_environment(self) -> dict[str, str]:
-        """Environment variables, to be set before the first array, by which several processes share a device."""
+        """The environment variables that let processes share a device. They must be set before the first array."""
         return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that decide how the library works, as far as they are set."""
+        """The environment variables that configure the library, if they are set."""
         names = getattr(self.module, "ENVIRONMENT", ())
         prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
         known = ((name, value) for name, value in os.environ.items() if name in names or name.startswith(prefixes))
@@ -154,52 +154,50 @@ class Backend:
 
     @property
     def settings(self) -> dict[str, dict[str, str]]:
-        """Ways to set the library up, by name, as environment variables."""
+        """Named configurations of the library, as environment variables."""
         return dict(getattr(self.module, "SETTINGS", {}))
 
     @property
     def known_bad(self) -> tuple[KnownBad, ...]:
-        """Faults of some of the library's versions, as the backend file lists them."""
+        """The known faults of some versions of the library, as the backend lists them."""
         return tuple(getattr(self.module, "KNOWN_BAD", ()))
 
     @property
     def untraceable(self) -> dict[str, Gap]:
-        """The functions that the library's own compiler cannot trace (for Dask: that must compute), with the reason."""
+        """The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason."""
         return dict(getattr(self.module, "UNTRACEABLE", {}))
 
     @property
     def sparse_classes(self) -> str:
-        """The package in which classes of sparse containers are defined; empty where there are none but its arrays."""
+        """The package that defines the classes of sparse containers; empty if the library has no such classes."""
         support = getattr(self.module, "SPARSE", None)
         return "" if support is None else support.classes
 
     @property
     def has_sparse_layouts(self) -> bool:
-        """Whether arrays of the library's own classes may be sparse containers."""
+        """Whether an instance of the library's array classes may be a sparse container."""
         support = getattr(self.module, "SPARSE", None)
         return support is not None and not support.classes
 
     @cached_property
     def sparse(self) -> SparseBackend:
-        """What serves the library's sparse containers; imports what they need.
+        """The sparse backend of the library; imports the packages that it needs.
 
         Raises
         ------
         Unsupported
-            The library has none that we know, or a package that they need is missing.
+            The library has no supported sparse containers, or a required package is missing.
         """
-        from xarrayops._core.sparse_backend import SparseBackend  # with it come NumPy and the host kernels
+        from xarrayops._core.sparse_backend import SparseBackend  # it imports NumPy and the host kernels
 
         support = getattr(self.module, "SPARSE", None)
         if support is None:
-            raise Unsupported(
-                f'{self.name} has no sparse containers that we know. Instead: xo.convert(x, "numpy") first'
-            )
+            raise Unsupported(f'{self.name} has no supported sparse containers. Instead: xo.convert(x, "numpy") first')
         return SparseBackend(self, support)
 
     @constant_while_tracing
     def native_dtype(self, dtype: Any) -> Any:
-        """The native dtype for a standard name; a native dtype itself. A dtype of another library raises."""
+        """The native dtype of a name; a native dtype is returned as it is. A dtype of another library raises."""
         if isinstance(dtype, str):
             try:
                 return self.functions["as_dtype"](dtype)
@@ -209,18 +207,18 @@ class Backend:
             owner = dtype_backend_name(dtype)
             if owner not in (None, self.name):
                 raise MixedBackends(
-                    f"dtype {dtype} belongs to {owner}, but the call runs on {self.name}. "
-                    f'Name the dtype by a string, such as "float32", and it fits every library.'
+                    f"dtype {dtype} belongs to {owner}, but the call uses {self.name}. "
+                    f'Instead: name the dtype by a string such as "float32", which every library accepts.'
                 )
         return dtype
 
     @constant_while_tracing
     def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:
-        """Whether a dtype is of one of some kinds, each a kind of the standard, a dtype or a dtype's name."""
+        """Whether a dtype is of one of the kinds: a kind of the standard, a dtype, or a dtype's name."""
         native = self.native_dtype(dtype)
         name = self.functions["dtype_name"](native)
         for kind in kinds:
-            if isinstance(kind, str) and kind in DTYPE_NAMES:  # a library that lacks the dtype has no array of it
+            if isinstance(kind, str) and kind in DTYPE_NAMES:  # the library lacks the dtype, so the answer is no
                 found = kind == name
             else:
                 found = self.functions["isdtype"](native, kind if isinstance(kind, str) else self.native_dtype(kind))
@@ -230,7 +228,7 @@ class Backend:
 
     @constant_while_tracing
     def native_device(self, device: Any) -> Any:
-        """The native device for a name such as ``"cuda:1"``, or a native device itself."""
+        """The native device of a name such as ``"cuda:1"``; a native device is returned as it is."""
         try:
             return self.functions["as_device"](device)
         except (ValueError, TypeError, RuntimeError) as error:
@@ -238,7 +236,7 @@ class Backend:
 
 
 def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:
-    """What raises for a gap, with the verb and the library, which a backend file need not repeat."""
+    """A function that raises the gap, with the names of the verb and the library."""
     refuse = unsupported(f"xo.{verb} does not serve {name} arrays: {gap.why}", instead=gap.instead)
     vars(refuse)["gap"] = gap
     return refuse

@@ -1,4 +1,4 @@
-"""Which function creates an array, and where: by ``like=``, by ``backend=``, or by the default."""
+"""Which function creates an array, and on which device: by ``like=``, by ``backend=``, or by the default."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xarrayops.errors import BackendNotFound
 
 
 def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) -> tuple[Callable[..., Any], Any, Any]:
-    """What creates an array: the function, the native dtype and the native device.
+    """How to create an array: the function, the native dtype and the native device.
 
-    ``like`` gives library and device, ``name`` the library; without both the default does (`xarrayops.use`).
+    ``like`` gives the library and the device, ``name`` the library. Without both, `xarrayops.use` decides.
     """
     refuse_both(verb, like, name)
     if like is None and name is None:
@@ -31,13 +31,13 @@ def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) ->
 
 
 def refuse_both(verb: str, like: Any, name: str | None) -> None:
-    """Raise where both ``like=`` and ``backend=`` name a library."""
+    """Raise if both ``like=`` and ``backend=`` are given."""
     if like is not None and name is not None:
         raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
 
 
 def creation_backend(like: Any, name: str | None) -> Backend:
-    """The backend that creates: of a name, or of an array's class."""
+    """The backend that creates the array: that of a name, or of an array's class."""
     if name is not None:
         return backend_named(name)
     backend = backend_of_class(type(like))

@@ -1,4 +1,4 @@
-"""The library and device of arrays that are made from nothing."""
+"""The default library and device of creation functions."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _blocks: ContextStack[Default] = ContextStack("xarrayops.use")
 
 
 class use:  # noqa: N801 - reads as a statement: with xo.use("torch")
-    """Make a library, and a device of it, the default of creation functions inside a ``with`` block.
+    """Set the default library and device of creation functions inside a ``with`` block.
 
-    Without a block the environment variable ``XARRAYOPS_BACKEND`` names the library, and without that it is NumPy. The
-    default is local to the thread or task. A block around a compiled function does not reach into what torch.compile
-    traced with ``fullgraph=True``: pass ``backend=`` or ``like=`` there.
+    Outside a block the environment variable ``XARRAYOPS_BACKEND`` names the library; if it is not set, NumPy is the
+    default. A block affects its own thread or task only. It does not affect functions that torch.compile traced with
+    ``fullgraph=True``: pass ``backend=`` or ``like=`` there.
 
     Parameters
     ----------
     backend : str
         The backend's name, such as ``"torch"``.
     device : optional
-        A device name such as ``"cuda:0"``, or a native device; default: the library's own default.
+        A device name such as ``"cuda:0"``, or a native device. Default: the library's default device.
 
     Raises
     ------
     BackendNotFound
-        When an array is created and no backend has the name.
+        No backend has the name. Raised when an array is created.
 
     Examples
     --------

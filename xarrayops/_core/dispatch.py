@@ -1,7 +1,7 @@
-"""From a call to the function that serves it: one look-up, by the classes of the arguments or by a backend.
+"""Dispatch: one look-up finds the function that serves a call, by the classes of its arguments or by a backend.
 
-A dispatching function holds a table keyed by the class of its array argument; with two array arguments a table of
-tables (cheaper than a tuple), with more the tuple of all classes, with a sequence the set of its classes::
+A dispatching function has a table. The key is the class of the array argument. For two array arguments it is a table of
+tables, which is faster than a tuple; for more, the key is the tuple of the classes; for a sequence, their set::
 
     def add(x1, x2, /):
         try:
@@ -10,12 +10,12 @@ tables (cheaper than a tuple), with more the tuple of all classes, with a sequen
             f = getattr(resolved, resolve("add", (type(x1), type(x2))))
         return f(x1, x2)
 
-An operation of several steps finds its backend once, by `require_one_backend`, and each step in ``backend.functions``.
+An operation of several steps calls `require_one_backend` once, and takes each step from ``backend.functions``.
 
-`resolve` finds the function, enters it in the table and returns the name under which `resolved` holds it. It returns a
-name, and not the function, because of torch.compile: Dynamo calls a function that is `constant_while_tracing` and takes
-a string for a constant, and it reads a module's attribute afresh each time, whereas it keeps the contents of a dict as
-they were when it first met it. It cannot trace the registry, so backends are found in the same way (`served_by`).
+`resolve` finds the function, enters it in the table and returns its name in `resolved`. It returns a name because of
+torch.compile: Dynamo calls a function that is `constant_while_tracing`, and treats a returned string as a constant. It
+reads the attributes of a module each time, but keeps the contents of a dict from its first access. It cannot trace the
+registry, so backends are found in the same way (`served_by`).
 """
 
 from __future__ import annotations
@@ -38,23 +38,25 @@ from xarrayops._core.arguments import (
 from xarrayops._core.integer_limits import LIMITED, within_limits
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
-from xarrayops._protocol.sparse import OF_CONTAINERS
+from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops._protocol.types import Array
 
 Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
 
-resolved = ModuleType("xarrayops._resolved", doc="The functions and backends that were found.")
+resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
 _tables: dict[str, Table] = {}
+_backends: dict[type, Backend] = {}
+"""The backend of each class, as far as one was found."""
 
 
 def table(verb: str) -> Table:
-    """The table of a verb: empty, to be filled by `resolve`."""
+    """A new table for a verb; `resolve` fills it."""
     return _tables.setdefault(verb, {})
 
 
 def function_for(verb: str, key: Classes) -> Callable[..., Any]:
-    """What serves a verb for some classes, where the call need not be as quick as that of a generated function."""
+    """The function of a verb for some classes, for callers that need not be as fast as a generated function."""
     try:
         return _tables[verb][key]
     except KeyError:
@@ -63,18 +65,18 @@ def function_for(verb: str, key: Classes) -> Callable[..., Any]:
 
 @constant_while_tracing
 def resolve(verb: str, key: Classes) -> str:
-    """Find what serves a verb for some classes, enter it in the verb's table, and return its name in `resolved`.
+    """Find the function of a verb for some classes, enter it in the verb's table, and return its name in `resolved`.
 
-    None and Python's numbers belong to any library where the table of the standard allows them, and nowhere else. Where
-    no one backend serves the classes, the name leads to a function that raises with the arguments in hand, or that
-    registers a class by its instance's ``__array_namespace__``.
+    None and Python's numbers are ignored where the table of the standard accepts them. If the classes do not determine
+    one backend, the function found is `dispatch_slow` for this verb. It examines the arguments themselves, registers a
+    class by ``__array_namespace__``, or raises.
     """
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {registry.backend_of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
-        sparse = registry.sparse_backend_of(arrays) if verb in OF_CONTAINERS else None
+        sparse = registry.sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
         return _enter(verb, key, f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb))
@@ -86,7 +88,7 @@ def resolve(verb: str, key: Classes) -> str:
 
 
 def _enter(verb: str, key: Classes, name: str, function: Callable[..., Any]) -> str:
-    """Enter what serves a key in the table of the verb, and publish it."""
+    """Enter the function of a key in the table of the verb, and publish it."""
     if isinstance(key, tuple) and len(key) == 2:
         table(verb).setdefault(key[0], {})[key[1]] = function
     else:
@@ -95,23 +97,23 @@ def _enter(verb: str, key: Classes, name: str, function: Callable[..., Any]) -> 
 
 
 def publish(name: str, value: Any) -> str:
-    """Keep something in `resolved`; the name under which it is found there."""
-    name = name.replace(".", "_")  # Dynamo takes a dot for the way to an attribute of an attribute
+    """Store an object in `resolved`, and return its name there."""
+    name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
     setattr(resolved, name, value)
     return name
 
 
 def _lacks_an_array(verb: str, key: Classes) -> bool:
-    """Whether None or a number stands in the key where an array must be."""
+    """Whether the key has the class of None or of a number where an array is required."""
     if isinstance(key, tuple):
         return any(is_misplaced(cls, role) for cls, role in zip(key, roles(verb).values(), strict=True))
     return True
 
 
 def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
-    """Serve a call whose classes alone do not determine the backend; raise if the arguments do not either."""
+    """Serve a call whose classes do not determine the backend; raise if the arguments do not determine it either."""
     arguments = dict(array_arguments(verb, args, kwargs))
-    backend = common_backend(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in OF_CONTAINERS)
+    backend = common_backend(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in CONTAINER_VERBS)
     bound = signature(verb).bind(*args, **kwargs)
     for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
         if bound.arguments.get(name) is not None:
@@ -120,25 +122,31 @@ def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
 
 
 @constant_while_tracing
-def _publish_backend_of(cls: type) -> str | None:
-    """The name in `resolved` of the backend of a class; None if there is none, or none until an instance is at hand."""
+def _resolve_backend(cls: type) -> str | None:
+    """The name in `resolved` of the backend of a class; None if the class alone does not determine a backend."""
     backend = registry.backend_of_class(cls)
-    return None if backend is None else publish_backend(backend)
+    if backend is None:
+        return None
+    _backends[cls] = backend
+    return publish_backend(backend)
 
 
 def publish_backend(backend: Backend) -> str:
-    """Keep a backend in `resolved`; the name under which it is found there."""
+    """Store a backend in `resolved`, and return its name there."""
     return publish(f"backend:{backend.module.__name__}", backend)
 
 
 def backend_of_class(cls: type) -> Backend | None:
-    """The backend of a class; None if no backend serves it, or none does until an instance is at hand."""
-    name = _publish_backend_of(cls)
-    return None if name is None else getattr(resolved, name)
+    """The backend of a class; None if the class alone does not determine a backend."""
+    try:
+        return _backends[cls]
+    except KeyError:
+        name = _resolve_backend(cls)
+        return None if name is None else getattr(resolved, name)
 
 
 def served_by(x: Array) -> Backend | None:
-    """The backend of this very array; None if x is refused, or its class is not registered yet."""
+    """The backend of this array; None if x is refused, or its class is not registered yet."""
     backend = backend_of_class(type(x))
     if backend is None or (backend.refuse is not None and backend.refuse(x) is not None):
         return None
@@ -147,7 +155,7 @@ def served_by(x: Array) -> Backend | None:
 
 
 def backend_named(name: str) -> Backend:
-    """The backend of that name; raises as `registry.backend_by_name`."""
+    """The backend of that name; raises like `registry.backend_by_name`."""
     backend: Backend = getattr(resolved, _publish_backend_named(name))
     return backend
 
@@ -158,12 +166,15 @@ def _publish_backend_named(name: str) -> str:
 
 
 def require_one_backend(verb: str, arguments: dict[str, Any]) -> Backend:
-    """The one backend that serves all arguments; raises as `common_backend`, which registers a class that is new."""
-    found = [served_by(x) for x in arguments.values() if type(x) not in NON_ARRAY_TYPES]
-    backend = found[0] if found else None
-    if backend is None or any(other is not backend for other in found):
-        return common_backend(verb, arguments)
-    return backend
+    """The one backend that serves all arguments. Registers a new class and raises like `common_backend`."""
+    backend = None
+    for x in arguments.values():
+        if type(x) not in NON_ARRAY_TYPES:
+            found = served_by(x)
+            if found is None or (backend is not None and found is not backend):
+                return common_backend(verb, arguments)
+            backend = found
+    return common_backend(verb, arguments) if backend is None else backend
 
 
 @constant_while_tracing

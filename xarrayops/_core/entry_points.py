@@ -1,4 +1,4 @@
-"""The entry points of the group ``xarrayops.backends``: the only door by which a backend comes in.
+"""The entry points of the group ``xarrayops.backends``, which every backend needs.
 
 An entry point's name is the root package of the array classes that it may serve; its value is the backend module.
 """
@@ -20,7 +20,7 @@ GROUP = "xarrayops.backends"
 
 @cache
 def entry_points() -> dict[str, EntryPoint]:
-    """The entry points by root package."""
+    """The entry points, by root package."""
     from importlib import metadata
 
     found: dict[str, EntryPoint] = {}
@@ -35,24 +35,24 @@ def entry_points() -> dict[str, EntryPoint]:
 
 
 def distribution_name(entry: EntryPoint) -> str:
-    """The distribution that an entry point comes from."""
+    """The distribution that defines an entry point."""
     return entry.dist.name if entry.dist is not None else entry.value
 
 
 def backend_name(entry: EntryPoint) -> str:
-    """The name of the backend that an entry point leads to: of all roots of one module, the module's own."""
+    """The name of the backend of an entry point: if several roots have one module, the root named like the module."""
     roots = sorted(root for root, other in entry_points().items() if other.value == entry.value)
     own = entry.value.rpartition(".")[2]
     return own if own in roots else roots[0]
 
 
 def names() -> list[str]:
-    """The names of all backends that an entry point leads to; imports none of them."""
+    """The names of all backends with an entry point. No backend is imported."""
     return sorted({backend_name(entry) for entry in entry_points().values()})
 
 
 def install_hint(entry: EntryPoint) -> str:
-    """The command that installs what a backend needs: the extras of its distribution that begin with its root."""
+    """The command that installs the library of a backend: the extras of its distribution that begin with its name."""
     dist, root = entry.dist, backend_name(entry).replace("_", "-")
     extras = [] if dist is None else dist.metadata.get_all("Provides-Extra") or []
     fitting = [e for e in extras if e == root] or [e for e in extras if e.startswith(f"{root}-")]
@@ -62,7 +62,7 @@ def install_hint(entry: EntryPoint) -> str:
 
 def unknown(name: str) -> BackendNotFound:
     """The error for a name that no backend has."""
-    listing = available_names(str(name).lower(), names()) if names() else "none is there; is xarrayops installed?"
+    listing = available_names(str(name).lower(), names()) if names() else "none; is xarrayops installed?"
     source = "XARRAYOPS_BACKEND is set to it. " if os.environ.get("XARRAYOPS_BACKEND") == name else ""
     return BackendNotFound(
         f"xarrayops has no backend {name!r}: {listing}{'' if listing.endswith('?') else '.'} {source}"
@@ -71,7 +71,7 @@ def unknown(name: str) -> BackendNotFound:
 
 
 def dtype_backend_name(dtype: Any) -> str | None:
-    """The name of the backend that a native dtype belongs to, judged by its class; None if unknown."""
+    """The name of the backend of a native dtype, by the dtype's class; None if unknown."""
     cls = dtype if isinstance(dtype, type) else type(dtype)
     root = cls.__module__.partition(".")[0]
     entry = entry_points().get(root)

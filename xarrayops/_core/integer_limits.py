@@ -1,4 +1,4 @@
-"""Python integers beside arrays of integers: what the dtype cannot hold raises, or is compared as what it is."""
+"""Python integers with integer arrays: a number that the dtype cannot hold raises, or is compared correctly."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ ARITHMETIC = (
     *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
 )
-"""The functions of two operands whose result has their dtype, which a Python integer must fit into."""
+"""The functions of two operands whose result has the dtype of the array, which must hold the Python integer."""
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-"""The functions of two operands that compare any numbers."""
+"""The functions of two operands that compare, and so accept any Python integer."""
 LIMITED = frozenset((*ARITHMETIC, *COMPARISONS))
 UNLIMITED = (-math.inf, math.inf)
-"""The limits that a Python integer never passes, for dtypes that are none of integers."""
+"""The limits for dtypes other than integers, which every Python integer is within."""
 
 
 def within_limits(verb: str, backend: Backend, *, scalar_first: bool) -> Callable[..., Any]:
-    """What serves an array beside a Python integer, where the library would wrap one that the dtype cannot hold.
+    """The function of a verb for an array and a Python integer, for a library that wraps integers out of range.
 
-    Such a number raises as in NumPy; compared, it is beyond every element. Calls of two arrays pay nothing.
+    An integer out of range raises as in NumPy; in a comparison it is beyond every element. Calls with two arrays do not
+    use this function.
     """
     function, as_dtype = backend.functions[verb], backend.functions["as_dtype"]
     limits = {as_dtype(name): pair for name, pair in INTEGER_LIMITS.items()}
 
     def beyond(name: str, x: Array, number: float) -> tuple[Array, float]:
-        """What compares as the operands do: fractions, beside an infinity."""
+        """The operands of an equivalent comparison: x as float32, and an infinity."""
         if verb not in COMPARISONS:
             dtype = backend.functions["dtype_name"](x.dtype)
             raise OverflowError(
                 f"xo.{verb}: the Python integer {number} does not fit into {dtype}, the dtype of {name}. "
-                f"Instead: xo.astype({name}, dtype) first, to a dtype that holds both"
+                f"Instead: xo.astype({name}, dtype) with a dtype that can hold both"
             )
         return backend.functions["astype"](x, as_dtype("float32")), math.inf if number > 0 else -math.inf
 

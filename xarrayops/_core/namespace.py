@@ -1,4 +1,4 @@
-"""From a backend module to its namespace: the standard's functions, as this library does them."""
+"""The namespace of a backend: the functions of the standard for its library."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from xarrayops.errors import Unsupported
 EXTENSIONS = ("linalg", "fft")
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 GENERIC = "xarrayops' generic function, written on the standard alone"
-"""The origin of a generic twin."""
+"""The origin of a generic function."""
 
 
 def verb_attribute(verb: str) -> str:
-    """The name that a backend module gives to its implementation of a verb."""
+    """The name of the function of a verb in a backend module."""
     return verb.replace(".", "_")
 
 
 def lookup(namespace: Any, verb: str) -> Callable[..., Any] | None:
-    """The function of a standard namespace, extensions included; None if it has none."""
+    """The function of a verb in a standard namespace, extensions included; None if missing."""
     for part in verb.split("."):
         namespace = getattr(namespace, part, None)
     return namespace
 
 
 class Implementation(NamedTuple):
-    """What serves a verb in a backend: the function, the kernels that it chooses from, and where it comes from."""
+    """The implementation of a verb in a backend: the function, its kernels, and its origin."""
 
     function: Callable[..., Any]
     kernels: list[Kernel]
-    """The kernels that the backend lists, best first; none where it lists none."""
+    """The kernels that the backend lists, best first; may be empty."""
     origin: str
     """In the words of `explain`."""
 
 
 def has_implementation(module: ModuleType, verb: str) -> bool:
-    """Whether the backend or its library has something for a function of the standard, be it a gap."""
+    """Whether the backend or its library defines a function of the standard; a gap counts."""
     own = (getattr(module, name, None) for name in (candidates_attribute(verb), verb_attribute(verb)))
     return any(own) or lookup(module.NAMESPACE, verb) is not None
 
 
 def implementation_of_function(module: ModuleType, verb: str) -> Implementation:
-    """What serves a function of the standard: the backend's candidates or function, else the library's, else a gap."""
+    """The implementation of a standard function: the backend's candidates or function, the library's, or a gap."""
     kernels = candidates(module, verb)
     own = first_able(verb, kernels) if kernels else getattr(module, verb_attribute(verb), None)
     theirs = lookup(module.NAMESPACE, verb)
@@ -57,7 +57,7 @@ def implementation_of_function(module: ModuleType, verb: str) -> Implementation:
 
 
 def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., Any]) -> Implementation:
-    """What serves a hook: the backend's candidates and then the generic twin, the backend's function, or the twin."""
+    """The implementation of a hook: the backend's candidates and the generic function, or one function of either."""
     kernels = candidates(module, hook)
     own = getattr(module, hook, None)
     if kernels:
@@ -72,7 +72,7 @@ def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., An
 
 
 def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as the backend's hook `wrap` changes it. A gap stays one, whatever the hook would make of it."""
+    """The function, changed by the backend's hook `wrap`. A gap is not wrapped."""
     wrap = getattr(module, "wrap", None)
     if wrap is None or gap_of(function) is not None:
         return function
@@ -88,7 +88,7 @@ def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> 
 
 
 def candidates(module: ModuleType, verb: str) -> list[Kernel]:
-    """The kernels that a backend lists for a verb or a hook, best first; each refuses what is known to make it fail."""
+    """The kernels of a verb or a hook in a backend, best first. Each refuses calls that trigger a known fault."""
     kernels: list[Kernel] = list(getattr(module, candidates_attribute(verb), ()))
     faults: list[KnownBad] = [fault for fault in getattr(module, "KNOWN_BAD", ()) if fault.kernel]
     return [
@@ -98,14 +98,14 @@ def candidates(module: ModuleType, verb: str) -> list[Kernel]:
 
 
 def candidates_attribute(verb: str) -> str:
-    """The name that a backend module gives to the kernels of a verb or a hook."""
+    """The name of the list of kernels of a verb or a hook in a backend module."""
     return f"{verb_attribute(verb).upper()}_CANDIDATES"
 
 
 def build_namespace(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> ModuleType:
-    """A module that follows the standard, made of what serves its functions in a backend.
+    """A module with the functions of the standard for one backend.
 
-    It bears the name of the library's namespace, by which array-api-compat and array-api-extra know it.
+    It has the name of the library's namespace, by which array-api-compat and array-api-extra recognise it.
     """
     base = module.NAMESPACE
     information = getattr(module, "__array_namespace_info__", None) or _information(base)
@@ -131,21 +131,20 @@ def build_namespace(module: ModuleType, functions: Mapping[str, Callable[..., An
 
 
 def _information(base: ModuleType) -> Callable[[], Any]:
-    """The inspection API, which the standard has since 2023.12; older namespaces are not supported."""
+    """The inspection API of the standard. It exists since version 2023.12; older namespaces are not supported."""
     found: Callable[[], Any] | None = getattr(base, "__array_namespace_info__", None)
     if found is None:
         version = getattr(base, "__array_api_version__", None)
-        stands = (
-            "names no version of the array API standard" if version is None else f"follows the standard of {version}"
-        )
+        known_version = "states no version" if version is None else f"follows version {version}"
         raise Unsupported(
-            f"{base.__name__} {stands} and has no __array_namespace_info__, which 2023.12 and later ask for. "
-            f"Instead: a newer {base.__name__.partition('.')[0]}, or its arrays as NumPy's: numpy.asarray(x)"
+            f"{base.__name__} {known_version} of the array API standard, and it has no __array_namespace_info__, "
+            f"which the standard requires since version 2023.12. "
+            f"Instead: a newer {base.__name__.partition('.')[0]}, or convert its arrays with numpy.asarray(x)"
         )
     return found
 
 
 def _absent(module: ModuleType, verb: str) -> Callable[..., Any]:
-    """A gap as a backend file would declare it, so that it shows wherever gaps do."""
-    instead = 'a library that has it, as by xo.convert(x, "numpy")'
+    """A gap like those that backends declare, for a function that the library lacks."""
+    instead = 'convert to a library that has it, for example with xo.convert(x, "numpy")'
     return unsupported(f"{module.NAMESPACE.__name__} has no {verb}", instead=instead)

@@ -1,7 +1,7 @@
-"""Which backend serves a class, an array, a name or a namespace; a backend is loaded when it is first asked for.
+"""Find the backend of a class, an array, a name or a namespace. A backend is loaded at its first use.
 
-The module that an entry point names decides by ``ARRAY_TYPES`` which classes it serves. A class without an entry point
-is served by the generic functions, through ``__array_namespace__``.
+The module of an entry point lists the classes that it serves in ``ARRAY_TYPES``. The generic functions serve classes
+without an entry point, through ``__array_namespace__``.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from xarrayops._core.sparse_backend import SparseBackend
 
 SCALARS = frozenset({bool, int, float, complex})
-"""Python's own numbers, which belong to no library. Exactly these: a NumPy scalar is a NumPy array."""
+"""Python's numbers, which every library accepts. Exactly these classes: a NumPy scalar is a NumPy array."""
 _by_class: dict[type, Backend] = {}
 _generic: dict[str, Backend] = {}
-"""The backends of libraries without an entry point, by the name of the namespace."""
+"""The backends without an entry point, by the name of the namespace."""
 by_module: dict[str, Backend] = {}
-"""What is loaded, by the name of the backend module."""
+"""The loaded backends, by the name of the backend module."""
 building = RLock()
-"""Held while a backend is built, so that all threads get the same one. What is built already is found without it."""
+"""Held while a backend is built, so that all threads get the same one. A built backend is found without the lock."""
 
 
 def load(entry: EntryPoint) -> Backend:
-    """The backend behind an entry point; imported, validated and built once."""
+    """The backend of an entry point; imported, validated and built once."""
     if entry.value not in by_module:
-        from xarrayops._core.validation import validate  # it needs inspect, a quarter of the time of `import xarrayops`
+        from xarrayops._core.validation import validate  # slow: it imports inspect
 
-        module = import_module(entry.value)  # not under our lock: another thread may hold Python's lock on the module
+        module = import_module(entry.value)  # outside our lock: another thread may hold Python's import lock
         with building:
             if entry.value not in by_module:
                 validate(module)
@@ -62,7 +62,7 @@ def backend_by_name(name: str) -> Backend:
     Raises
     ------
     BackendNotFound
-        No backend has the name, or its library cannot be imported; the message says how to get it.
+        No backend has the name, or its library cannot be imported; the message says how to install it.
     """
     entry = entry_points().get(name)
     if entry is None:
@@ -73,14 +73,14 @@ def backend_by_name(name: str) -> Backend:
         raise
     except ModuleNotFoundError as error:
         raise BackendNotFound(
-            f"backend {name!r} needs a library that is missing: {error}. {install_hint(entry)}"
+            f"backend {name!r} needs a library that is not installed: {error}. {install_hint(entry)}"
         ) from error
-    except Exception as error:  # a broken library may raise anything at import
+    except Exception as error:  # a broken library may raise any error at import
         raise BackendNotFound(f"backend {name!r} cannot be imported: {error}. {install_hint(entry)}") from error
 
 
 def backend_of_class(cls: type) -> Backend | None:
-    """The backend that serves a class; None if no entry point does and none was admitted for the generic functions."""
+    """The backend that serves a class; None if it has no entry point and is not registered."""
     found = _by_class.get(cls)
     if found is None and cls not in SCALARS and cls is not type(None):
         found = _served_by_entry_point(cls)
@@ -101,7 +101,7 @@ def _served_by_entry_point(cls: type) -> Backend | None:
 
 
 def backend_of_container(cls: type) -> Backend | None:
-    """The backend whose sparse containers bear a class of their own, this one; None if there is none."""
+    """The backend whose library defines this class of sparse containers; None if there is none."""
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
         entry = entry_points().get(root) if root in sys.modules else None
@@ -114,7 +114,7 @@ def backend_of_container(cls: type) -> Backend | None:
 
 
 def sparse_backend_of(classes: Iterable[type]) -> SparseBackend | None:
-    """The sparse side of the one backend of some classes, a container's among them; None if there is no such one."""
+    """The sparse backend of some classes; None if no class is a container's, or they belong to several backends."""
     containers = {cls: backend_of_container(cls) for cls in classes}
     if not any(containers.values()):
         return None
@@ -124,7 +124,7 @@ def sparse_backend_of(classes: Iterable[type]) -> SparseBackend | None:
 
 
 def sparse_side(x: Any) -> SparseBackend | None:
-    """The sparse side of the library of x if x is a sparse container, else None."""
+    """The sparse backend of x if x is a sparse container, else None."""
     backend = backend_of_container(type(x))
     if backend is None:
         backend = backend_of_class(type(x))
@@ -134,14 +134,14 @@ def sparse_side(x: Any) -> SparseBackend | None:
 
 
 def refused_class(cls: type, backend: Backend) -> Gap | None:
-    """Why a subclass of the library's arrays is none that we serve (``np.matrix``); None if we do."""
+    """Why a subclass of the library's array classes is not supported (``np.matrix``); None if it is."""
     refused: dict[str, Gap] = getattr(backend.module, "REFUSED_TYPES", {})
     names = (f"{base.__module__.partition('.')[0]}.{base.__qualname__}" for base in cls.__mro__)
     return next((refused[name] for name in names if name in refused), None)
 
 
 def refusal(x: Any) -> Gap | None:
-    """Why an object that its library calls an array is none that we serve, or None."""
+    """Why an array of a known library is not supported; None if it is."""
     for base in type(x).__mro__:
         entry = entry_points().get(base.__module__.partition(".")[0])
         if entry is not None and base.__module__.partition(".")[0] in sys.modules:
@@ -152,9 +152,9 @@ def refusal(x: Any) -> Gap | None:
 
 
 def register_conforming(x: Any) -> Backend | None:
-    """The backend of an object, admitting its class for the generic functions if it has ``__array_namespace__``."""
+    """The backend of an object. A class with ``__array_namespace__`` is registered for the generic functions."""
     found = backend_of_class(type(x))
-    conforms = hasattr(type(x), "__array_namespace__")  # asked of the class: np.float32 has the method, and is no array
+    conforms = hasattr(type(x), "__array_namespace__")  # of the class: np.float32 has it too, and is not an array
     if found is None and conforms and refusal(x) is None:
         found = generic_backend(x.__array_namespace__())
         _by_class[type(x)] = found
@@ -162,7 +162,7 @@ def register_conforming(x: Any) -> Backend | None:
 
 
 def generic_backend(namespace: ModuleType) -> Backend:
-    """The backend of a library that has no entry point, named by its namespace."""
+    """The backend of a library without an entry point, named by its namespace."""
     name = namespace.__name__
     if name not in _generic:
         module = ModuleType(f"{name} (the generic functions)")
@@ -184,45 +184,45 @@ def backend_by_namespace(namespace: ModuleType) -> Backend:
     if root in entry_points():
         return backend_by_name(root)
     if not hasattr(namespace, "__array_namespace_info__"):
-        raise BackendNotFound(f"module {namespace.__name__} is no namespace of the array API standard.")
+        raise BackendNotFound(f"module {namespace.__name__} is not a namespace of the array API standard.")
     return generic_backend(namespace)
 
 
 def backend_of(x: Any) -> Backend:
-    """The backend of an array, by its class and, where that does not determine it, by the array itself.
+    """The backend of an array, by its class or, if that does not determine it, by the array itself.
 
     Raises
     ------
     BackendNotFound, Unsupported
-        It is no array, or one that we do not serve.
+        x is not an array, or is not supported.
     """
     found = register_conforming(x)
     gap = refusal(x)
     if gap is not None:
         raise Unsupported(str(gap))
     if found is None:
-        raise BackendNotFound(f"{describe_class(type(x))} is no array of a known library. Make it one: xo.asarray(x).")
+        raise BackendNotFound(f"{describe_class(type(x))} is not an array of a known library. Instead: xo.asarray(x)")
     return refined(found, x)
 
 
 def refined(backend: Backend, x: Array) -> Backend:
-    """The backend of this very array, where its class does not determine it: an XLA tensor's."""
+    """The backend of this array, if its class does not determine it: XLA tensors share the class of others."""
     name = backend.functions["refine"](x)
     return backend if name is None else backend_by_name(name)
 
 
 def describe_class(cls: type) -> str:
-    """A class as an error shows it."""
+    """The name of a class, for errors."""
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
 
 def backend_by_dtype_owner(name: str) -> Backend:
-    """The backend that `dtype_backend_name` named: of an entry point, or of a namespace module without one."""
+    """The backend of a name that `dtype_backend_name` returned: of an entry point, or of a namespace module."""
     return backend_by_name(name) if name in entry_points() else generic_backend(sys.modules[name])
 
 
 class BackendStatus(NamedTuple):
-    """Whether a backend can be used here, and if not, why and what would help."""
+    """Whether a backend can be used; if not, why, and what to do."""
 
     name: str
     code: str
@@ -232,17 +232,17 @@ class BackendStatus(NamedTuple):
 
     @property
     def available(self) -> bool:
-        """Whether the code is "ok", and not "not-installed", "broken" or "no-device"."""
+        """Whether the code is "ok". The others are "not-installed", "broken" and "no-device"."""
         return self.code == "ok"
 
 
 def statuses() -> list[BackendStatus]:
-    """Every backend that an entry point names."""
+    """The status of every backend that has an entry point."""
     return [status(name) for name in names()]
 
 
 def status(name: str) -> BackendStatus:
-    """Whether the backend of that name can be used here; imports no library but its own."""
+    """The status of the backend of that name. Imports that backend's library only."""
     entry = entry_points()[name]
     try:
         backend = load(entry)

@@ -1,7 +1,7 @@
-"""The results of several arrays, as type checkers see them.
+"""Annotations of the functions that return several arrays.
 
-Annotations only: each call returns its library's own tuple, which has these fields in this order, and is of another
-class. Not NamedTuples: they are never instantiated, and seven would take a part of the time of `import xarrayops`.
+The classes are never instantiated: each call returns its library's own tuple, with these fields in this order. They are
+not NamedTuples, because creating seven of those would slow down `import xarrayops`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xarrayops._protocol.types import ArrayT
 
 
 class UniqueAll(tuple[ArrayT, ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `unique_all`: values, first indices, the index of each element's value, how often each value occurs."""
+    """The result of `unique_all`: values, first indices, the index of each element's value, counts."""
 
     values: ArrayT
     indices: ArrayT
@@ -21,42 +21,42 @@ class UniqueAll(tuple[ArrayT, ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
 
 
 class UniqueCounts(tuple[ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `unique_counts`: values, and how often each occurs."""
+    """The result of `unique_counts`: values and counts."""
 
     values: ArrayT
     counts: ArrayT
 
 
 class UniqueInverse(tuple[ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `unique_inverse`: values, and the index of each element's value."""
+    """The result of `unique_inverse`: values, and the index of each element's value."""
 
     values: ArrayT
     inverse_indices: ArrayT
 
 
 class Eigen(tuple[ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `eig` and `eigh`: eigenvalues, and eigenvectors in columns."""
+    """The result of `eig` and `eigh`: eigenvalues, and eigenvectors in columns."""
 
     eigenvalues: ArrayT
     eigenvectors: ArrayT
 
 
 class QR(tuple[ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `qr`: the orthonormal factor and the upper triangular one."""
+    """The result of `qr`: the orthonormal factor and the upper triangular factor."""
 
     Q: ArrayT
     R: ArrayT
 
 
 class Slogdet(tuple[ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `slogdet`: the sign, and the logarithm of the absolute value."""
+    """The result of `slogdet`: the sign, and the logarithm of the absolute value."""
 
     sign: ArrayT
     logabsdet: ArrayT
 
 
 class SVD(tuple[ArrayT, ArrayT, ArrayT], Generic[ArrayT]):
-    """Of `svd`: left singular vectors, singular values, right singular vectors in rows."""
+    """The result of `svd`: left singular vectors, singular values, right singular vectors in rows."""
 
     U: ArrayT
     S: ArrayT

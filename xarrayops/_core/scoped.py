@@ -1,4 +1,4 @@
-"""What holds inside a ``with`` block, of this thread or task alone."""
+"""Values that are set inside a ``with`` block, for this thread or task only."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class ContextStack(Generic[T]):
-    """The ``with`` blocks of one kind that a thread or task is in, the innermost last.
+    """The open ``with`` blocks of one kind in this thread or task, the innermost last.
 
-    They are counted over all threads as well, because torch.compile traces no ContextVar: where none is open, a program
-    compiles.
+    The open blocks of all threads are counted as well, because torch.compile cannot trace a ContextVar: while none is
+    open, the variable is not read.
     """
 
     def __init__(self, name: str) -> None:
@@ -22,12 +22,12 @@ class ContextStack(Generic[T]):
         self._counting = Lock()
 
     def enter(self, value: T) -> None:
-        """Begin a block."""
+        """Open a block."""
         self._entered.set((*self._entered.get(), value))
         self._count(1)
 
     def leave(self) -> None:
-        """End the innermost block."""
+        """Close the innermost block."""
         self._count(-1)
         self._entered.set(self._entered.get()[:-1])
 
@@ -37,5 +37,5 @@ class ContextStack(Generic[T]):
         return blocks[-1] if blocks else otherwise
 
     def _count(self, change: int) -> None:
-        with self._counting:  # `+=` alone loses a count where two threads meet
+        with self._counting:  # `+=` alone is not atomic
             self._open += change

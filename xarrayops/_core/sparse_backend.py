@@ -1,4 +1,4 @@
-"""The sparse side of a backend: its companion module, and what serves each verb of it."""
+"""The sparse backend of a library: its companion module, and the kernels of each verb."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from xarrayops._core.namespace import candidates
 from xarrayops._generic.sparse import is_sound
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops._protocol.candidates import Kernel, first_able
-from xarrayops._protocol.sparse import OF_CONTAINERS, VERBS, Container, Parts, SparseSupport
+from xarrayops._protocol.sparse import CONTAINER_VERBS, VERBS, Container, Parts, SparseSupport
 from xarrayops._protocol.types import Array
 from xarrayops.errors import InvalidSparse, Unsupported
 
 
 class SparseBackend(SparseLibrary):
-    """What serves the sparse containers of one library.
+    """The functions that serve the sparse containers of one library.
 
     Attributes
     ----------
     kernels : dict
-        The kernels of each verb, best first; the last are the host kernels of xarrayops.
+        The kernels of each verb, best first; the last ones are the host kernels of xarrayops.
     functions : dict
-        What serves each verb: the first kernel that can.
+        The function of each verb. It calls the first kernel that can serve the call.
     """
 
     def __init__(self, backend: DenseBackend, support: SparseSupport) -> None:
@@ -45,10 +45,10 @@ class SparseBackend(SparseLibrary):
         return "host", partial(getattr(host, verb), self), partial(host.refusal, self, verb)
 
     def parts_fault(self, p: Parts, *, canonical: bool) -> str | None:
-        """What is wrong with parts, the first place of it; None if nothing is.
+        """What is wrong with the parts, with the first invalid entry; None if they are valid.
 
-        Parts on a device are checked there, with one wait for the answer; where that is no, the host looks for the
-        place.
+        Parts on an accelerator are checked there, with one synchronisation. If they are invalid, a copy on the host is
+        searched for the entry.
         """
         from xarrayops._host.sparse import host
 
@@ -59,12 +59,12 @@ class SparseBackend(SparseLibrary):
         return host.fault(self.structure_on_host(p), canonical=canonical)
 
     def is_sound(self, p: Parts, *, canonical: bool) -> Array:
-        """Whether the indices of parts, whose form is right, are legal; an array () that has not been waited for."""
+        """Whether the indices of well-formed parts are valid, as an array of shape (), without synchronisation."""
         own = getattr(self.module, "is_sound", None)
         return own(p, canonical=canonical) if own else is_sound(self.backend.namespace, p, canonical=canonical)
 
     def require_sound(self, *operands: Any) -> None:
-        """Raise if indices of a container in host memory lead out of it, which no library's kernel survives."""
+        """Raise if indices of a container in host memory are out of bounds, which would crash kernels."""
         for x in operands:
             if self.holds(x):
                 p = self.seen(x)
@@ -74,27 +74,27 @@ class SparseBackend(SparseLibrary):
                     raise InvalidSparse(fault)
 
     def _call(self, verb: str, *args: Any) -> Any:
-        """What serves a verb, called after a look at the operands, which any error shows."""
+        """Check the operands and call the function of a verb; errors describe the operands."""
         try:
             self.require_sound(*args)
             return self.functions[verb](*args)
         except _COMPLETED as error:
-            name = verb if verb in OF_CONTAINERS else f"sparse.{verb}"
+            name = verb if verb in CONTAINER_VERBS else f"sparse.{verb}"
             kind = next(cls for cls in _COMPLETED if isinstance(error, cls))
             raise kind(f"xo.{name}({', '.join(map(self.shown, args))}): {error}") from error
 
     def shown(self, x: Any) -> str:
-        """An operand as an error shows it."""
+        """Describe an operand for an error."""
         if not hasattr(x, "dtype"):
             return str(x)
         layout = f"{getattr(x, 'format', type(x).__name__)} " if self.holds(x) else ""
-        with suppress(Unsupported):  # a container that we do not serve is named by its own word
+        with suppress(Unsupported):  # an unsupported container keeps the library's word for its format
             layout = f"{self.seen(x).format} " if layout else ""
         dtype = self.backend.functions["dtype_name"](x.dtype) or x.dtype
         return f"{self.backend.name} {layout}{dtype} {tuple(x.shape)}"
 
     def matmul(self, a: Container | Array, b: Container | Array, /) -> Container | Array:
-        """The product, where at least one operand is sparse."""
+        """The product of two operands, of which at least one is sparse."""
         first, second = (tuple(getattr(x, "shape", ())) for x in (a, b))
         ranks = [(2,) if self.holds(x) else (1, 2) for x in (a, b)]
         if len(first) not in ranks[0] or len(second) not in ranks[1] or first[-1] != second[0]:
@@ -106,7 +106,7 @@ class SparseBackend(SparseLibrary):
         return self.call("matmul", a, b)
 
     def device(self, s: Container, /) -> Any:
-        """The device that holds the values."""
+        """The device of the values."""
         return self.backend.functions["device"](self.values(s))
 
     def is_lazy(self, s: Container, /) -> bool:
@@ -115,7 +115,7 @@ class SparseBackend(SparseLibrary):
 
 
 _COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, ValueError)
-"""The errors to which the verb and its operands are added."""
+"""The errors to whose messages `call` adds the verb and the operands."""
 
 
 def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,6 +127,6 @@ def _companion(name: str, support: SparseSupport) -> ModuleType:
         return import_module(support.module)
     except ModuleNotFoundError as error:
         raise Unsupported(
-            f"sparse containers beside {name} arrays need a library that is missing: {error}. "
+            f"sparse containers of {name} need a library that is not installed: {error}. "
             f"Instead: pip install 'xarrayops[{support.extra}]'"
         ) from error

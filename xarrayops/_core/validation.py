@@ -1,4 +1,4 @@
-"""A backend module checked against the contract of `xarrayops.plugin`, once, when it loads."""
+"""Check a backend module against the contract of `xarrayops.plugin`, once, when it loads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def validate(module: ModuleType) -> None:
     Raises
     ------
     InvalidBackend
-        It names the file, the name and the signature that was expected.
+        The module breaks the contract. The message has the file, the name and the expected signature.
     """
     where = getattr(module, "__file__", None) or module.__name__
     for name in REQUIRED:
@@ -56,14 +56,14 @@ def validate(module: ModuleType) -> None:
     for verb, signature in SURFACE.items():
         if not has_implementation(module, verb):
             raise InvalidBackend(
-                f"{where} has no {verb_attribute(verb)} and {module.NAMESPACE.__name__} has none either; expected: "
-                f"def {verb_attribute(verb)}{signature}. If the library cannot do it, say so: "
+                f"{where} has no {verb_attribute(verb)} and {module.NAMESPACE.__name__} has none; expected: "
+                f"def {verb_attribute(verb)}{signature}. If the library cannot do it: "
                 f'{verb_attribute(verb)} = unsupported("why", instead="...").'
             )
 
 
 def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> None:
-    """The backend's constants; one of its own may have any name that is not nearly one of ours."""
+    """Check the backend's constants. Its own constants must not have names similar to those of the contract."""
     types = module.ARRAY_TYPES
     if not (isinstance(types, tuple) and types and all(isinstance(cls, type) for cls in types)):
         raise InvalidBackend(f"{where}: ARRAY_TYPES must be a tuple of classes, but it is {types!r}.")
@@ -81,7 +81,7 @@ def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> Non
             if close or name.endswith("_CANDIDATES"):
                 meant = f" (did you mean {close[0]}?)" if close else ""
                 raise InvalidBackend(
-                    f"{where} defines {name}, which xarrayops.plugin does not know{meant}. "
+                    f"{where} defines {name}, which is not a constant of xarrayops.plugin{meant}. "
                     f"Begin the name of a constant of your own with an underscore."
                 )
 
@@ -112,14 +112,14 @@ def _check_signature(where: str, what: str, function: Any, expected: str) -> Non
 
 
 def _parse(signature: str) -> inspect.Signature:
-    """The signature that a text shows; annotations and the result are left out."""
+    """The signature that a text shows, without annotations."""
     scope: dict[str, Any] = {}
     exec(f"from __future__ import annotations\ndef f{signature}: ...", scope)
     return inspect.signature(scope["f"])
 
 
 def _accepts(found: inspect.Signature, expected: inspect.Signature) -> bool:
-    """Whether every call that the expected signature allows is one that the found one allows."""
+    """Whether the found signature accepts every call that the expected one accepts."""
     kinds = inspect.Parameter
     have = list(found.parameters.values())
     variadic = {p.kind for p in have}

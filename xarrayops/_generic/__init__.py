@@ -1,1 +1,1 @@
-"""Hooks written once on the standard alone, for every library that has no function of its own."""
+"""The generic functions: hooks written on the array API standard alone, for libraries without their own."""

@@ -1,6 +1,6 @@
-"""The hooks for any library that follows the standard: one function per hook of `xarrayops.plugin`, on a namespace xp.
+"""The generic hooks: one function for each hook of `xarrayops.plugin`, written on a standard namespace ``xp``.
 
-A backend that lacks a hook gets the one here, with its own namespace as ``xp``.
+A backend that does not define a hook gets the one in this module, with its own namespace as ``xp``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xarrayops.errors import Unsupported, available_names
 
 
 def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Functions serve as they are."""
+    """No function is changed."""
     return function
 
 
@@ -38,26 +38,26 @@ def devices(xp: ModuleType) -> list[Device]:
 
 
 def device_attributes(xp: ModuleType, device: Any, /) -> dict[str, int | str]:
-    """The standard asks for none."""
+    """The standard defines no device attributes."""
     return {}
 
 
 def free_bytes(xp: ModuleType, device: Any, /) -> int | None:
-    """The standard asks for nothing of the kind."""
+    """The standard does not report free memory."""
     return None
 
 
 def release_memory(xp: ModuleType, device: Any, /) -> None:
-    """The standard asks for nothing of the kind."""
+    """The standard defines no memory cache."""
 
 
 def peak_bytes(xp: ModuleType, device: Any, call: Callable[[], Any], /) -> int | None:
-    """The standard asks for nothing of the kind."""
+    """The standard does not report peak memory."""
     return None
 
 
 def precision_switches(xp: ModuleType) -> dict[str, str]:
-    """The standard knows none."""
+    """The standard defines no settings."""
     return {}
 
 
@@ -67,12 +67,12 @@ def refine(xp: ModuleType, x: Array, /) -> str | None:
 
 
 def refuse(xp: ModuleType, x: Array, /) -> Gap | None:
-    """Every array is served."""
+    """Every array is supported."""
     return None
 
 
 def as_dtype(xp: ModuleType, name: str, /) -> Any:
-    """The attribute of the namespace."""
+    """The attribute of that name in the namespace."""
     own = {n: getattr(xp, n) for n in DTYPE_NAMES if getattr(xp, n, None) is not None}
     if name not in own:
         raise ValueError(available_names(name, own))
@@ -80,17 +80,17 @@ def as_dtype(xp: ModuleType, name: str, /) -> Any:
 
 
 def dtype_name(xp: ModuleType, dtype: Any, /) -> str | None:
-    """The name under which the namespace holds the dtype."""
+    """The name of the attribute of the namespace that is the dtype."""
     return next((name for name in DTYPE_NAMES if hasattr(xp, name) and _same_dtype(getattr(xp, name), dtype)), None)
 
 
 def _same_dtype(own: Any, dtype: Any) -> bool:
-    """Equality, asked only where it is meant: NumPy's scalar classes equal its dtypes; array_api_strict warns."""
+    """Equality of two dtypes. A NumPy scalar class equals its dtype, and array_api_strict warns of other classes."""
     return (isinstance(own, type) or type(own) is type(dtype)) and own == dtype
 
 
 def as_device(xp: ModuleType, device: Any, /) -> Any:
-    """The device that bears the name."""
+    """The device of that name."""
     known = xp.__array_namespace_info__().devices()
     for candidate in known:
         if candidate == device or str(candidate) == device:
@@ -101,17 +101,17 @@ def as_device(xp: ModuleType, device: Any, /) -> Any:
 
 
 def device(xp: ModuleType, x: Array, /) -> Any:
-    """The standard's attribute."""
+    """The attribute ``device`` of the standard."""
     return x.device
 
 
 def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:
-    """The standard's method."""
+    """The method ``to_device`` of the standard."""
     return x if x.device == device else x.to_device(device)
 
 
 def is_lazy(xp: ModuleType, x: Array, /) -> bool:
-    """The standard does not say; an eager library is assumed."""
+    """The standard has no such query; the library is assumed to be eager."""
     return False
 
 
@@ -125,17 +125,17 @@ def synchronize(xp: ModuleType, *arrays: Array) -> None:
 
 
 def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
-    """Broadcast, multiply and sum: every label an axis of one product. Correct, and as large as that product."""
+    """Broadcast, multiply and sum. The product has an axis for every label, so it may be large."""
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if "." in subscripts:
-        raise Unsupported("the generic einsum has no ellipsis. Instead: name every axis by a letter")
+        raise Unsupported("the generic einsum does not support an ellipsis. Instead: name every axis by a letter")
     if len(terms) != len(operands):
-        raise ValueError(f"einsum {subscripts!r} names {len(terms)} operands; {len(operands)} were given")
+        raise ValueError(f"einsum {subscripts!r} has {len(terms)} terms for {len(operands)} operands")
     if "->" not in subscripts:
         output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
     if not set(output) <= set(inputs) - {","} or len(set(output)) < len(output):
-        raise ValueError(f"einsum {subscripts!r}: every label of the result must stand in an operand, and only once")
+        raise ValueError(f"einsum {subscripts!r}: a label of the result must be in an operand, and be unique")
     labels = output + "".join(sorted(set(inputs) - {","} - set(output)))
     product = None
     for term, operand in zip(terms, operands, strict=True):
@@ -147,9 +147,9 @@ def einsum(xp: ModuleType, subscripts: str, /, *operands: Array) -> Array:
 
 
 def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
-    """The operand with one axis per label; a label that occurs twice in the term takes the diagonal."""
+    """The operand with one axis per label; a label that occurs twice selects the diagonal."""
     if len(term) != operand.ndim:
-        raise ValueError(f"einsum term {term!r} names {len(term)} axes; the operand has shape {tuple(operand.shape)}")
+        raise ValueError(f"einsum term {term!r} has {len(term)} axes, but the operand has shape {tuple(operand.shape)}")
     for label in sorted(set(term)):
         while term.count(label) > 1:
             first = term.index(label)
@@ -163,7 +163,7 @@ def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
 
 
 def update(xp: ModuleType, x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Item assignment, which the standard lacks for arrays of integers: those go one place after the other."""
+    """Item assignment. The standard does not define it for integer arrays, so their elements are assigned in a loop."""
     target = xp.asarray(x, copy=True) if copy else x
     combine = {"set": None, "add": xp.add, "multiply": xp.multiply, "min": xp.minimum, "max": xp.maximum}[op]
     if not _has_integer_array(xp, index):
@@ -187,7 +187,7 @@ def _has_integer_array(xp: ModuleType, index: Any) -> bool:
 
 
 def memory(xp: ModuleType, x: Array, /) -> Memory | None:
-    """What DLPack gives through NumPy, for an array in host memory; None where NumPy cannot see it."""
+    """The memory of an array as NumPy imports it through DLPack; None if NumPy cannot import it."""
     import numpy as np
 
     if not hasattr(x, "__dlpack_device__") or x.__dlpack_device__()[0] != 1:
@@ -208,49 +208,49 @@ def memory(xp: ModuleType, x: Array, /) -> Memory | None:
 
 
 def memory_offset(xp: ModuleType, x: Array, /) -> int:
-    """Every array is taken for the whole of its memory."""
+    """The standard has no offset; 0 is assumed."""
     return 0
 
 
 def contiguous(xp: ModuleType, x: Array, /) -> Array:
-    """A copy by the host kernels, where host memory is seen to lie in another order."""
+    """A copy by the host kernels, if x is in host memory and not contiguous."""
     seen = memory(xp, x)
     if seen is None or seen.is_compact:
         return x
-    from xarrayops._host import permute  # imports NumPy, which is imported where memory was seen
+    from xarrayops._host import permute  # imports NumPy, which `memory` has imported before
 
     return from_numpy(xp, permute.contiguous(to_numpy(xp, x)), x.device)
 
 
-as_strided = unsupported("the standard has no strides", instead="xo.take(xo.reshape(x, (-1,)), indices), a copy")
-pin_memory = unsupported("the standard has no kinds of host memory", instead='xo.pin_memory(xo.convert(x, "torch"))')
+as_strided = unsupported("the standard has no strides", instead="xo.take(xo.reshape(x, (-1,)), indices), which copies")
+pin_memory = unsupported("the standard has no pinned memory", instead='xo.pin_memory(xo.convert(x, "torch"))')
 
 
 def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
-    """Any array may leave."""
+    """Every array may be converted."""
     return None
 
 
 def import_refusal(xp: ModuleType, dtype: str, /) -> str | None:
-    """What as_dtype says."""
+    """The reason that as_dtype raises."""
     return dtype_refusal(xp.__name__, partial(as_dtype, xp), dtype)
 
 
 def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -> str | None:
-    """The hook import_refusal of a library that takes in whatever its ``as_dtype`` can name."""
+    """The hook import_refusal for a library that imports every dtype of its ``as_dtype``."""
     try:
         as_dtype(dtype)
     except ValueError as error:
-        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, ...) to one that it has"
+        return f"{library} has no dtype {dtype}: {error}. Instead: xo.astype(x, ...) to one of its dtypes"
     except Unsupported as error:
         return str(error)
     return None
 
 
 def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | None:
-    """Host memory of a known dtype that may be written can be aliased."""
+    """Writable host memory of a known dtype can be aliased."""
     if memory.device != "cpu":
-        return f"{xp.__name__} sees no memory of device {memory.device}"
+        return f"{xp.__name__} cannot import memory of device {memory.device}"
     if import_refusal(xp, memory.dtype) is not None or any(s % memory.itemsize for s in memory.strides):
         return f"memory of {memory.dtype} in an order or layout that DLPack lacks"
     return "read-only memory" if memory.readonly or memory.immutable else None
@@ -262,12 +262,12 @@ def alias(xp: ModuleType, x: Any, memory: Memory, host: Callable[[], Any], /) ->
 
 
 def exporting(xp: ModuleType, x: Array, /) -> AbstractContextManager[Any]:
-    """Nothing has to be set up."""
+    """The standard needs no context."""
     return nullcontext()
 
 
 def packed(xp: ModuleType, x: Array, /) -> Array:
-    """The standard's copy."""
+    """A copy by the standard."""
     return xp.asarray(x, copy=True)
 
 
@@ -282,22 +282,22 @@ def outlive(xp: ModuleType, x: Array, stream: int, /) -> bool:
 
 
 def tie(xp: ModuleType, x: Array, owner: object, /) -> Array:
-    """Never called: there is no queue."""
-    raise NotImplementedError("a backend with the hook queue needs the hook tie")
+    """Never called, because there is no queue."""
+    raise NotImplementedError("a backend that defines the hook queue must also define the hook tie")
 
 
 def try_as_numpy(xp: ModuleType, x: Array, /) -> Any:
-    """None: a plan is needed."""
+    """None: a plan is always needed."""
     return None
 
 
 def try_from_numpy(xp: ModuleType, a: Any, /) -> Array | None:
-    """None: a plan is needed."""
+    """None: a plan is always needed."""
     return None
 
 
 def to_numpy(xp: ModuleType, x: Array, /) -> Any:
-    """A host view through DLPack, a host copy where a view is not to be had."""
+    """A host view through DLPack, or a copy if a view is not possible."""
     import numpy as np
 
     try:
@@ -307,5 +307,5 @@ def to_numpy(xp: ModuleType, x: Array, /) -> Any:
 
 
 def from_numpy(xp: ModuleType, a: Any, device: Any, /) -> Array:
-    """A copy by the namespace's own asarray."""
+    """A copy by ``asarray`` of the namespace."""
     return xp.asarray(a.astype(a.dtype.newbyteorder("="), copy=False), device=device, copy=True)

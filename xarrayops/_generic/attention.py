@@ -1,8 +1,8 @@
-"""Attention on the functions of the standard: blocks of queries against blocks of keys, with an online softmax.
+"""Attention with the functions of the standard: blocks of queries times blocks of keys, with an online softmax.
 
-The scores of a block are gone before those of the next are computed, so that memory grows with the sequence and not
-with its square. The largest score and the sum of a row so far are brought up to date as blocks come in: Milakov and
-Gimelshein 2018, https://arxiv.org/abs/1805.02867; Rabe and Staats 2021, https://arxiv.org/abs/2112.05682.
+The scores of a block are freed before those of the next block are computed, so memory grows with the sequence and not
+with its square. The maximum and the sum of each row are updated with every block: Milakov and Gimelshein 2018,
+https://arxiv.org/abs/1805.02867; Rabe and Staats 2021, https://arxiv.org/abs/2112.05682.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from xarrayops._protocol.attention import Attention, has_band, has_one_offset
 from xarrayops._protocol.types import Array
 
 KEYS = 1024
-"""Keys of a block."""
+"""The number of keys in a block."""
 SCORES = 1 << 20
-"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more."""
+"""The largest number of scores in a block, over all heads and rows of the batch, unless `QUERIES` makes more."""
 MANY_SCORES = 1 << 26
-"""The same for other devices than the CPU, on which each of many small blocks costs the start of its kernels."""
+"""The same for accelerators, where each block costs several kernel launches."""
 QUERIES = 16
-"""Queries of a block at least."""
+"""The smallest number of queries in a block."""
 
 Span = tuple[int, int]
 State = tuple[Array, Array, Array]
-"""Of each query the largest score so far, and relative to it the sum of weights and the weighted sum of values."""
+"""For each query: the largest score so far, and relative to it the sum of weights and the weighted sum of values."""
 
 
 def attention(
     xp: ModuleType, a: Attention, /, *, recomputed: Callable[..., Any] = lambda block: block
 ) -> tuple[Array, Array | None]:
-    """Serve any library that follows the standard.
+    """Attention for any library that follows the standard.
 
-    ``recomputed`` makes of a function one whose inner values are computed anew for the gradient: a library that records
-    them would keep all scores.
+    ``recomputed`` wraps a function so that its intermediate values are computed again for the gradient. Without it, a
+    library with automatic differentiation would keep all scores.
     """
     a = without_padding(xp, a)
     batch, heads, queries, _ = a.q.shape
     spans = list(cut(a.k.shape[2], KEYS))
-    keys = [a.k[:, :, begin:end, :] for begin, end in spans]  # cut once, so that gradients are joined once
+    keys = [a.k[:, :, begin:end, :] for begin, end in spans]  # sliced once, so that gradients are concatenated once
     values = [a.v[:, :, begin:end, :] for begin, end in spans]
     scores = batch * heads * min(KEYS, a.k.shape[2])
     outs, sums = [], []
@@ -55,21 +55,21 @@ def attention(
 
 
 def _block(a: Attention) -> int:
-    """The scores of a block on the device that holds the arrays; task graphs and tracers name none."""
+    """The largest number of scores in a block on the device of the arrays; task graphs and tracers have no device."""
     device = str(getattr(a.q, "device", None) or "cpu").lower()
     return SCORES if "cpu" in device else MANY_SCORES
 
 
 def cut(extent: int, step: int) -> Iterator[Span]:
-    """Where the blocks of an axis begin and end."""
+    """The blocks of an axis."""
     return ((begin, min(begin + step, extent)) for begin in range(0, extent, step))
 
 
 def sees(a: Attention, queries: Span, keys: Span) -> bool:
-    """Whether the band lets any query of a block see any key of another; True where that depends on values."""
+    """Whether the band lets any query of a block see any key of another; True if that depends on values."""
     if not has_one_offset(a):
         return True
-    behind = keys[0] - (queries[1] - 1) - a.offset  # the least that any key is behind the place of any query
+    behind = keys[0] - (queries[1] - 1) - a.offset  # the smallest distance from a query's position back to a key
     before = queries[0] + a.offset - (keys[1] - 1)
     return (a.right is None or behind <= a.right) and (a.left is None or before <= a.left)
 
@@ -84,7 +84,7 @@ def is_full(a: Attention, queries: Span, keys: Span) -> bool:
 
 
 def without_padding(xp: ModuleType, a: Attention) -> Attention:
-    """Zeros where the lengths cut off: a weight of 0 times NaN is NaN, in the result and in gradients."""
+    """Write zeros beyond the lengths: a weight of 0 times NaN is NaN, in the result and in gradients."""
     if a.q_lengths is not None:
         a = a._replace(q=_zeroed(xp, a.q, a.q_lengths))
     if a.kv_lengths is not None:
@@ -98,18 +98,18 @@ def _zeroed(xp: ModuleType, x: Array, lengths: Array) -> Array:
 
 
 def _places(xp: ModuleType, x: Array, span: Span) -> Array:
-    return xp.arange(*span, device=getattr(x, "device", None))  # tracers have none
+    return xp.arange(*span, device=getattr(x, "device", None))  # tracers have no device
 
 
 def _by_row(xp: ModuleType, numbers: Array) -> Array:
-    """One number for each row of the batch, against scores."""
+    """One number for each row of the batch, shaped to broadcast with scores."""
     return xp.reshape(numbers, (-1, 1, 1, 1))
 
 
 def _attended(
     xp: ModuleType, a: Attention, span: Span, spans: list[Span], q: Array, keys: list[Array], values: list[Array]
 ) -> tuple[Array, Array]:
-    """One block of queries against all blocks of keys that it sees."""
+    """Attention of one block of queries over all blocks of keys that it sees."""
     wide = xp.float64 if a.q.dtype == xp.float64 else xp.float32
     scaled = xp.astype(q, wide, copy=False) * a.scale
     state = None
@@ -131,11 +131,11 @@ def _attended(
 
 
 def _updated(xp: ModuleType, state: State | None, scores: Array, v: Array) -> State:
-    """The state with another block of keys."""
+    """The state after another block of keys."""
     largest = xp.max(scores, axis=-1, keepdims=True)
     if state is not None:
         largest = xp.maximum(largest, state[0])
-    base = xp.where(largest == -math.inf, xp.zeros_like(largest), largest)  # so that rows without keys give no NaN
+    base = xp.where(largest == -math.inf, xp.zeros_like(largest), largest)  # avoids NaN in rows without keys
     p = xp.exp(scores - base)
     weights, total = xp.sum(p, axis=-1, keepdims=True), _product(xp, p, v)
     if state is not None:
@@ -145,14 +145,14 @@ def _updated(xp: ModuleType, state: State | None, scores: Array, v: Array) -> St
 
 
 def _product(xp: ModuleType, left: Array, right: Array) -> Array:
-    """Matrix products of all heads; those that share keys stand below each other, so that no key is repeated."""
+    """Matrix products of all heads. Heads that share keys are rows of one product, so no key is repeated."""
     batch, heads, rows, inner = left.shape
     shared = xp.reshape(left, (batch, right.shape[1], heads // max(right.shape[1], 1) * rows, inner))
     return xp.reshape(xp.matmul(shared, right), (batch, heads, rows, right.shape[3]))
 
 
 def _scores(xp: ModuleType, a: Attention, queries: Span, keys: Span, q: Array, k: Array) -> Array:
-    """The scores of two blocks, -inf where a query does not see a key."""
+    """The scores of a block of queries and a block of keys, -inf where a query does not see a key."""
     scores = _product(xp, q, xp.matrix_transpose(k))
     if a.softcap is not None:
         scores = xp.tanh(scores / a.softcap) * a.softcap
@@ -164,14 +164,14 @@ def _scores(xp: ModuleType, a: Attention, queries: Span, keys: Span, q: Array, k
 
 
 def part(x: Array, queries: Span, keys: Span) -> Array:
-    """What a mask or a bias says of two blocks; its axes of extent 1 stay."""
+    """The part of a mask or a bias for a block of queries and a block of keys; axes of extent 1 are kept."""
     rows = slice(*queries) if x.shape[2] > 1 else slice(None)
     columns = slice(*keys) if x.shape[3] > 1 else slice(None)
     return x[:, :, rows, columns]
 
 
 def limits(xp: ModuleType, a: Attention, queries: Span, keys: Span, like: Array) -> Iterator[Array]:
-    """What must be true for a query to see a key."""
+    """The conditions under which a query sees a key."""
     j = xp.reshape(_places(xp, like, keys), (1, 1, 1, -1))
     if a.mask is not None:
         yield part(a.mask, queries, keys)

@@ -1,4 +1,4 @@
-"""Whether sparse parts are sound, on the standard alone: for arrays on a device, which are not copied to be checked."""
+"""Check sparse parts with the functions of the standard: arrays on an accelerator are checked without a copy."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from xarrayops._protocol.types import Array
 
 
 def is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool = False) -> Array:
-    """Whether the indices of parts are legal, as an array () of a boolean, whose value is not waited for.
+    """Whether the indices of parts are valid, as a boolean array of shape (), without synchronisation.
 
-    Ranks, dtypes, lengths and extents of the parts must have been checked. Whatever the values of the indices are,
-    nothing is read out of bounds.
+    The ranks, dtypes, lengths and extents of the parts must have been checked before. Nothing is read out of bounds,
+    whatever the values of the indices are.
 
     Parameters
     ----------
@@ -23,10 +23,10 @@ def is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool = False) -
     p : Parts
         Of any format.
     canonical : bool
-        Whether disorder and duplicates are wrong.
+        Whether unsorted indices and duplicates are invalid.
     pads : bool
-        Whether entries that only fill the parts up are legal. Where such an entry comes before others the answer may be
-        False although nothing is wrong; it is never True wrongly.
+        Whether padding entries are valid. If padding precedes other entries, the answer may be False for valid parts;
+        it is never True for invalid parts.
     """
     sound = _coo_is_sound if p.format == "coo" else _compressed_is_sound
     return sound(xp, p, canonical=canonical, pads=pads)
@@ -39,7 +39,7 @@ def _compressed_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: boo
     starts, ends, last = indptr[:-1], indptr[1:], indptr[-1]
     inside = (indices >= 0) & (indices < extent)
     if pads:
-        padding = xp.cumulative_sum(xp.ones_like(indices), dtype=indices.dtype) > last  # arange needs a device
+        padding = xp.cumulative_sum(xp.ones_like(indices), dtype=indices.dtype) > last  # arange needs the device
         inside = inside | padding
     sound = (indptr[0] == 0) & ((last <= count) if pads else (last == count)) & xp.all(ends >= starts) & xp.all(inside)
     if not canonical or count < 2:
@@ -47,8 +47,8 @@ def _compressed_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: boo
     falls = indices[1:] <= indices[:-1]
     if pads:
         falls = falls & ~padding[1:]
-    # An index may fall where a line with entries begins behind another. By pointers that are right such lines begin at
-    # places of their own, so that there are as many of these falls as of all.
+    # An index may be no larger than the previous one only where a line with entries begins. With valid pointers such
+    # lines begin at different positions, so the indices are sorted if all falls are allowed ones.
     begins = (starts > 0) & (starts < ends)
     allowed = begins & xp.take(falls, xp.clip(starts, 1, count - 1) - 1)
     return sound & (xp.sum(falls) == xp.sum(allowed))

@@ -1,1 +1,1 @@
-"""Host kernels: plain functions over NumPy views of memory, whichever library owns it."""
+"""Host kernels: functions on NumPy views of host memory, which any library may own."""

@@ -1,12 +1,12 @@
-"""Attention over NumPy arrays: blocks of scores that stay in the cache, matrix products by BLAS, threads over blocks.
+"""Attention on NumPy arrays: cache-sized blocks of scores, matrix products by BLAS, threads over blocks.
 
-The scores of a block of queries against a block of keys lie in one buffer for each thread, are turned into weights
-where they are, and are gone before those of the next block are computed. The query heads that share keys stand below
-each other in one matrix product; small problems are put together into one stack of products.
+Each thread has one buffer for the scores of a block of queries and a block of keys. The scores are converted to weights
+in place, and the next block overwrites them. Query heads that share keys are rows of one matrix product; small problems
+are combined into one stack of products.
 
-Softmax may subtract any number from the scores of a row. Nothing is subtracted as long as all scores of a block are
-small; from the first block on in which one is not, it is the largest score so far, and what was summed up is brought up
-to date as blocks come in: Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867.
+Softmax may subtract any number from the scores of a row. Nothing is subtracted while all scores are small. From the
+first block with a large score on, the largest score so far is subtracted, and the sums are rescaled with every block:
+Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
 
 ROWS = 512
-"""Queries of a block, of all heads that share keys; half as many along the edge of a band."""
+"""The number of queries in a block, over all heads that share keys; half as many along the edge of a band."""
 FEW_ROWS = 128
-"""Queries to which a block shrinks so that every thread has some, and beside a narrow band."""
+"""The smallest number of queries in a block, if threads would be idle otherwise, or the band is narrow."""
 KEYS = 1 << 12
-"""Keys whose norms are taken at one go."""
+"""The number of keys whose norms are computed in one call."""
 NARROW = 16
-"""Queries up to which keys times queries is faster than queries times keys."""
+"""The number of queries up to which keys times queries is faster than queries times keys."""
 TILE = (128, 64)
-"""Queries and keys of the products into which one is cut where BLAS multiplies small matrices as they lie."""
+"""The queries and keys of each product, if BLAS multiplies small matrices without packing."""
 SCORES = 1 << 18
-"""Scores of a block: with float32 they fill half of the second-level cache of a core."""
+"""The number of scores in a block: in float32 they fill half of the second-level cache of a core."""
 TASK = 1 << 20
-"""Multiplications up to which heads, and rows of the batch, are put together: less costs no more than the calls."""
+"""The number of multiplications up to which heads and rows of the batch are combined: calls would dominate."""
 CALM = 1 << 19
-"""Multiplications up to which BLAS wakes no threads of its own, in either of the two products."""
+"""The number of multiplications up to which BLAS uses one thread, in each of the two products."""
 SPREAD = 1 << 23
-"""Multiplications from which it pays to wake other threads."""
+"""The number of multiplications from which our threads are faster."""
 SMALL = 22.0
-"""Scores up to which, and down to minus which, nothing is subtracted: their weights lie from 3e-10 to 4e9, so that a
-million of them times values from 1e-28 to 1e22 stay within the range of float32."""
+"""The absolute value of scores up to which nothing is subtracted. Weights are then between 3e-10 and 4e9, and the sum
+of a million of them times values between 1e-28 and 1e22 is within the range of float32."""
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -61,13 +61,13 @@ class Problem(NamedTuple):
     wide: np.dtype[Any]
     exp: np.ufunc
     unit: float
-    """exp(score) is ``exp`` of so many times the score."""
+    """exp(score) is ``exp(unit * score)``, with the exponential above."""
     longest: dict[tuple[int, int], float]
-    """The largest norm of a key, by the first row of the batch and the first head of a task, once it is known."""
+    """The largest norm of a key, cached by the first row of the batch and the first head of a task."""
 
 
 class Task(NamedTuple):
-    """A block of queries of some heads in some rows of the batch, and the keys that any of them sees."""
+    """A block of queries of some heads and rows of the batch, and the keys that any of them sees."""
 
     batch: slice
     heads: slice
@@ -75,11 +75,11 @@ class Task(NamedTuple):
     keys: Span
     offset: int
     height: int
-    """The rows of its scores, of all heads and rows of the batch."""
+    """The number of rows of its scores, over its heads and rows of the batch."""
 
     @property
     def step(self) -> int:
-        """The keys of a block."""
+        """The number of keys in a block."""
         return max(1, min(SCORES // self.height, self.keys[1] - self.keys[0]))
 
     @property
@@ -89,10 +89,10 @@ class Task(NamedTuple):
 
 
 class State:
-    """Of each query of a task the sum of weights and the weighted sum of values so far."""
+    """For each query of a task: the sum of weights and the weighted sum of values so far."""
 
     base: Array | None = None
-    """What was subtracted from the scores of each query; None for nothing."""
+    """The number subtracted from the scores of each query; None if nothing is subtracted."""
 
     def __init__(self, shape: tuple[int, ...], size: int, wide: np.dtype[Any]) -> None:
         self.weights = np.zeros(shape, wide)
@@ -106,7 +106,7 @@ def refusal(call: Call) -> str | None:
 
 
 def attention(a: Attention, /) -> tuple[Array, Array]:
-    """The result and its logsumexp, for arrays of NumPy in any memory."""
+    """The result and its logsumexp, for NumPy arrays with any strides."""
     batch, heads, queries, size = a.q.shape
     shared, keys = a.k.shape[1:3]
     wide = np.dtype(np.float64 if a.q.dtype.type is np.float64 else np.float32)
@@ -122,7 +122,7 @@ def attention(a: Attention, /) -> tuple[Array, Array]:
     tasks = list(_tasks(problem, q_lengths, kv_lengths))
     cost = sum(task.cost for task in tasks) * (size + a.v.shape[3])
     work = partial(_attend_all, problem, max((task.height * task.step for task in tasks), default=0))
-    if cost < CALM or (cost >= SPREAD and len(tasks) == 1):  # the latter is left to the threads of BLAS
+    if cost < CALM or (cost >= SPREAD and len(tasks) == 1):  # large products use the threads of BLAS
         work(tasks)
     else:
         blas.with_one_thread(partial(threads.run, work, tasks) if cost >= SPREAD else partial(work, tasks))
@@ -130,30 +130,30 @@ def attention(a: Attention, /) -> tuple[Array, Array]:
 
 
 def require_lengths(name: str, lengths: Array, extent: int) -> list[int]:
-    """The lengths as numbers; an error names the first that is not within its axis."""
+    """The lengths as integers; raises at the first one that is out of range."""
     numbers: list[int] = np.asarray(lengths).tolist()
     for row, length in enumerate(numbers):
         if not 0 <= length <= extent:
-            raise ValueError(f"{name}[{row}] is {length}. Instead: from 0 to {extent}, the extent of its axis")
+            raise ValueError(f"{name}[{row}] is {length}. Instead: 0 to {extent}, the extent of its axis")
     return numbers
 
 
 @lru_cache(maxsize=1)
 def _exponential() -> tuple[np.ufunc, float]:
-    """The faster exponential, and its argument for exp(1): base 2 where NumPy has vector instructions for it."""
+    """The faster exponential, and its argument for exp(1): base 2 if NumPy has vector instructions for it."""
     found = np.lib.introspect.opt_func_info(func_name="^exp2$", signature="float32")
     current = found.get("exp2", {}).get("ff", {}).get("current", "baseline")
     return (np.exp, 1.0) if current.startswith("baseline") else (np.exp2, 1 / math.log(2))
 
 
 def _grouped(x: Array, shared: int) -> Array:
-    """A view with the axis of heads split into those that have keys of their own and those that share them."""
+    """A view with the axis of heads split into heads of keys and query heads that share them."""
     batch, heads, rows, columns = x.shape
     return x.reshape(batch, shared, heads // shared, rows, columns)
 
 
 def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None) -> Iterator[Task]:
-    """What there is to do, the longest first where the band makes a difference."""
+    """The tasks, the longest first if a band makes their lengths differ."""
     a, (batch, shared, group, queries, _) = p.a, p.q.shape
     keys = a.k.shape[2]
     offsets = [a.offset] * batch if has_one_offset(a) else np.asarray(a.offset).tolist()
@@ -179,14 +179,14 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
 
 
 def _seen(a: Attention, queries: Span, extent: int, offset: int) -> Span:
-    """The keys, of the first so many, that the band lets any query of a block see."""
+    """The range of keys, of ``extent`` keys, that the band lets any query of a block see."""
     first = 0 if a.left is None else queries[0] + offset - a.left
     last = extent if a.right is None else queries[1] + offset + a.right
     return min(max(0, first), extent), min(max(0, last), extent)
 
 
 def _attend_all(p: Problem, size: int, tasks: Iterable[Task]) -> None:
-    """What one thread does: all its tasks in one buffer."""
+    """The work of one thread: all its tasks with one buffer."""
     buffer = np.empty(size, p.wide)
     with np.errstate(all="ignore"):
         for task in tasks:
@@ -194,7 +194,7 @@ def _attend_all(p: Problem, size: int, tasks: Iterable[Task]) -> None:
 
 
 def _attend(p: Problem, task: Task, buffer: Array) -> None:
-    """One block of queries against all keys that it sees."""
+    """Attention of one block of queries over all keys that it sees."""
     a, place = p.a, (task.batch, task.heads)
     rows = slice(*task.queries)
     q = p.q[(*place, slice(None), rows)]
@@ -202,7 +202,7 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
     batch, shared, group, count = by_head
     q = np.multiply(q, a.scale * p.unit if a.softcap is None else a.scale / a.softcap, dtype=p.wide, order="C")
     q = q.reshape(batch, shared, group * count, a.q.shape[3])
-    reach = _reach(p, task, q)
+    bound = _score_bound(p, task, q)
     state = State(q.shape[:-1], a.v.shape[3], p.wide)
     for begin in range(*task.keys, task.step):
         span = begin, min(begin + task.step, task.keys[1])
@@ -222,7 +222,7 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
             seen.append(_part(p.mask, (*place, slice(None), rows, keys)))
         if has_band(a):
             seen += _band(a, task, span)
-        _weigh(p, state, s, scores, seen, reach)
+        _to_weights(p, state, s, scores, seen, bound)
         state.weights += s @ np.ones(s.shape[-1], p.wide)
         state.total += s @ v
     empty = state.weights == 0
@@ -235,7 +235,7 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
 
 
 def _multiply(q: Array, k: Array, s: Array) -> None:
-    """``s = q @ k.T``. BLAS goes through many keys for a few queries in half the time if the keys stand left."""
+    """``s = q @ k.T``. For many keys and few queries, BLAS takes half the time if the keys are the left operand."""
     rows, size = q.shape[-2:]
     keys = k.shape[-2]
     if 1 < rows <= NARROW:
@@ -248,13 +248,13 @@ def _multiply(q: Array, k: Array, s: Array) -> None:
         np.matmul(q, k.swapaxes(-1, -2), out=s)
 
 
-def _weigh(p: Problem, state: State, s: Array, scores: Array, seen: list[Array], reach: float) -> None:
-    """Turn scores of no more than that reach into weights, in place, and bring the state up to their base.
+def _to_weights(p: Problem, state: State, s: Array, scores: Array, seen: list[Array], bound: float) -> None:
+    """Convert scores within that bound to weights, in place, and rescale the state to the same subtracted number.
 
     ``scores`` is a view of ``s`` by head.
     """
     small = SMALL * p.unit
-    if state.base is None and (reach <= small or (s.min() >= -small and s.max() <= small)):
+    if state.base is None and (bound <= small or (s.min() >= -small and s.max() <= small)):
         p.exp(s, out=s)
         for each in seen:
             np.multiply(scores, each, out=scores)
@@ -264,7 +264,7 @@ def _weigh(p: Problem, state: State, s: Array, scores: Array, seen: list[Array],
     for each in seen:
         np.minimum(scores, (each - s.dtype.type(0.5)) * s.dtype.type(math.inf), out=scores)
     largest = np.maximum(state.base, s.max(axis=-1))
-    base = np.where(largest == -math.inf, 0, largest)  # so that rows without keys give no NaN
+    base = np.where(largest == -math.inf, 0, largest)  # avoids NaN in rows without keys
     p.exp(np.subtract(s, base[..., None], out=s), out=s)
     fade = p.exp(state.base - base)
     state.weights *= fade
@@ -272,15 +272,15 @@ def _weigh(p: Problem, state: State, s: Array, scores: Array, seen: list[Array],
     state.base = largest
 
 
-def _reach(p: Problem, task: Task, q: Array) -> float:
-    """A bound on the scores by Cauchy and Schwarz; inf where it is none, or costs more than to look at them."""
+def _score_bound(p: Problem, task: Task, q: Array) -> float:
+    """A bound on the scores by Cauchy-Schwarz; inf if there is none, or if it costs more than their maximum."""
     if p.bias is not None or p.a.softcap is not None or q.shape[-2] <= q.shape[-1]:
         return math.inf
     place = task.batch.start, task.heads.start
     if place not in p.longest:
         k = p.a.k[task.batch, task.heads]
         blocks = (_for_blas(k[..., begin : begin + KEYS, :], p.wide) for begin in range(0, k.shape[2], KEYS))
-        p.longest[place] = float(np.max([_longest(block) for block in blocks], initial=0))  # NaN where there is one
+        p.longest[place] = float(np.max([_longest(block) for block in blocks], initial=0))  # NaN if any norm is NaN
     return _longest(q) * p.longest[place]
 
 
@@ -290,12 +290,13 @@ def _longest(x: Array) -> float:
 
 
 def _band(a: Attention, task: Task, keys: Span) -> list[Array]:
-    """Where the band lets queries of a task see keys, unless that is everywhere.
+    """Which keys the band lets the queries of a task see, as a list of one mask; empty if it lets them see all.
 
-    Only ``j - i`` counts: a view of one line of booleans, each row of which begins one item before the row above.
+    It depends on ``j - i`` only, so the mask is a view of one line of booleans: each row begins one item before the row
+    above.
     """
     count, width = task.queries[1] - task.queries[0], keys[1] - keys[0]
-    least = keys[0] - (task.queries[1] - 1) - task.offset  # that any key is behind the place of any query
+    least = keys[0] - (task.queries[1] - 1) - task.offset  # from a query's position back to a key
     line = np.ones(count + width - 1, np.bool_)
     if a.left is not None:
         line[: max(0, -a.left - least)] = False
@@ -305,12 +306,12 @@ def _band(a: Attention, task: Task, keys: Span) -> list[Array]:
 
 
 def _part(x: Array, places: tuple[slice, ...]) -> Array:
-    """What a mask or a bias says of a block; its axes of extent 1 stay."""
+    """The part of a mask or a bias for a block; axes of extent 1 are kept."""
     return x[tuple(place if n > 1 else slice(None) for place, n in zip(places, x.shape, strict=True))]
 
 
 def _for_blas(x: Array, wide: np.dtype[Any]) -> Array:
-    """The matrices as BLAS takes them, with dense rows behind each other: a copy where they are not so."""
+    """The matrices with dense rows, as BLAS needs them: copied if their strides differ."""
     *_, row, item = x.strides
     fits = item == x.itemsize and row >= item * x.shape[-1] and x.flags.aligned
     return x if fits and x.dtype == wide else np.array(x, dtype=wide, order="C")

@@ -1,8 +1,8 @@
-"""Hold BLAS to one thread while threads of our own call it.
+"""Limit BLAS to one thread while several of our threads call it.
 
-The number of BLAS's threads is one for the whole process. So those who hold it are counted, and the last one to let go
-restores it: two callers that each did so for themselves could leave the process at one thread for ever. Since
-threadpoolctl 3.8 the first thread that sets the number is the only one that can, until it restores the number.
+The limit applies to the whole process. Its users are counted, and the last one restores the previous number: if two
+users did that independently, the process could stay at one thread. Since threadpoolctl 3.8 only the thread that sets
+the limit can change it until it restores the number.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy as np
 _lock = threading.Lock()
 _holders: set[object] = set()
 _limits: list[Any] = []
-"""What restores the number of threads, while somebody holds it."""
+"""Restores the number of threads, while the limit is in use."""
 
 AVX512 = ("SkylakeX", "Cooperlake", "SapphireRapids")
-"""Processors as OpenBLAS names them."""
+"""Processors with AVX-512, by OpenBLAS's names."""
 SMALL = 1_000_000
-"""Multiplications up to which OpenBLAS takes matrices to be small."""
+"""The number of multiplications up to which OpenBLAS treats matrices as small."""
 
 
 def with_one_thread(work: Callable[[], None]) -> None:
-    """Call work while BLAS has one thread, whoever else asks for that at the same time."""
+    """Call ``work`` while BLAS is limited to one thread; other threads may do so at the same time."""
     me = object()
     try:
         with _lock:
@@ -52,7 +52,7 @@ def _restore() -> None:
 
 
 def _free() -> None:
-    """Let any thread set the number of threads."""
+    """Allow any thread to change the number of threads."""
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
@@ -60,16 +60,16 @@ def _free() -> None:
 
 @lru_cache(maxsize=1)
 def _controller() -> Any:
-    """The BLAS libraries that are loaded by now, NumPy's among them. To look for them takes a millisecond."""
-    import threadpoolctl  # not before it is needed: it looks up the libraries of the system
+    """The loaded BLAS libraries, NumPy's included. Finding them takes a millisecond."""
+    import threadpoolctl  # slow to import: it searches the libraries of the system
 
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 def takes_as_they_lie(rows: int, columns: int, inner: int, dtype: np.dtype[Any]) -> bool:
-    """Whether BLAS multiplies matrices in C order of such extents without a copy into an order of its own.
+    """Whether BLAS multiplies C-ordered matrices of these extents without packing them first.
 
-    OpenBLAS does where processors have AVX-512: ``sgemm_small_matrix_permit`` in its kernel/x86_64.
+    OpenBLAS does so on processors with AVX-512: ``sgemm_small_matrix_permit`` in its kernel/x86_64.
     """
     return rows * columns * inner <= SMALL and dtype == np.float32 and _has_small_kernels()
 
@@ -80,7 +80,7 @@ def _has_small_kernels() -> bool:
 
 
 def _begin_anew() -> None:
-    """In a forked child nobody holds BLAS, whoever did in the parent."""
+    """In a forked child the limit is not in use, even if it was in the parent."""
     global _lock
     _lock = threading.Lock()
     _holders.clear()

@@ -1,4 +1,4 @@
-"""Dtypes of NumPy and, under its roof, of ml_dtypes; CuPy, Dask and JAX use them too."""
+"""The dtypes of NumPy and ml_dtypes, which CuPy, Dask and JAX use too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops._protocol.types import FloatLimits, Gap
 from xarrayops.errors import Unsupported, available_names
 
 NUMBERS = "biufc"
-"""The kinds of NumPy's numbers; the kind of ml_dtypes' is "V" as a rule, that of a record."""
+"""The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", that of records."""
 OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
 _LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _NATIVE = {
@@ -25,7 +25,7 @@ _SCALARS = (bool, int, float, complex)
 
 
 def as_dtype(name: str, /) -> Any:
-    """The NumPy dtype; bfloat16 and float8 come from ml_dtypes."""
+    """The NumPy dtype of a name; bfloat16 and float8 come from ml_dtypes."""
     if name in _LOW_PRECISION:
         try:
             import ml_dtypes
@@ -38,7 +38,7 @@ def as_dtype(name: str, /) -> Any:
 
 
 def dtype_name(dtype: Any, /) -> str | None:
-    """The name of a numeric dtype, of either byte order."""
+    """The name of a numeric dtype of either byte order."""
     try:
         native = np.dtype(dtype)
     except TypeError:
@@ -48,29 +48,29 @@ def dtype_name(dtype: Any, /) -> str | None:
 
 @lru_cache
 def _name_of(dtype: np.dtype[Any]) -> str | None:
-    """NumPy puts a name together anew each time that it is asked for it."""
+    """Cached, because NumPy builds the name at each access."""
     name = dtype.name
     return name if name in _NATIVE or name in _LOW_PRECISION else None
 
 
 @lru_cache
 def gap_of(dtype: np.dtype[Any]) -> Gap | None:
-    """Why arrays of a dtype are not served, or None; the dtypes of ml_dtypes are known by name alone."""
+    """Why arrays of a dtype are not supported, or None. The dtypes of ml_dtypes are recognised by name."""
     if dtype.hasobject:
         return OBJECTS
     if dtype.kind in NUMBERS or dtype_name(dtype) is not None:
         return None
-    return Gap(f"values of dtype {dtype} are no numbers", "NumPy's own functions")
+    return Gap(f"dtype {dtype} is not numeric", "NumPy's own functions")
 
 
 def refuse_discarding(source: np.dtype[Any], target: Any) -> None:
-    """Refuse a cast that would drop imaginary parts."""
+    """Raise if a cast would drop imaginary parts."""
     if source.kind == "c" and np.dtype(target).kind not in "cb":
         raise Unsupported(f"{source} to {np.dtype(target)} would drop the imaginary parts. Instead: xo.real(x) first")
 
 
 def finfo(type: Any, /) -> Any:
-    """NumPy takes no array here, knows nothing of ml_dtypes, and gives limits that are no Python floats."""
+    """NumPy's finfo accepts no array and no dtype of ml_dtypes, and its limits are not Python floats."""
     dtype = _dtype_of(type)
     if dtype.type.__module__ == "ml_dtypes":
         import ml_dtypes
@@ -83,17 +83,17 @@ def finfo(type: Any, /) -> Any:
 
 
 def iinfo(type: Any, /) -> Any:
-    """NumPy takes no array whose dtype it should describe."""
+    """NumPy's iinfo accepts no array."""
     return np.iinfo(_dtype_of(type))
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """NumPy takes no array of another library that uses its dtypes."""
+    """NumPy's can_cast accepts no array of another library."""
     return np.can_cast(_dtype_of(from_), to)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """NumPy does not take the dtypes of ml_dtypes, nor their names, for dtypes; they are of float32's kinds."""
+    """NumPy's isdtype does not accept the dtypes of ml_dtypes or their names. They have the kinds of float32."""
     dtype = np.dtype(dtype)
     stand_in = np.dtype(np.float32) if dtype_name(dtype) in _LOW_PRECISION else dtype
     for one in kind if isinstance(kind, tuple) else (kind,):
@@ -107,7 +107,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """NumPy has no common dtype for bfloat16 and float16, and lets a Python float widen the dtypes of ml_dtypes."""
+    """NumPy has no common dtype of bfloat16 and float16, and a Python float widens the dtypes of ml_dtypes."""
     scalars = [item for item in arrays_and_dtypes if type(item) in _SCALARS]
     dtypes = [_dtype_of(item) for item in arrays_and_dtypes if type(item) not in _SCALARS]
     if not {dtype_name(dtype) for dtype in dtypes} & {*_LOW_PRECISION}:
@@ -123,6 +123,6 @@ def _promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _dtype_of(item: Any) -> np.dtype[Any]:
-    """The dtype of an array, or a dtype itself; NumPy's scalar classes have an attribute dtype that is none."""
+    """The dtype of an array; a dtype is returned as it is. The attribute dtype of a NumPy scalar class is no dtype."""
     dtype = getattr(item, "dtype", None)
     return dtype if isinstance(dtype, np.dtype) else np.dtype(item)

@@ -1,10 +1,10 @@
-"""Copies between strided views at the speed of memory: folded axes, blocks that fit the cache, threads.
+"""Copies between strided views at memory bandwidth: merged axes, cache-sized blocks, threads.
 
-A transposed copy reads along one axis and writes along another. NumPy does it item by item: each item touches another
-cache line, and with strides near a power of two all those lines fall into the same few sets of the cache (numpy#18512,
-numpy#32453). Here a block is first read into a scratch buffer along the axis in which the source is dense, and then
-written from there along the axis in which the target is. Both are plain NumPy copies, which release the interpreter
-lock. A loop over tiles that numba compiles was slower in every shape that was tried.
+A transposed copy reads along one axis and writes along another. NumPy copies item by item: each item is in another
+cache line, and with strides near a power of two these lines share a few sets of the cache (numpy#18512, numpy#32453).
+Here a block is first read into a scratch buffer along the axis in which the source is dense, and then written along
+the axis in which the target is dense. Both steps are NumPy copies, which release the interpreter lock. A tiled loop
+compiled by Numba was slower for every tested shape.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ Slices = tuple[slice, ...]
 Extents = tuple[int, ...]
 
 SMALL = 1 << 17
-"""Items up to which NumPy by itself is as fast."""
+"""The number of items up to which NumPy alone is as fast."""
 MANY = 1 << 19
-"""Items from which it pays to wake other threads for what NumPy copies item by item."""
+"""The number of items from which threads speed up a copy that NumPy does item by item."""
 SPREAD = 1 << 21
-"""Bytes from which it pays to wake other threads for what goes through a buffer."""
+"""The number of bytes from which threads speed up a copy through a buffer."""
 STREAM = 1 << 24
-"""Bytes from which it pays to wake other threads for what one copies almost as fast as memory goes."""
+"""The number of bytes from which threads speed up a copy that one thread does almost at memory bandwidth."""
 BLOCK = 1 << 19
-"""Bytes of a block, which stays in the second-level cache of a core beside what it was read from."""
+"""The bytes of a block. The block and its source fit the second-level cache of a core."""
 RUN = 1 << 9
-"""Bytes that are read at one go: some cache lines in a row, so that the processor fetches ahead."""
+"""The bytes of one contiguous read: several cache lines, so that the processor prefetches."""
 LINES = 1 << 9
-"""Lines of the buffer that one pass reads from: they must stay in the first-level cache until the next pass."""
+"""The lines of the buffer that one pass reads: they must stay in the first-level cache until the next pass."""
 SHORT = 8
-"""Items up to which the fixed cost of NumPy's inner loop outweighs the items."""
+"""The number of items up to which the fixed cost of NumPy's inner loop dominates."""
 SETS, WAYS = 64, 13
-"""Of the first-level cache: the bits of an address under 4096 determine the set of its line. Ways are 8 or
-12; a little beyond, few lines are lost."""
+"""The sets and ways of the first-level cache. The address modulo 4096 determines the set. Caches have 8 or 12
+ways; slightly more than that evicts few lines."""
 _ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
-"""What moves so many bytes at once, whatever they mean."""
+"""The dtype that copies items of so many bytes, whatever they represent."""
 
 
 class Axis(NamedTuple):
@@ -57,10 +57,10 @@ class Axis(NamedTuple):
 
 
 class CopyPlan(NamedTuple):
-    """How a copy goes: the folded axes, the bytes of an item, the extents of a block.
+    """How to copy: the merged axes, the bytes of an item, the extents of a block.
 
-    ``order``: the axes from the outermost to the innermost in the source, for a block that goes through a scratch
-    buffer; None for one that NumPy copies straight.
+    ``order``: the axes from the outermost to the innermost in the source, for blocks that are copied through a scratch
+    buffer; None for blocks that NumPy copies directly.
     """
 
     axes: list[Axis]
@@ -70,16 +70,16 @@ class CopyPlan(NamedTuple):
 
 
 def contiguous(source: Array) -> Array:
-    """A new array in C order with the values of source; unless NumPy copies well, its memory begins at a cache line."""
+    """A new array in C order with the values of source. Without a plan, NumPy allocates and copies."""
     plan = _plan(source, None)
     target = (np.empty if plan is None else views.aligned)(source.shape, source.dtype)
-    _carry_out(plan, source, target)
+    _execute(plan, source, target)
     return target
 
 
 def copy(source: Array, target: Array) -> None:
-    """``target[...] = source`` for arrays of one shape and dtype, any strides, that do not overlap."""
-    _carry_out(_plan(source, target.strides), source, target)
+    """``target[...] = source`` for arrays of one shape and dtype and any strides that do not overlap."""
+    _execute(_plan(source, target.strides), source, target)
 
 
 def _plan(source: Array, writing: Extents | None) -> CopyPlan | None:
@@ -88,7 +88,7 @@ def _plan(source: Array, writing: Extents | None) -> CopyPlan | None:
     return _planned(source.shape, source.strides, writing, source.itemsize)
 
 
-def _carry_out(plan: CopyPlan | None, source: Array, target: Array) -> None:
+def _execute(plan: CopyPlan | None, source: Array, target: Array) -> None:
     if plan is None:
         target[...] = source
         return
@@ -107,9 +107,9 @@ def _carry_out(plan: CopyPlan | None, source: Array, target: Array) -> None:
 
 @lru_cache(maxsize=1024)
 def _planned(shape: Extents, reading: Extents, writing: Extents | None, itemsize: int) -> CopyPlan | None:
-    """How to copy between strides in bytes (None: into C order); None where NumPy does so well by itself.
+    """How to copy between strides in bytes (None: into C order); None if NumPy alone is fast.
 
-    Found once for each shape: after a copy that has filled the caches, every step of the interpreter takes longer.
+    Cached: after a copy that has filled the CPU caches, Python code runs slower.
     """
     axes, size = _folded(shape, reading, writing or compact_strides(shape, itemsize), itemsize)
     read = min(reversed(range(len(axes))), key=lambda k: abs(axes[k].source))
@@ -130,7 +130,7 @@ def _copy_straight(source: Array, target: Array, places: Iterable[Slices]) -> No
 
 
 def _copy_buffered(source: Array, target: Array, block: list[int], order: list[int], places: Iterable[Slices]) -> None:
-    """Through a scratch buffer with its axes in the order of the source; its rows are padded to fall into many sets."""
+    """Copy through a scratch buffer with the axis order of the source; its rows are padded to use many cache sets."""
     extents = [block[k] for k in order]
     extents[-1] += LINE // source.itemsize
     scratch = np.empty(extents, source.dtype).transpose([order.index(k) for k in range(len(order))])
@@ -142,7 +142,7 @@ def _copy_buffered(source: Array, target: Array, block: list[int], order: list[i
 
 
 def _folded(shape: Extents, reading: Extents, writing: Extents, itemsize: int) -> tuple[list[Axis], int]:
-    """As few axes as describe the copy, in the order of the target, and the size of the items that move."""
+    """The fewest axes that describe the copy, in the order of the target, and the size of the copied items."""
     axes = [Axis(*axis) for axis in zip(shape, reading, writing, strict=True) if axis[0] > 1]
     axes.sort(key=lambda axis: axis.target, reverse=True)
     folded: list[Axis] = []
@@ -158,9 +158,10 @@ def _folded(shape: Extents, reading: Extents, writing: Extents, itemsize: int) -
 
 
 def _is_straight(axes: list[Axis], read: int) -> bool:
-    """Whether NumPy copies well by itself: each line of the source that it touches is still cached at the next item.
+    """Whether NumPy alone is fast: each cache line of the source is still cached when its next item is read.
 
-    Between two items of a line lie all the axes behind ``read``. With few of them to a set, the lines are still there.
+    Between two items of a line NumPy goes through all axes after ``read``. The line stays cached if few of the lines
+    read in between share a set.
     """
     *_, written = axes
     between = prod(axis.extent for axis in axes[read + 1 :])
@@ -169,9 +170,9 @@ def _is_straight(axes: list[Axis], read: int) -> bool:
 
 
 def _buffered_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
-    """The extents of a block: a run along the axis that is read, lines along the one that is written, then what fits.
+    """The extents of a block: a run along the axis that is read, lines along the axis that is written, then what fits.
 
-    Few large copies, for each takes the interpreter lock, and the other threads may have to wait for it.
+    Copies are few and large, because each one takes the interpreter lock, for which other threads may wait.
     """
     block, written, most = [1] * len(axes), len(axes) - 1, BLOCK // itemsize
     others = [(k, most) for k in reversed(range(written)) if k != read]
@@ -182,7 +183,7 @@ def _buffered_block(axes: list[Axis], itemsize: int, read: int) -> list[int]:
 
 
 def _straight_block(axes: list[Axis], itemsize: int, *, stepped: bool) -> list[int]:
-    """The extents of a block. A short last axis is stepped through, so that NumPy's inner loop is a long one."""
+    """The extents of a block. A short last axis has extent 1 in a block, so that NumPy's inner loop is long."""
     block = [1] * len(axes)
     room = BLOCK // itemsize // (axes[-1].extent if stepped else 1)
     for k in reversed(range(len(axes) - stepped)):

@@ -20,7 +20,7 @@ _this_thread = threading.local()
 
 
 def thread_count() -> int:
-    """How many threads our kernels use: ``XARRAYOPS_THREADS``, else the CPUs that this process may run on."""
+    """The number of threads of our kernels: ``XARRAYOPS_THREADS``, else the number of CPUs of this process."""
     asked = os.environ.get("XARRAYOPS_THREADS")
     if not asked:
         return len(_cpus()) or os.cpu_count() or 1
@@ -30,14 +30,14 @@ def thread_count() -> int:
 
 
 def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
-    """Spread the tasks over the pool: each thread calls ``work`` once, with an iterator that it draws its tasks from.
+    """Distribute the tasks over the pool: each thread calls ``work`` once, with an iterator over shared tasks.
 
-    The caller waits; a thread of the pool that calls this does all by itself, so that none waits for another. The first
-    error is raised, after every thread has come to rest (but for a caller that is interrupted a second time); the tasks
-    that were not begun by then are dropped.
+    The caller waits. A thread of the pool that calls this runs all tasks itself, so that threads never wait for each
+    other. The first error is raised after all threads have stopped, unless the caller is interrupted a second time;
+    tasks that have not begun are dropped.
     """
     waiting = deque(tasks)
-    if len(waiting) < 2:  # at once: what is below takes as long as many a task
+    if len(waiting) < 2:  # directly: using the pool takes as long as many tasks
         work(waiting)
         return
     resting = threading.Condition()
@@ -72,9 +72,9 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         share()
         return
     futures: list[Future[None]] = []
-    with suppress(RuntimeError):  # the interpreter is shutting down, or the system gives no more threads
+    with suppress(RuntimeError):  # the interpreter shuts down, or the system has no more threads
         for _ in range(wanted):
-            futures.append(_pool(count, _cpus()).submit(share))  # noqa: PERF401 - those that were given are waited for
+            futures.append(_pool(count, _cpus()).submit(share))  # noqa: PERF401 - submitted futures must be kept
     try:
         if len(futures) < wanted:
             share()
@@ -86,12 +86,12 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         raise
     finally:
         with resting:
-            over = True  # to those that a pool begins late, with or without a future that we know of
+            over = True  # a share that the pool begins later does nothing
             resting.wait_for(lambda: not active)
 
 
-def hold(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
-    """Whether a test holds of all; after the first of which it does not, every thread stops."""
+def all_true(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
+    """Whether a test is true for all tasks; all threads stop after the first one for which it is not."""
     failed = threading.Event()
 
     def work(some: Iterable[Task]) -> None:
@@ -105,18 +105,18 @@ def hold(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
 
 
 def _cpus() -> frozenset[int]:
-    """The CPUs that this thread may run on; empty where the system does not say."""
+    """The CPUs that this thread may run on; empty if the system does not report them."""
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 
 
 @lru_cache(maxsize=2)
 def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
-    """Threads that stay; with one for each CPU, each is bound to its own.
+    """A persistent pool. If it has one thread for each CPU, each thread is bound to one CPU.
 
-    Threads that hand the interpreter lock to each other are woken on the CPU of the one that lets go, and virtual
-    machines leave them there together for tens of milliseconds.
+    A thread that waits for the interpreter lock is woken on the CPU of the thread that releases it, and on virtual
+    machines both may stay on that CPU for tens of milliseconds.
     """
-    from concurrent.futures import ThreadPoolExecutor  # it brings in logging, which no first dispatch should wait for
+    from concurrent.futures import ThreadPoolExecutor  # slow to import: it imports logging
 
     bound = deque(sorted(cpus) if len(cpus) == count else ())
     return ThreadPoolExecutor(count, "xarrayops", initializer=_begin, initargs=(bound,))
@@ -125,9 +125,9 @@ def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
 def _begin(cpus: deque[int]) -> None:
     _this_thread.of_pool = True
     if cpus:
-        with suppress(OSError):  # a CPU that was taken away meanwhile
+        with suppress(OSError):  # the CPU may no longer be available
             os.sched_setaffinity(0, {cpus.popleft()})
 
 
-if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+if hasattr(os, "register_at_fork"):  # a forked child does not inherit threads
     os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,4 +1,4 @@
-"""NumPy views of memory with a shape and strides of one's own."""
+"""NumPy views of memory with a given shape and strides."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 LINE = 64
-"""Bytes of a cache line. XLA aliases only memory that begins at one."""
+"""The bytes of a cache line. XLA aliases only memory that begins at a cache line."""
 
 Array = np.ndarray[Any, Any]
 
 
 class _Outline:
-    """Tells NumPy what memory looks like, and keeps its owner alive."""
+    """Describes memory to NumPy, and keeps its owner alive."""
 
     def __init__(self, owner: Any, interface: dict[str, Any]) -> None:
         self.base, self.__array_interface__ = owner, interface
@@ -29,7 +29,7 @@ def over(
     readonly: bool,
     owner: Any = None,
 ) -> Array:
-    """A view of the memory at an address; strides in bytes. No element is read, so it may be a device's address."""
+    """A view of the memory at an address; strides in bytes. No element is read, so it may be on a device."""
     interface = {
         "version": 3,
         "data": (pointer, readonly),
@@ -41,23 +41,23 @@ def over(
 
 
 def of(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], *, typestr: str, offset: int = 0) -> Array:
-    """A view of an array's memory that begins so many bytes from its first element, read-only if the array is."""
+    """A view of an array's memory; ``offset`` counts bytes from its first element. Read-only if the array is."""
     pointer, readonly = array.__array_interface__["data"]
     return over(pointer + offset, shape, strides, typestr, readonly=readonly, owner=array)
 
 
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An array in C order whose values are yet to be written, and whose memory begins at a cache line."""
+    """An uninitialised array in C order whose memory begins at a cache line."""
     nbytes = dtype.itemsize * prod(shape)
     if not nbytes:
         return np.empty(shape, dtype)
     memory = np.empty(nbytes + LINE, np.uint8)
     start = -memory.ctypes.data % LINE
-    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)  # and hides what is before
+    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)  # hides the bytes before it
 
 
 def may_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
-    """Whether two elements of a view may share a place; True also for some views in which none do."""
+    """Whether two elements of a view may share memory; may be True if none do."""
     covered = itemsize
     for stride, extent in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
         if stride < covered:

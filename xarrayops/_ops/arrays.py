@@ -1,4 +1,4 @@
-"""Functions around an array: its backend, its namespace, its device, and whether it is computed."""
+"""Functions that describe an array: its backend, namespace and device, and whether its values are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xarrayops._protocol.types import Array, ArrayT
 
 
 def array_namespace(*arrays: Array) -> ModuleType:
-    """The namespace that serves some arrays: the standard 2025.12 in their library, with native dtypes.
+    """The array API namespace (standard 2025.12) of the library of some arrays, with native dtypes.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ def array_namespace(*arrays: Array) -> ModuleType:
     Returns
     -------
     module
-        array-api-compat and array-api-extra take it for their own namespace of the library.
+        array-api-compat and array-api-extra recognise it as a namespace of that library.
 
     Raises
     ------
     MixedBackends, BackendNotFound, Unsupported
-        The arrays are of several libraries, of none, or of a kind that is not served.
+        The arrays are of several libraries, no argument is an array, or a kind of array is not supported.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
     Raises
     ------
     BackendNotFound, Unsupported
-        Nothing serves it; the message says what is known, or how to install what is missing.
+        No backend serves it; the message lists the known backends, or says how to install a missing library.
 
     Examples
     --------
@@ -73,38 +73,38 @@ def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
 
 
 def backends() -> list[BackendStatus]:
-    """Every backend that is known here, the missing ones with the reason and the way to get them.
+    """The status of every registered backend; for a missing library the reason and how to install it.
 
-    Imports every library that has a backend; `backend` imports one.
+    This imports every library that has a backend; `backend` imports only one.
     """
     return registry.statuses()
 
 
 def device(x: Array, /) -> Any:
-    """The native device that holds x, fit for ``device=``; None for a tracer, which has none yet."""
+    """The native device that holds x, which ``device=`` accepts; None for a tracer, which has no device yet."""
     return function_for("device", type(x))(x)
 
 
 def to_device(x: ArrayT, device: Any, /) -> ArrayT:
-    """x on another device of its library; x itself where it is there already.
+    """x on another device of its library; x itself if it is already on that device.
 
-    ``device`` is a name such as ``"cuda:1"`` or a native device. To another library: `convert`.
+    ``device`` is a name such as ``"cuda:1"`` or a native device. `convert` moves x to another library.
     """
     return function_for("to_device", type(x))(x, native_device(type(x), device))
 
 
 def is_lazy(x: Array, /) -> bool:
-    """Whether x stands for values that are not computed yet: a Dask array, a tracer under ``jax.jit``."""
+    """Whether the values of x are not computed yet: a Dask array, or a tracer under ``jax.jit``."""
     return bool(function_for("is_lazy", type(x))(x))
 
 
 def compute(*arrays: Array) -> Array | tuple[Array, ...]:
-    """The arrays with their values computed: NumPy arrays for Dask, in one pass; for any other library the same arrays.
+    """The arrays with their values computed: Dask arrays become NumPy arrays, in one pass; other arrays are unchanged.
 
     Returns
     -------
     array or tuple of arrays
-        One array for one argument, else a tuple.
+        One array for one argument, otherwise a tuple.
 
     Examples
     --------
@@ -113,31 +113,31 @@ def compute(*arrays: Array) -> Array | tuple[Array, ...]:
     array([0, 1, 2])
     """
     results: list[Array] = list(arrays)
-    for function, places in _by_library("compute", arrays):
-        values = function(*[arrays[i] for i in places])
-        for place, value in zip(places, values, strict=True):
-            results[place] = value
+    for function, indices in _by_library("compute", arrays):
+        values = function(*[arrays[i] for i in indices])
+        for i, value in zip(indices, values, strict=True):
+            results[i] = value
     return results[0] if len(arrays) == 1 else tuple(results)
 
 
 def synchronize(*arrays: Array) -> None:
-    """Wait until the values of the arrays are there: for the devices that hold them, and for no others.
+    """Wait until the values of the arrays are computed. This waits only for the devices that hold the arrays.
 
-    Device memory that one library used and another owns is given back here, if its work has ended by now.
+    This also releases device memory that one library owns and another one used, if that work has ended.
     """
-    for function, places in _by_library("synchronize", arrays):
-        function(*[arrays[i] for i in places])
+    for function, indices in _by_library("synchronize", arrays):
+        function(*[arrays[i] for i in indices])
     loans.settle()
 
 
 def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """What serves a verb in each library, with the places of the library's arrays; scalars have none."""
+    """The function that serves a verb in each library, and the indices of its arrays; scalars are left out."""
     groups: dict[str, tuple[Backend, list[int]]] = {}
     for i, x in enumerate(arrays):
         if type(x) not in SCALARS:
-            own = served_by(x) or registry.backend_of(x)  # which registers the class of x, or raises
+            own = served_by(x) or registry.backend_of(x)  # backend_of registers the class of x, or raises
             groups.setdefault(own.name, (own, []))[1].append(i)
-    return [(own.functions[verb], places) for own, places in groups.values()]
+    return [(own.functions[verb], indices) for own, indices in groups.values()]
 
 
 VERBS = (

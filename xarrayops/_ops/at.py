@@ -1,4 +1,4 @@
-"""at: an indexed update that reads the same on mutable and immutable arrays."""
+"""at: an indexed update with one notation for mutable and immutable arrays."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from xarrayops._protocol.types import Array, ArrayT, Scalar
 from xarrayops.errors import Unsupported
 
 _PLAIN = NON_ARRAY_TYPES | {slice, EllipsisType}
-"""The classes of values and indices that belong to no library."""
+"""Classes of values and indices that are not arrays."""
 _UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
-"""Kinds of values. An array holds those of its own kind and of the kinds before it."""
+"""Kinds of values. An array can hold values of its own kind and of lower kinds."""
 _KIND_OF_NUMBER = {bool: _BOOL, int: _INTEGER, float: _REAL, complex: _COMPLEX}
 _KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
-"""The kind of a dtype by how its name begins."""
+"""The kind of a dtype, by the prefix of its name."""
 
 
-def at(x: ArrayT, /) -> Target[ArrayT]:
-    """Choose places of x to update: ``xo.at(x)[index].add(value)``.
+def at(x: ArrayT, /) -> AtIndexer[ArrayT]:
+    """Update the elements of x that an index selects: ``xo.at(x)[index].add(value)``.
 
     Use the result: it may be x itself, updated in place, or a new array.
 
@@ -38,9 +38,10 @@ def at(x: ArrayT, /) -> Target[ArrayT]:
 
     Returns
     -------
-    Target
-        Indexed, it offers ``set``, ``add``, ``multiply``, ``min`` and ``max``, each as ``f(value, /, *, copy=None)``:
-        None may update in place, True never touches x, False raises where x cannot be updated in place.
+    AtIndexer
+        Indexing it gives an object with the methods ``set``, ``add``, ``multiply``, ``min`` and ``max``, each with the
+        signature ``f(value, /, *, copy=None)``. None may update in place, True never modifies x, and False raises if x
+        cannot be updated in place.
 
     Raises
     ------
@@ -51,14 +52,14 @@ def at(x: ArrayT, /) -> Target[ArrayT]:
     OverflowError
         The value is a Python integer beyond the limits of the dtype of x.
     Unsupported
-        ``copy=False`` on an array that its library does not write (JAX, Dask, read-only NumPy); a value that x cannot
-        hold, such as a float where x has integers; an index of floats.
+        ``copy=False`` and x cannot be written (JAX, Dask, read-only NumPy); x cannot hold the value, such as a float
+        in an integer array; or the index holds floats.
 
     Notes
     -----
     Law: ``at(x)[i].add(v, copy=True)`` equals x with ``numpy.add.at(x, i, v)``: duplicate indices accumulate in add,
-    multiply, min and max on every library. Which of several values a duplicate ``set`` keeps is unspecified, and so is
-    what happens out of bounds.
+    multiply, min and max in every library. If an index repeats in ``set``, which value remains is unspecified. The
+    result of an out-of-bounds index is unspecified.
 
     Examples
     --------
@@ -66,23 +67,23 @@ def at(x: ArrayT, /) -> Target[ArrayT]:
     >>> xo.at(np.zeros(3))[np.asarray([0, 0, 2])].add(1.0)
     array([2., 0., 1.])
     """
-    return Target(x)
+    return AtIndexer(x)
 
 
-class Target(Generic[ArrayT]):
-    """An array of which an index will choose places."""
+class AtIndexer(Generic[ArrayT]):
+    """An array to index: ``indexer[index]`` selects the elements to update."""
 
     __slots__ = ("_x",)
 
     def __init__(self, x: ArrayT) -> None:
         self._x = x
 
-    def __getitem__(self, index: Any) -> Places[ArrayT]:
-        return Places(self._x, index)
+    def __getitem__(self, index: Any) -> IndexedUpdate[ArrayT]:
+        return IndexedUpdate(self._x, index)
 
 
-class Places(Generic[ArrayT]):
-    """Chosen places of an array."""
+class IndexedUpdate(Generic[ArrayT]):
+    """The elements of an array that an index selects, and the updates of them."""
 
     __slots__ = ("_index", "_x")
 
@@ -91,42 +92,47 @@ class Places(Generic[ArrayT]):
         self._index = index
 
     def _update(self, op: str, value: Any, copy: bool | None) -> ArrayT:
-        return server(self._x, self._index, op, value)(self._x, self._index, op, value, copy=copy)
+        return validated_update(self._x, self._index, op, value)(self._x, self._index, op, value, copy=copy)
 
     def set(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
-        """x with the places set to the value."""
+        """x with the selected elements set to the value."""
         return self._update("set", value, copy)
 
     def add(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
-        """x with the value added at the places."""
+        """x with the value added to the selected elements."""
         return self._update("add", value, copy)
 
     def multiply(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
-        """x with the places multiplied by the value."""
+        """x with the selected elements multiplied by the value."""
         return self._update("multiply", value, copy)
 
     def min(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
-        """x with the places held down to at most the value."""
+        """x with each selected element replaced by the minimum of it and the value."""
         return self._update("min", value, copy)
 
     def max(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
-        """x with the places raised to at least the value."""
+        """x with each selected element replaced by the maximum of it and the value."""
         return self._update("max", value, copy)
 
 
-def server(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
-    """What serves an update, once its arguments are found good: some libraries truncate values and indices silently."""
+def validated_update(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
+    """The function that serves an update, after a check of the arguments.
+
+    The check is needed because some libraries truncate values and indices silently.
+    """
     if type(value) in (list, tuple):
         raise TypeError(
-            f"xo.at(x)[index].{op}: a value is an array or a Python number, not a {type(value).__name__}. "
+            f"xo.at(x)[index].{op}: the value must be an array or a Python number, not a {type(value).__name__}. "
             f"Instead: xo.asarray(value, like=x)"
         )
     indices = _leaves(index)
-    backend = require_one_backend("at", {"x": x, **dict(_places("index", index)), **dict(_places("value", value))})
+    backend = require_one_backend(
+        "at", {"x": x, **dict(_named_arrays("index", index)), **dict(_named_arrays("value", value))}
+    )
     for leaf in indices:
         if _kind(leaf) > _INTEGER:
             raise Unsupported(
-                f"xo.at(x)[index].{op}: an index holds integers or bools, not {_described(leaf)}. "
+                f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. "
                 f'Instead: xo.astype(index, "int64")'
             )
     kind = _kind(x)
@@ -150,13 +156,13 @@ def _leaves(part: Any) -> list[Any]:
     return [leaf for member in part for leaf in _leaves(member)] if type(part) in (list, tuple) else [part]
 
 
-def _places(place: str, part: Any) -> Iterator[tuple[str, Any]]:
-    """Those of them that may be arrays, each with its place, for an error to name it."""
+def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
+    """The members that may be arrays, each with a name for error messages, such as ``index[0]``."""
     if type(part) in (list, tuple):
         for i, member in enumerate(part):
-            yield from _places(f"{place}[{i}]", member)
+            yield from _named_arrays(f"{name}[{i}]", member)
     elif type(part) not in _PLAIN:
-        yield place, part
+        yield name, part
 
 
 def _described(leaf: Any) -> str:
@@ -176,7 +182,7 @@ def _kind_of(cls: type, dtype: Any) -> int:
 
 @constant_while_tracing
 def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
-    """The limits of the integers that an array holds, whose kind is known."""
+    """The limits of an integer dtype; the caller has found that it is one."""
     backend = registry.backend_of_class(cls)
     assert backend is not None
     return INTEGER_LIMITS[backend.functions["dtype_name"](dtype)]
@@ -189,8 +195,8 @@ def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
 
 
 def explain_at(verb: str, /, *args: Any, copy: bool | None = None, **kwargs: Any) -> Explanation:
-    """What serves an update of x: the arguments are x, the index, the operation and the value."""
-    server(*signature("update").bind(*args, copy=copy, **kwargs).args)
+    """Explain an update of x. The arguments are x, the index, the operation and the value."""
+    validated_update(*signature("update").bind(*args, copy=copy, **kwargs).args)
     return explain_call(verb, *args, copy=copy, **kwargs)
 
 

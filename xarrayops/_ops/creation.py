@@ -1,4 +1,4 @@
-"""The creation functions that take an object: asarray and from_dlpack; and broadcast_shapes, which needs no library."""
+"""asarray and from_dlpack, which make arrays from objects, and broadcast_shapes, which needs no library."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def asarray(
     like: Array | None = None,
     backend: str | None = None,
 ) -> Array:
-    """An array of the values of obj: a scalar, a nested sequence, a buffer, or an array.
+    """An array with the values of obj, which is a scalar, a nested sequence, a buffer or an array.
 
-    An array stays in its library, unless ``backend=`` or ``like=`` names another: then it is converted.
+    An array stays in its library, unless ``backend=`` or ``like=`` names another library. Then it is converted.
 
     Raises
     ------
     MixedBackends
-        A sequence holds arrays of several libraries, or of another than the one that was asked for.
+        A sequence holds arrays of several libraries, or of another library than the requested one.
     Unsupported
-        The values are no numbers.
+        The values are not numbers.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html>
     """
@@ -91,25 +91,26 @@ def asarray(
 
 
 def _check_members(members: dict[str, Array], like: Array | None, backend: str | None) -> None:
-    """Arrays inside a sequence must be of one library, and of the one that was asked for."""
+    """Raise unless all arrays inside a sequence are of one library, and of the requested one."""
     found = common_backend("asarray", members if like is None else {"like": like, **members})
     if backend not in (None, found.name):
         listing = "; ".join(f"{name}: {described(x, found)}" for name, x in members.items())
         fixes = " and ".join(f'{name} -> xo.convert({name}, "{backend}")' for name in members)
         raise MixedBackends(
-            f"xo.asarray was asked for {backend} and given a sequence of others: {listing}. Convert: {fixes}."
+            f"xo.asarray(..., backend={backend!r}): the sequence holds arrays of another library: {listing}. "
+            f"Instead: {fixes}."
         )
 
 
 @constant_while_tracing
 def _owner(cls: type) -> str | None:
-    """The name of the backend of a class, which torch.compile takes for a constant; it cannot trace the registry."""
+    """The name of the backend of a class: a constant for torch.compile, which cannot trace the registry."""
     backend = registry.backend_of_class(cls)
     return None if backend is None else backend.name
 
 
 def _as_buffer(obj: Any) -> Array:
-    """A buffer as a NumPy array, which reads the items by their format; other libraries take the bytes for numbers."""
+    """A buffer as a NumPy array. NumPy reads items by the buffer's format; other libraries read bytes as numbers."""
     import numpy as np
 
     if hasattr(obj, "__array_interface__") or _has_buffer(obj):
@@ -117,8 +118,8 @@ def _as_buffer(obj: Any) -> Array:
     if hasattr(obj, "__dlpack__"):
         return np.from_dlpack(obj)
     raise BackendNotFound(
-        f"xo.asarray cannot make an array of a {registry.describe_class(type(obj))}. "
-        f"It takes numbers, nested lists and tuples of numbers, buffers and arrays."
+        f"xo.asarray cannot convert a value of class {registry.describe_class(type(obj))}. "
+        f"Instead: a number, a nested list or tuple of numbers, a buffer or an array."
     )
 
 
@@ -130,17 +131,18 @@ def _has_buffer(obj: Any) -> bool:
     return True
 
 
-def _arrays_within(obj: Any, place: str = "obj") -> Iterator[tuple[str, Any]]:
-    """The arrays inside nested sequences, which a library would take in silently, each with its place.
+def _arrays_within(obj: Any, name: str = "obj") -> Iterator[tuple[str, Any]]:
+    """The arrays inside nested sequences, each with a name for error messages, such as ``obj[0]``.
 
-    Those that are not served, too: NumPy drops the mask of a masked array.
+    They are checked because a library converts them silently. Unsupported kinds of arrays are among them: NumPy drops
+    the mask of a masked array.
     """
     if isinstance(obj, (list, tuple)):
         for i, member in enumerate(obj):
             if type(member) not in SCALARS:
-                yield from _arrays_within(member, f"{place}[{i}]")
+                yield from _arrays_within(member, f"{name}[{i}]")
     elif registry.register_conforming(obj) is not None or registry.refusal(obj) is not None:
-        yield place, obj
+        yield name, obj
 
 
 @overload
@@ -164,7 +166,7 @@ def from_dlpack(
     like: Array | None = None,
     backend: str | None = None,
 ) -> Array:
-    """An array over the memory of any object with ``__dlpack__``; by default of the default library.
+    """An array over the memory of any object with ``__dlpack__``, by default of the default library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html>
     """
@@ -175,18 +177,20 @@ def from_dlpack(
         )
     if not hasattr(type(x), "__dlpack__"):
         kind = registry.describe_class(type(x))
-        raise ExchangeError(f"xo.from_dlpack needs an object with __dlpack__; {kind} has none. Instead: xo.asarray(x)")
+        raise ExchangeError(
+            f"xo.from_dlpack needs an object with __dlpack__; {kind} has no such method. Instead: xo.asarray(x)"
+        )
     function, _, device = creation("from_dlpack", like, backend, None, device)
     return function(x, device=device, copy=copy)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that some shapes broadcast to.
+    """The shape to which the shapes broadcast.
 
     Raises
     ------
     ValueError
-        The shapes do not fit; the message names the axis.
+        The shapes cannot be broadcast; the message names the axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_shapes.html>
     """
@@ -203,7 +207,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def explain_creation(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """What creates an array: a function of the library, or a conversion where an array is given to another library."""
+    """Explain a creation function: a function of the library, or a conversion if obj is an array of another library."""
     backend, call = _creation_call(verb, *args, **kwargs)
     source = _source(verb, call.args[0])
     if source is not None and (verb == "from_dlpack" or registry.backend_of(source) is not backend):
@@ -217,7 +221,7 @@ def explain_creation(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def _creation_call(
     verb: str, /, *args: Any, like: Any = None, backend: str | None = None, **kwargs: Any
 ) -> tuple[Backend, Call]:
-    """What a creation function hands to its library: that of ``like=``, of ``backend=`` or the default."""
+    """The backend of a creation call (by ``like=``, by ``backend=`` or the default) and the call that it gets."""
     bound = signature(verb).bind(*args, **kwargs)
     if verb == "asarray" and like is None and backend is None:
         found = dict(array_arguments(verb, args, kwargs))
@@ -232,7 +236,7 @@ def _creation_call(
 
 
 def _source(verb: str, x: Any) -> Any:
-    """The array that asarray or from_dlpack would convert; None where the library takes x as it is."""
+    """The array that asarray or from_dlpack would convert; None if the library takes x directly."""
     if verb not in ("asarray", "from_dlpack") or type(x) in SCALARS or isinstance(x, (list, tuple)):
         return None
     if registry.register_conforming(x) is not None or registry.refusal(x) is not None:
@@ -241,7 +245,7 @@ def _source(verb: str, x: Any) -> Any:
 
 
 def explain_broadcast_shapes(verb: str, /, *shapes: tuple[int, ...]) -> Explanation:
-    """No library is needed; shapes that do not fit raise."""
+    """Explain `broadcast_shapes`, which needs no library. Shapes that cannot be broadcast raise."""
     broadcast_shapes(*shapes)
     candidate = Candidate(f"xarrayops:{verb}", True, "shapes are Python numbers, which need no library")
     return Explanation(verb, "no library is needed", (candidate,), candidate.name)

@@ -1,6 +1,6 @@
 """The standard's functions of dtypes.
 
-They dispatch on the dtype's own class; a dtype's name uses the default library.
+They dispatch on the class of a native dtype. If all dtypes are names, the default library serves them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
 
 
 def finfo(type: DType | Array, /) -> Any:
-    """Limits of a floating-point dtype.
+    """The limits of a floating-point dtype.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.finfo.html>
     """
@@ -44,7 +44,7 @@ def finfo(type: DType | Array, /) -> Any:
 
 
 def iinfo(type: DType | Array, /) -> Any:
-    """Limits of an integer dtype.
+    """The limits of an integer dtype.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.iinfo.html>
     """
@@ -52,7 +52,7 @@ def iinfo(type: DType | Array, /) -> Any:
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
-    """Whether a dtype is of a kind: "bool", "integral", "real floating", "numeric" …, a dtype, or one of several.
+    """Whether a dtype is of a kind: "bool", "integral", "real floating", "numeric" …, a dtype, or a tuple of these.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isdtype.html>
     """
@@ -60,7 +60,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
-    """The native dtype that promotion of arrays, dtypes and Python scalars yields.
+    """The native dtype that results from promotion of arrays, dtypes and Python scalars.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.result_type.html>
     """
@@ -68,14 +68,14 @@ def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
 
 
 def _call(verb: str, *items: Any) -> Any:
-    """Call what serves a verb, with every dtype native."""
+    """Call the backend's function for a verb, with every dtype native."""
     backend = _backend(verb, *items)
     natives = [item if type(item) in SCALARS or _is_array(item) else backend.native_dtype(item) for item in items]
     return backend.functions[verb](*natives)
 
 
 def _backend(verb: str, *items: Any) -> Backend:
-    """The backend that serves arrays and dtypes: of an array or of a dtype's class; the default if all are names."""
+    """The backend of an array or of a native dtype; the default backend if all items are names."""
     arrays = {f"arguments[{i}]": item for i, item in enumerate(items) if _is_array(item)}
     if arrays:
         return require_one_backend(verb, arrays)
@@ -85,7 +85,9 @@ def _backend(verb: str, *items: Any) -> Backend:
             backend: Backend = getattr(resolved, name)
             return backend
     if not any(isinstance(item, str) for item in items):
-        raise BackendNotFound(f"xo.{verb} needs an array, a dtype or a dtype's name; it was given {items!r}.")
+        raise BackendNotFound(
+            f"xo.{verb} needs an array, a dtype or the name of a dtype; the arguments were {items!r}."
+        )
     return creation_backend(None, default_backend.current()[0])
 
 
@@ -98,13 +100,13 @@ def _is_array(item: Any) -> bool:
 
 @constant_while_tracing
 def _publish_backend_of_dtype(item: Any) -> str | None:
-    """The name in `resolved` of the backend whose dtype this is; None if it is no dtype."""
+    """The name in `resolved` of the backend to which a dtype belongs; None if the item is not a dtype."""
     owner = registry.dtype_backend_name(item)
     return None if owner is None else publish_backend(registry.backend_by_dtype_owner(owner))
 
 
 def explain_dtypes(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """What serves a function of dtypes, in the library of its arrays and dtypes."""
+    """Explain a function of dtypes in the library of its arrays and dtypes."""
     bound = signature(verb).bind(*args, **kwargs)
     items = bound.args[:1] if verb == "isdtype" else bound.args
     backend = _backend(verb, *items)

@@ -1,4 +1,4 @@
-"""einsum: the one function beyond the standard that every library has."""
+"""einsum: the one function beyond the standard that every supported library has."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
     Parameters
     ----------
     subscripts : str
-        Such as ``"ij,jk->ik"``: the labels of each operand's axes, then those of the result.
+        For example ``"ij,jk->ik"``: the labels of each operand's axes, then the labels of the result's axes.
     *operands : array
         Arrays of one library.
 
     Returns
     -------
     array
-        Of the operands' library and promoted dtype; float32 is summed in float32, never in TF32, unless the user chose
-        another precision in the library.
+        An array of the operands' library and promoted dtype. float32 is summed in float32, never in TF32, unless the
+        user selected another precision in the library.
 
     Raises
     ------
     ValueError
-        The subscripts do not fit the operands.
+        The subscripts do not match the operands.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Whose kernels may serve the arrays of other libraries."""
+"""engines: the libraries whose kernels may serve the arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ ENVIRONMENT = tuple(name.strip() for name in os.environ.get("XARRAYOPS_ENGINES",
 _blocks: ContextStack[tuple[str, ...]] = ContextStack("xarrayops.engines")
 
 
-class engines:  # noqa: N801 - reads as a statement: with xo.engines("jax")
-    """Let kernels of some libraries serve the arrays of others inside a ``with`` block, the first that can.
+class engines:  # noqa: N801 - lower case, because it is used as a statement: with xo.engines("jax")
+    """Allow kernels of some libraries, the engines, to serve arrays of other libraries inside a ``with`` block.
 
-    A kernel of any library may serve an array whose memory it sees: XLA's attention a NumPy array, say. Arrays go in
-    without a copy where the memory allows it and by a copy elsewhere, on the same device, never out of an autograd
-    graph, and results come back as the arrays' own: native in, native out. ``explain("attention", ...)`` shows it all.
-    Where no engine can serve a call, the array's own library does, as it does without a block. The block is local to
-    the thread or task, and torch.compile traces none. `attention` is the one verb that engines serve so far.
+    For example, XLA's attention can serve NumPy arrays. The first engine that can serve a call serves it. Arrays are
+    passed to the engine without a copy if their memory can be shared, and otherwise as a copy on the same device.
+    Arrays that require a gradient are never passed. Results are arrays of the caller's library.
+    ``explain("attention", ...)`` shows the engine and the copies. If no engine can serve a call, the library of the
+    array serves it, as without a block. The block is local to the thread or task, and torch.compile cannot trace it.
+    `attention` is the only verb that engines serve so far.
 
     Parameters
     ----------
     *names : str
-        Backends, the preferred one first; without any no engine serves. Where there is no block, the environment
-        variable ``XARRAYOPS_ENGINES`` names them (``jax,torch``).
+        The names of backends, the preferred one first; without names no engine is used. Outside a block the environment
+        variable ``XARRAYOPS_ENGINES`` names the engines (``jax,torch``).
 
     Raises
     ------
     BackendNotFound
-        No backend has such a name, or, when it is to serve, its library is not installed.
+        No backend has that name. If the library of an engine is not installed, the call that needs it raises.
     TypeError
-        A name is no string.
+        A name is not a string.
 
     Examples
     --------
@@ -46,7 +47,9 @@ class engines:  # noqa: N801 - reads as a statement: with xo.engines("jax")
     def __init__(self, *names: str) -> None:
         for name in names:
             if not isinstance(name, str):
-                raise TypeError(f'xo.engines takes the names of backends, as "jax", "torch"; it was given {name!r}.')
+                raise TypeError(
+                    f'xo.engines takes names of backends, such as "jax" or "torch"; the argument was {name!r}.'
+                )
             if name not in registry.entry_points():
                 raise registry.unknown(name)
         self._names = names

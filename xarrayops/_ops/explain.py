@@ -1,4 +1,4 @@
-"""explain: what a call would do, and why."""
+"""explain: what a call would run and copy, and why."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from xarrayops.errors import Unsupported
 
 
 def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
-    """What a call would run, what was rejected and why, and what would be copied; nothing runs.
+    """Explain a call without running it: what would serve it, which candidates cannot and why, and what is copied.
 
     Parameters
     ----------
     verb : str or function
-        The verb as users write it, "matmul", "linalg.det", "convert" …, or the function itself, ``xo.matmul``.
+        The name of the verb as users write it, "matmul", "linalg.det", "convert" …, or the function, ``xo.matmul``.
     *args, **kwargs
-        The arguments that the verb would be called with. For "at" they are x, the index, the operation, the value, and
-        ``copy=``: ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``.
+        The arguments of the call. For "at" they are x, the index, the operation, the value and ``copy=``:
+        ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     ------
     Unsupported
         No verb has that name. Errors of the call itself (mixed libraries, no array, an unknown dtype or device) are
-        raised as it would raise them.
+        raised as the call would raise them.
 
     Examples
     --------
@@ -47,22 +47,22 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     name = verb if isinstance(verb, str) else _name_of(verb)
     if name in MAIN_NAMESPACE_ALIASES:
         name = name.removeprefix("linalg.")
-    return _explaining(name)(name, *args, **kwargs)
+    return _explainer(name)(name, *args, **kwargs)
 
 
-def _explaining(name: str) -> Callable[..., Explanation]:
-    """What explains a verb: what its row says, and one rule for the functions of the standard.
+def _explainer(name: str) -> Callable[..., Explanation]:
+    """The function that explains a verb: from the verb's row, or the common one for functions of the standard.
 
     Raises
     ------
     Unsupported
-        No verb has that name, or none of its calls has a choice to explain.
+        No verb has that name, or the verb never chooses among kernels, so there is nothing to explain.
     """
     row = TABLE.get(name)
     if row is not None and row.explain is not None:
         return row.explain
     if row is not None:
-        raise Unsupported(f"xo.explain has nothing to explain for {name!r}: its calls have no choice of kernel.")
+        raise Unsupported(f"xo.explain has nothing to explain for {name!r}: it never chooses among kernels.")
     if name in SURFACE:
         return explain_creation if name in CREATION else explain_call
     from difflib import get_close_matches
@@ -73,7 +73,7 @@ def _explaining(name: str) -> Callable[..., Explanation]:
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    """The name of one of our functions, as users write it."""
+    """The name of a function of xarrayops, as users write it."""
     for row in TABLE.values():
         if row.function is function:
             return row.name

@@ -1,13 +1,13 @@
-"""What `explain` answers with, and how a call that a backend serves is explained."""
+"""The results of `explain`, and the explanation of a call that a backend serves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xarrayops._core.arguments import array_arguments, common_backend, signature
 from xarrayops._core.registry import Backend
-from xarrayops._protocol.candidates import Call, refusal
+from xarrayops._protocol.candidates import Call, Kernel, refusal
 from xarrayops._protocol.surface import OWN
 from xarrayops._protocol.types import gap_of
 from xarrayops.errors import Unsupported
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Candidate(NamedTuple):
-    """One way to serve a call: its name (``library:kernel``), whether it can, why or why not, and what it copies."""
+    """One way to serve a call: its name (``library:kernel``), whether it can, the reason, and what it copies."""
 
     name: str
     ok: bool
@@ -26,9 +26,11 @@ class Candidate(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What a call would do. ``str()`` is a table, ``as_dict()`` is data.
+    """What a call would do. ``str()`` gives a table, ``as_dict()`` gives plain data.
 
-    For "convert" only: ``action`` is zero-copy, copy or refuse; ``nbytes`` the bytes that move; ``reason`` says why.
+    ``candidates`` are in order of preference; ``chosen`` is the name of the one that would serve the call, or None.
+    Conversions and changes of layout also have ``action`` ("zero-copy", "copy" or "refuse"), ``nbytes``, the number of
+    bytes that would be copied (None if unknown), and ``reason``.
     """
 
     verb: str
@@ -63,9 +65,9 @@ class Explanation(NamedTuple):
 
 
 def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """The candidates of the library of the arrays, for a standard function or a verb that a hook serves.
+    """Explain a standard function, or a verb that a hook serves: the candidates are those of the arrays' library.
 
-    A candidate is asked about the call that it would get: every argument, with native dtype and device.
+    Each candidate checks the call that it would get: every argument, with native dtype and device.
     """
     hook = hook_of(verb)
     bound = signature(hook).bind(*args, **kwargs)
@@ -78,24 +80,37 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 
 
 def explain_served(verb: str, backend: Backend, call: Call) -> Explanation:
-    """The candidates that a backend has for a verb, and what each answers to a call."""
+    """The candidates of a backend for a verb, and whether each can serve the call."""
     hook = hook_of(verb)
     kernels, gap = backend.kernels.get(hook), gap_of(backend.functions[hook])
     if kernels:
-        reasons = [(kernel[0], refusal(kernel, call)) for kernel in kernels]
-        listed = [Candidate(f"{backend.name}:{name}", reason is None, reason or "") for name, reason in reasons]
+        listed = candidates(backend.name, kernels, call)
     else:
-        listed = [Candidate(f"{backend.name}:{verb}", gap is None, str(gap) if gap else backend.origins[hook])]
-    chosen = next((candidate.name for candidate in listed if candidate.ok), None)
-    return Explanation(verb, _summary(backend.name, chosen), tuple(listed), chosen)
+        listed = (Candidate(f"{backend.name}:{verb}", gap is None, str(gap) if gap else backend.origins[hook]),)
+    chosen = first_able(listed)
+    return Explanation(verb, _summary(backend.name, chosen), listed, chosen)
 
 
-def explain_tried(found: Explanation, attempt: Callable[[], Any]) -> Explanation:
-    """The explanation, checked by an attempt that copies and reads nothing, where refusals depend on the values."""
+def candidates(library: str, kernels: Iterable[Kernel], call: Call) -> tuple[Candidate, ...]:
+    """The kernels of a library, and whether each can serve the call."""
+    reasons = [(kernel[0], refusal(kernel, call)) for kernel in kernels]
+    return tuple(Candidate(f"{library}:{name}", reason is None, reason or "") for name, reason in reasons)
+
+
+def first_able(listed: Iterable[Candidate]) -> str | None:
+    """The name of the candidate that would serve the call; None if none can."""
+    return next((candidate.name for candidate in listed if candidate.ok), None)
+
+
+def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:
+    """The explanation, corrected by a dry run, which copies and reads nothing.
+
+    It is for verbs that may refuse a call because of the values of its arguments.
+    """
     if found.chosen is None:
         return found
     try:
-        attempt()
+        dry_run()
     except Unsupported as error:
         library, _, _ = found.chosen.partition(":")
         refused = tuple(c._replace(ok=False, reason=str(error)) for c in found.candidates)
@@ -106,8 +121,8 @@ def explain_tried(found: Explanation, attempt: Callable[[], Any]) -> Explanation
 def bound_arguments(
     verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> inspect.BoundArguments:
-    """The arguments of a call of one of our functions, bound to its parameters."""
-    from inspect import signature as signature_of  # a quarter of the time of `import xarrayops`
+    """The arguments of a call, bound to the parameters of one of the functions of xarrayops."""
+    from inspect import signature as signature_of  # imported here: it takes a quarter of `import xarrayops`
 
     try:
         return signature_of(function).bind(*args, **kwargs)
@@ -116,7 +131,7 @@ def bound_arguments(
 
 
 def hook_of(verb: str) -> str:
-    """The name under which a backend holds what serves a verb."""
+    """The name of the backend's function that serves a verb."""
     return OWN.get(verb) or verb
 
 

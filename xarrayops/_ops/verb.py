@@ -1,4 +1,4 @@
-"""A verb: one operation that users call, as the table of its family lists it."""
+"""Verb: one row of the table of operations that users call."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ if TYPE_CHECKING:
 
 
 class Verb(NamedTuple):
-    """One row of a family's table ``VERBS``, which ends the file of the family, or the ``__init__`` of its folder.
+    """One row of the table ``VERBS`` of a family.
 
-    tools/generate.py reads these rows. It writes from them the imports of the public modules, the lists in
-    `xarrayops._protocol.surface` and the joined table `xarrayops._ops.verbs`.
+    The table is at the end of the family's file, or in the ``__init__`` of its folder. From all tables,
+    tools/generate.py writes the imports of the public modules, the lists in `xarrayops._protocol.surface` and the
+    combined table `xarrayops._ops.verbs`.
 
     Attributes
     ----------
     name : str
         As users write it: "relayout", "sparse.from_dense".
     function : callable
-        What users call.
+        The function that users call.
     hook : str, optional
         The hook of `xarrayops.plugin.Hooks` by which a backend serves the verb.
     explain : callable, optional
-        ``explain(name, *args, **kwargs)`` answers `xarrayops.explain` with an `Explanation`; None where no call of the
-        verb has a choice to explain.
+        ``explain(name, *args, **kwargs)`` returns the `Explanation` that `xarrayops.explain` gives; None if the verb
+        never chooses among kernels.
     creates : bool
-        Whether the verb makes arrays from nothing, and takes ``like=`` and ``backend=``.
+        Whether the verb creates arrays and takes ``like=`` and ``backend=``.
     results : tuple of classes
         The public classes of its results.
     """

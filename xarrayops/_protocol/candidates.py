@@ -1,4 +1,4 @@
-"""The kernels that may serve a verb: how they are asked, and what is known against them."""
+"""The kernels that may serve a verb: their capability tests, known bugs, and the choice of a kernel for a call."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def constant_while_tracing(function: _Function) -> _Function:
-    """Have torch.compile call the function while it traces, and take what it gives for a constant."""
+    """Make torch.compile call the function while tracing, and treat the result as a constant."""
     vars(function)["_dynamo_marked_constant"] = True
     return function
 
 
 class Call(NamedTuple):
-    """The arguments of one call, for a kernel to say whether it can serve them."""
+    """The arguments of one call, as the capability test of a kernel gets them."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
 
 Refusal = Callable[[Call], str | None]
-"""Gives None, or the reason why a kernel cannot serve a call."""
+"""A capability test: returns None, or the reason why the kernel cannot serve the call."""
 Kernel = tuple[str, Callable[..., Any], Refusal]
 
 
 class NotServed(Unsupported):
-    """Raised by a kernel which finds, as it runs, that its library has no code for calls of such a form.
+    """Raised by a kernel that finds, while it runs, that its library has no code for this kind of call.
 
-    The next candidate serves the call, and from then on all calls of that form. An error that says more than this (no
-    memory, a fault of the device) is never one of these.
+    The next candidate serves the call, and from then on all calls of the same form. Other errors (out of memory, a
+    device fault) must not be raised as this one.
     """
 
 
 _failures: dict[Callable[..., Any], dict[Hashable, str]] = {}
-"""What kernels could not serve when they ran, by kernel and form of the call."""
+"""The reasons why kernels failed when they ran, by kernel and form of the call."""
 
 
 class KnownBad(NamedTuple):
-    """A fault of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any".
+    """A bug of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any".
 
-    ``kernel`` names the candidate that it affects: where such a version is installed, that candidate refuses the calls
-    for which ``when`` is true.
+    ``kernel`` is the name of the affected candidate: if such a version is installed, that candidate refuses the calls
+    for which ``when`` returns True.
     """
 
     library: str
@@ -57,7 +57,7 @@ class KnownBad(NamedTuple):
 
 
 def affected(faults: Iterable[KnownBad], versions: Mapping[str, str]) -> list[KnownBad]:
-    """Those of the faults that concern the installed versions, by library."""
+    """The bugs that affect the installed versions; ``versions`` maps a library to its version."""
     from packaging.specifiers import SpecifierSet
     from packaging.version import InvalidVersion, Version
 
@@ -73,8 +73,8 @@ def affected(faults: Iterable[KnownBad], versions: Mapping[str, str]) -> list[Kn
 
 
 def screened(own: Refusal, faults: Iterable[KnownBad], versions: Callable[[], Mapping[str, str]]) -> Refusal:
-    """A kernel's own refusal, completed by those of calls that a known fault of the installed versions affects."""
-    known = [(fault, _is_here(fault, versions)) for fault in faults]
+    """The capability test of a kernel, which also refuses calls that a known bug of the installed versions affects."""
+    known = [(fault, _is_installed(fault, versions)) for fault in faults]
     if not known:
         return own
 
@@ -82,47 +82,47 @@ def screened(own: Refusal, faults: Iterable[KnownBad], versions: Callable[[], Ma
         reason = own(call)
         if reason is not None:
             return reason
-        for fault, is_here in known:
-            if fault.when(call) and is_here():
+        for fault, is_installed in known:
+            if fault.when(call) and is_installed():
                 return f"known to fail: {fault.condition} ({fault.issue})"
         return None
 
     return refuse
 
 
-def _is_here(fault: KnownBad, versions: Callable[[], Mapping[str, str]]) -> Callable[[], bool]:
-    """Whether the installed versions have a fault; found when it is first asked, for to compare versions takes long."""
+def _is_installed(fault: KnownBad, versions: Callable[[], Mapping[str, str]]) -> Callable[[], bool]:
+    """Whether an installed version has the bug. Comparing versions is slow, so the first call computes and keeps it."""
     found: list[bool] = []
 
     @constant_while_tracing
-    def is_here() -> bool:
+    def is_installed() -> bool:
         if not found:
             found.append(bool(affected([fault], versions())))
         return found[0]
 
-    return is_here
+    return is_installed
 
 
 def refusal(kernel: Kernel, call: Call) -> str | None:
-    """Why a kernel cannot serve a call, or could not when it ran on one of the same form; None if it can."""
+    """Why a kernel cannot serve a call, or failed on an earlier call of the same form; None if it can serve it."""
     reason = kernel[2](call)
     if reason is not None or not _failures or kernel[1] not in _failures:
         return reason
     is_traced = getattr(kernel[1], "is_traced", None)
-    if is_traced is not None and is_traced():  # sizes may be symbols, of which no form is known
+    if is_traced is not None and is_traced():  # sizes may be symbolic, and then the form is unknown
         return None
     return _failures[kernel[1]].get(_form(call))
 
 
 def remember(kernel: Kernel, call: Call, error: NotServed) -> str:
-    """The reason why a kernel failed, which from now on is its refusal of calls of this form."""
+    """Record why a kernel failed, so that it refuses later calls of this form; returns the reason."""
     reason = f"it failed when it ran: {error}"
     _failures.setdefault(kernel[1], {})[_form(call)] = reason
     return reason
 
 
 def _form(x: Any) -> Hashable:
-    """What decides on the code that serves a value: of an array all but its values; else the value."""
+    """The form of an argument: for an array its class, shape, strides, dtype and device; otherwise the value."""
     if isinstance(x, (tuple, list)):
         return tuple(map(_form, x))
     if isinstance(x, dict):
@@ -133,7 +133,7 @@ def _form(x: Any) -> Hashable:
 
 
 def _strides(x: Any) -> Hashable:
-    """How an array lies in memory, as its library says it; None of sparse arrays and of those that do not say."""
+    """The strides in the units of the library; None for sparse tensors and arrays without strides."""
     try:
         return tuple(x.stride()) if hasattr(x, "stride") else getattr(x, "strides", None)
     except RuntimeError:  # a sparse tensor has the method, which raises
@@ -141,7 +141,7 @@ def _strides(x: Any) -> Hashable:
 
 
 def first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:
-    """A function that hands each call to the first kernel that can serve it."""
+    """A function that calls the first kernel that can serve the call."""
 
     def choose(*args: Any, **kwargs: Any) -> Any:
         call = Call(args, kwargs)
@@ -160,4 +160,4 @@ def first_able(verb: str, kernels: list[Kernel]) -> Callable[..., Any]:
 
 
 def always(call: Call, /) -> None:
-    """What a kernel says that serves every call."""
+    """The capability test of a kernel that can serve every call."""

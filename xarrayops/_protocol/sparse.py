@@ -1,4 +1,4 @@
-"""Parts of sparse containers, what `from_dense` is asked for, and the hooks of a companion, with their laws."""
+"""The parts of sparse containers, the request of `from_dense`, and the hooks of a companion module, with their laws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from xarrayops._protocol.types import Array
 
 Container = Any
-"""A native sparse container: of SciPy, PyTorch, CuPy or JAX."""
+"""A native sparse matrix of SciPy, PyTorch, CuPy or JAX."""
 
 FORMATS = ("coo", "csr", "csc", "bsr")
 INDICES = ("int32", "int64")
@@ -16,10 +16,10 @@ INDICES = ("int32", "int64")
 
 
 class SparseSupport(NamedTuple):
-    """Where a library's sparse containers are served.
+    """The companion module that serves the sparse containers of a library.
 
-    ``module`` is the companion's name. ``classes`` is the package in which the classes of containers are defined; empty
-    where they are the library's arrays with another layout. ``extra`` brings what the companion imports.
+    ``module`` is its name. ``classes`` is the package that defines the classes of the containers; it is empty if they
+    are the array classes of the library. ``extra`` is the extra of xarrayops that installs what the companion imports.
     """
 
     module: str
@@ -28,16 +28,16 @@ class SparseSupport(NamedTuple):
 
 
 def names_of_arrays(format: str) -> tuple[str, ...]:
-    """The names of the arrays of a format, in the order in which ``from_parts`` takes them."""
+    """The names of the arrays of a format, in the order of the arguments of ``from_parts``."""
     return ("coords", "data") if format == "coo" else ("indptr", "indices", "data")
 
 
 class Parts(NamedTuple):
-    """The arrays of which a sparse container consists, native to its library and not copied.
+    """The arrays of a sparse container, native to its library and not copied.
 
     ``csr`` and ``csc``: ``indptr`` (rows + 1,), or for csc (columns + 1,); ``indices`` (nnz,), ``data`` (nnz,).
-    ``bsr``: the same of blocks, ``data`` ``(blocks, *block)``. ``coo``: ``coords`` (ndim, nnz) and ``data`` (nnz,).
-    Between a companion and the kernels ``coords`` may be a tuple of ndim arrays (nnz,): see ``seen`` above.
+    ``bsr``: the same, counted in blocks; ``data`` is ``(blocks, *block)``. ``coo``: ``coords`` (ndim, nnz) and ``data``
+    (nnz,). Kernels also get ``coords`` as a tuple of ndim arrays (nnz,): see ``seen`` in `xarrayops.plugin.sparse`.
     """
 
     format: str
@@ -48,25 +48,25 @@ class Parts(NamedTuple):
     coords: Array = None
     block: tuple[int, int] | None = None
     sorted: bool | None = None
-    """Whether the entries of each row (or column) are in order, as far as the container knows."""
+    """Whether the entries of each row (or column) are sorted; None if the container does not record it."""
     unique: bool | None = None
-    """Whether no place has two entries, as far as the container knows."""
+    """Whether there are no duplicates; None if the container does not record it."""
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The arrays by name, in the order in which ``from_parts`` takes them."""
+        """The arrays by name, in the order of the arguments of ``from_parts``."""
         return {name: getattr(self, name) for name in names_of_arrays(self.format)}
 
     @property
     def single_arrays(self) -> dict[str, Array]:
-        """The same; coords that are a tuple are an array for each axis, by names such as ``coords[0]``."""
+        """The arrays by name. If coords is a tuple, each of its arrays has its own name, such as ``coords[0]``."""
         found: dict[str, Array] = {}
         for name, x in self.arrays.items():
             found |= {f"{name}[{k}]": each for k, each in enumerate(x)} if isinstance(x, tuple) else {name: x}
         return found
 
     def map(self, function: Callable[[Array], Array], *, values: bool = True) -> Parts:
-        """The parts with what the function gives for each single array, without ``values`` for those of indices."""
+        """The parts with the function applied to each single array; with ``values=False`` only to the indices."""
         made: dict[str, Any] = {}
         for name, x in self.arrays.items():
             if values or name != "data":
@@ -75,10 +75,10 @@ class Parts(NamedTuple):
 
 
 class Compaction(NamedTuple):
-    """What ``from_dense`` is asked for, checked.
+    """The checked arguments of ``from_dense``.
 
-    ``where`` is None, "relu", a number or a bool array of x's shape; ``index_dtype`` is a dtype's name, or None for the
-    narrowest that fits; ``block`` belongs to bsr alone.
+    ``where`` is None, "relu", a number or a bool array of x's shape; ``index_dtype`` is the name of a dtype, or None
+    for the narrowest that fits; ``block`` is for bsr only.
     """
 
     format: str
@@ -93,10 +93,10 @@ class Compaction(NamedTuple):
 
 
 class SparseHooks:
-    """The verbs of a companion: names, signatures and laws. A namespace to read, never instantiated.
+    """The verbs of a companion: names, signatures and laws. The class is documentation and is never instantiated.
 
-    Results are canonical, that is sorted and without duplicates, but for a transpose over the same arrays. Operands
-    need not be, but their indices are within bounds.
+    Results are canonical, that is sorted and without duplicates; a transpose over the same arrays need not be. Operands
+    need not be canonical, but their indices are within bounds.
     """
 
     @staticmethod
@@ -111,41 +111,41 @@ class SparseHooks:
 
     @staticmethod
     def convert(s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
-        """The same matrix in another format, or, in its own, canonical."""
+        """The matrix in another format; for its own format, the canonical matrix."""
         raise NotImplementedError
 
     @staticmethod
     def matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-        """The product; sparse if both are, in the format of a (csr for bsr). A dense operand has one axis or two."""
+        """The product; if both are sparse, in the format of a, or csr if a is bsr. A dense operand has 1 or 2 axes."""
         raise NotImplementedError
 
     @staticmethod
     def transpose(s: Container, /) -> Container:
-        """The transpose of a matrix: csr gives csc and csc gives csr where the library has both."""
+        """The transpose of a matrix. If the library has csr and csc, each becomes the other."""
         raise NotImplementedError
 
     @staticmethod
     def add(a: Container, b: Container, /) -> Container:
-        """The sum of two containers of one shape, in the format of a."""
+        """The sum of two containers of the same shape, in the format of a."""
         raise NotImplementedError
 
     @staticmethod
     def multiply(a: Container, b: Container | Array | float, /) -> Container:
-        """The product element by element, in the format of a; b is dense, a number, or of the shape of a."""
+        """The elementwise product, in the format of a. b is dense, a number, or a container of the shape of a."""
         raise NotImplementedError
 
     @staticmethod
     def sum(s: Container, axis: int | None, /) -> Array:
-        """The sum over an axis, or of all: dense, in the dtype that the standard's sum gives."""
+        """The sum along an axis, or of all elements: a dense array with the dtype of the standard's sum."""
         raise NotImplementedError
 
     @staticmethod
     def sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
-        """The places of the pattern with the elements of ``a @ b`` there."""
+        """The elements of ``a @ b`` at the stored positions of the pattern."""
         raise NotImplementedError
 
 
 VERBS = tuple(name for name, member in vars(SparseHooks).items() if isinstance(member, staticmethod))
 """Every verb of a companion."""
-OF_CONTAINERS = ("matmul", "device", "is_lazy")
-"""The verbs of the main namespace that take containers of classes of their own."""
+CONTAINER_VERBS = ("matmul", "device", "is_lazy")
+"""The verbs of the main namespace that accept containers too."""

@@ -1,4 +1,4 @@
-"""Arrays, and what a library cannot do: the terms of hooks and operations."""
+"""The types of hooks and operations, and the declaration of what a library cannot do."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from xarrayops.errors import Unsupported
 
 Array = Any
-"""An array of any library. Arrays stay native, so no class describes them all."""
+"""An array of any library. Arrays stay native and have no common class."""
 ArrayT = TypeVar("ArrayT")
-"""The class of the arrays of one call: what a function takes, it gives."""
+"""The class of the arrays of one call: a function returns arrays of the class of its arguments."""
 Scalar = bool | int | float | complex
-"""Python's numbers, which belong to any library. Each is named, so that no type checker takes one for an array."""
+"""Python scalars, which combine with arrays of every library. All are listed, so that none is inferred as an array."""
 
 
 class Gap(NamedTuple):
@@ -26,7 +26,7 @@ class Gap(NamedTuple):
 
 
 class FloatLimits(NamedTuple):
-    """What ``finfo`` answers: the standard wants Python's numbers and a native dtype, which few libraries give."""
+    """The result of ``finfo``. The standard requires Python floats and a native dtype; few libraries return those."""
 
     bits: int
     eps: float
@@ -37,7 +37,7 @@ class FloatLimits(NamedTuple):
 
 
 def unsupported(why: str, *, instead: str) -> Callable[..., NoReturn]:
-    """Declare in a backend file that the library cannot do something.
+    """Declare in a backend module that the library cannot do something.
 
     >>> eigh = unsupported("Dask has no eigh", instead="xo.compute(x) and use NumPy")
     >>> eigh.gap.why

@@ -1,9 +1,9 @@
-"""What kernels of attention are made of: which keys a block of queries sees, and the kernel over host memory.
+"""Building blocks of attention kernels: the keys that a block of queries sees, and the kernel for host memory.
 
-- `cut` gives the blocks of an axis, each a `Span`; `part` takes the block of a mask or bias.
-- `sees`, `is_full` and `limits` say which keys of a block the band and the lengths let a block of queries see.
-- `without_padding` writes zeros where the lengths exclude, `require_lengths` raises where they exceed the sequence.
-- `host` is the kernel over host memory.
+- `cut` gives the blocks of an axis, each a `Span`; `part` gives the block of a mask or bias.
+- `sees`, `is_full` and `limits` give the keys of a block that a block of queries sees, by the band and the lengths.
+- `without_padding` sets values beyond the lengths to zero; `require_lengths` raises if a length exceeds the sequence.
+- `host` is the kernel for host memory.
 """
 
 from __future__ import annotations

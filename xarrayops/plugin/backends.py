@@ -1,7 +1,7 @@
-"""Other backends: for one that hands a call on to another library.
+"""Other backends, for a backend that passes calls to another library.
 
-- `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if need be.
-- ``backend.functions[verb]`` is what serves a function of the standard or a hook there.
+- `backend_by_name` finds a backend by its name, `backend_of` by an array; both load it if necessary.
+- ``backend.functions[verb]`` is its function for a function of the standard or a hook.
 """
 
 from __future__ import annotations

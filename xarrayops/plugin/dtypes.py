@@ -1,4 +1,4 @@
-"""The names of dtypes, and NumPy's dtypes, which CuPy, Dask and JAX use too."""
+"""The names of dtypes, and functions for the dtypes of NumPy, which CuPy, Dask and JAX use too."""
 
 from __future__ import annotations
 

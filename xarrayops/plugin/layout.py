@@ -1,7 +1,7 @@
-"""Host memory: views of it, and copies in another order of axes.
+"""Views of host memory, and copies with permuted axes.
 
 - `views`: NumPy arrays over an address or another array, with any shape and strides.
-- `permute`: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at the speed of memory.
+- `permute`: ``contiguous(source)`` and ``copy(source, target)`` between strided views, at memory bandwidth.
 """
 
 from __future__ import annotations

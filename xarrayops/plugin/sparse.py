@@ -1,39 +1,39 @@
 """What the sparse companion of a backend module may define, with its laws.
 
-A backend whose library has sparse containers names a companion module, by ``SPARSE = SparseSupport(...)``. It is one of
-plain functions, like the backend itself, and is imported when the first sparse call needs it.
+A backend whose library has sparse containers names a companion module with ``SPARSE = SparseSupport(...)``. This is a
+module of plain functions, like the backend itself; the first sparse call imports it.
 
 Data and functions that a companion must define:
 
 ``FORMATS``
-    The formats, of `FORMATS` here, that the library's containers can hold.
+    Those of `FORMATS` that the library's containers support.
 ``holds(x, /) -> bool``
     Whether x is one of the library's sparse containers.
 ``parts(s, /) -> Parts``
-    The arrays of a container, as they are: no copy, no check, no value looked at.
+    The arrays of a container, without a copy or a check, and without reading a value.
 ``wrap(p, /) -> container``
-    The container over such arrays, trusted and not copied. Law: ``parts(wrap(p))`` holds the arrays of p.
+    The container over these arrays, without a check or a copy. Law: ``parts(wrap(p))`` has the arrays of p.
 
 What it may define:
 
 ``INDEX_DTYPES``
-    A mapping from a format to the dtypes of its indices by name, the narrowest first, where they are not `INDICES`.
+    A mapping from a format to the names of its dtypes of indices, the narrowest first. Default: `INDICES`.
 ``dtype_refusal(dtype, /) -> str | None``
-    Why no container can hold values of the dtype of that name, with the way out in the text.
+    Why containers cannot hold values of the dtype with that name, and what to do instead; None if they can.
 ``seen(s, /) -> Parts``
-    The parts as kernels read them, where ``parts`` would copy: the ``coords`` of coo may be a tuple of ndim arrays
-    (nnz,), wherever each of them is.
+    The parts as kernels read them, if ``parts`` would copy: ``coords`` of coo may be a tuple of ndim arrays (nnz,) that
+    are not adjacent in memory.
 ``values(s, /) -> array``
-    The data of the parts, where those would copy or wait for the other arrays.
+    The values, if ``seen`` would copy or wait for the other arrays.
 ``is_sound(p, /, *, canonical) -> array``
-    Whether the indices of parts on a device are legal, as a boolean array () of the library that has not been waited
-    for; False also where only the host can decide. Default: `is_sound` of this module.
+    Whether the indices of parts on an accelerator are valid, as a boolean array of shape () of the library, without
+    synchronisation. It may be False for valid parts; then the host checks them. Default: `is_sound` of this module.
 ``unpadded(p, /) -> Parts``
-    Parts in host memory without the entries that only fill a container up, where the library has such.
+    Parts in host memory without padding entries, if the library has them.
 ``untraced(function, /) -> function``
-    The function, kept from the library's compiler, where that cannot trace sparse containers.
+    The function, excluded from the library's compiler, if that cannot trace sparse containers.
 ``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB of `SparseHooks` (in capitals)
-    The kernels that may serve it, best first. The host kernels of xarrayops follow them.
+    The kernels that may serve it, best first. The host kernels of xarrayops follow.
 """
 
 from __future__ import annotations

@@ -35,5 +35,5 @@ pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in pkgut
 
 from xarrayops.testing._compare import check_array as check_array
 from xarrayops.testing._suite import ContractSuite as ContractSuite, exercised as exercised
-from xarrayops.testing._table import Call as Call, Row as Row, call as call, check_row as check_row
+from xarrayops.testing._table import Case as Case, Row as Row, call as call, check_row as check_row
 from xarrayops.testing._variant import Variant as Variant, reversed_ as reversed_, strided as strided

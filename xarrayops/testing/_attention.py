@@ -24,7 +24,17 @@ from xarrayops.testing._attention_cases import (
 from xarrayops.testing._compare import check_array, check_values
 from xarrayops.testing._foreign import foreign_arrays
 from xarrayops.testing._samples import sample
-from xarrayops.testing._table import Call, Row, able, called, cases, check_row, exercises, quiet, widen
+from xarrayops.testing._table import (
+    Case,
+    Row,
+    called,
+    cases,
+    check_row,
+    exercises,
+    supported_cases,
+    widen,
+    without_warnings,
+)
 from xarrayops.testing._variant import Variant
 
 NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -51,7 +61,7 @@ VIEWS: dict[str, tuple[tuple[int, ...], str, Callable[[Any], tuple[Any, Any, Any
 REFUSALS = (TypeError, ValueError, xo.Unsupported)
 Q, K, V = qkv()
 BOTH = "top_left(.|\n)*bottom_right|bottom_right(.|\n)*top_left"
-WRONG: dict[str, tuple[Call, str]] = {
+WRONG: dict[str, tuple[Case, str]] = {
     "causal=True with Lq != Lk": (attend((Q, K, V), causal=True), BOTH),
     "causal=True with kv_lengths equal to Lq": (attend((Q, K, V), causal=True, kv_lengths=[5, 5]), BOTH),
     "a window without an anchor, Lq != Lk": (attend((Q, K, V), window=(1, 1)), "bottom_right"),
@@ -181,7 +191,7 @@ class AttentionSuite:
         The calls run without a compiler, which may hide values that `explain` used, such as lengths. The last candidate
         is generic and also runs as the variant runs it.
         """
-        case = able(variant, row)[0]
+        case = supported_cases(variant, row)[0]
         native = case.filled(variant.array, variant.backend.native_dtype)
         plan = xo.explain("attention", *native.args, **native.kwargs)
         own = {c.name: c for c in plan.candidates if c.name.startswith(f"{variant.backend.name}:")}
@@ -194,7 +204,7 @@ class AttentionSuite:
                 with pytest.raises(xo.Unsupported, match=re.escape(candidate.reason)):
                     xo.attention(*native.args, **options)
                 continue
-            with quiet():
+            with without_warnings():
                 found = [xo.attention(*native.args, **options)]
                 if name == plan.candidates[-1].name:
                     found.append(called(variant, "attention", _attention, *native.args, options))

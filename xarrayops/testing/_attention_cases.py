@@ -14,7 +14,7 @@ import numpy as np
 
 from xarrayops.testing._attention_oracle import attention_oracle
 from xarrayops.testing._samples import Host, sample
-from xarrayops.testing._table import Call, Row, call, row
+from xarrayops.testing._table import Case, Row, call, row
 
 ANCHORS: tuple[Any, ...] = ("top_left", "bottom_right", 0, 2, -2)
 LARGE = 1e30
@@ -46,7 +46,7 @@ def expected(*arrays: Host, return_lse: bool = False, **options: Any) -> Any:
     return results if return_lse else results[0]
 
 
-def attend(arrays: tuple[Host, Host, Host], **options: Any) -> Call:
+def attend(arrays: tuple[Host, Host, Host], **options: Any) -> Case:
     """A call that also returns the logsumexp."""
     return call(*arrays, **options, return_lse=True)
 
@@ -73,13 +73,13 @@ def lse_dtype(q: Any, *others: Any) -> str:
     return "float64" if q == "float64" else "float32"
 
 
-def rows_with_lse(label: str, *calls: Call, ulps: float = 64) -> Row:
+def rows_with_lse(label: str, *calls: Case, ulps: float = 64) -> Row:
     """A row whose calls also return the logsumexp."""
     dtype = ("first", lse_dtype)
     return row("attention", expected, *calls, label=label, dtype=dtype, normwise=True, ulps=ulps)
 
 
-def _shapes() -> Iterator[Call]:
+def _shapes() -> Iterator[Case]:
     yield attend(qkv())
     yield attend(qkv(layout="BSHD"), layout="BSHD")
     yield attend(qkv(layout="SHD"), layout="SHD", mask=random_mask(4, 5, 7), bias=random_bias(7))
@@ -95,7 +95,7 @@ def _shapes() -> Iterator[Call]:
     yield attend(qkv(5, 0, layout="SHD"), layout="SHD", mask=random_mask(5, 0))
 
 
-def _causal() -> Iterator[Call]:
+def _causal() -> Iterator[Case]:
     for causal in ("bottom_right", "top_left", 0, 2, -2, -5, 7, False):
         yield attend(qkv(5, 7), causal=causal)
         yield attend(qkv(7, 5), causal=causal)
@@ -103,7 +103,7 @@ def _causal() -> Iterator[Call]:
         yield attend(qkv(5, 5), causal=causal)
 
 
-def _window() -> Iterator[Call]:
+def _window() -> Iterator[Case]:
     yield attend(qkv(5, 7), window=(1, 2, "bottom_right"))
     yield attend(qkv(7, 5), window=(2, 0), causal="bottom_right")
     for window in ((1, 2), (0, 0), (None, 1), (1, None), (None, None), (9, 9)):
@@ -118,7 +118,7 @@ def _window() -> Iterator[Call]:
     yield attend(qkv(5, 7), window=(2, 1, "bottom_right"), causal="bottom_right")
 
 
-def _lengths() -> Iterator[Call]:
+def _lengths() -> Iterator[Case]:
     q_lengths, kv_lengths = np.asarray([5, 3]), np.asarray([4, 7])
     yield attend(qkv(), q_lengths=q_lengths, kv_lengths=kv_lengths, causal="bottom_right")
     yield attend(qkv(), q_lengths=[3, 5], kv_lengths=(0, 7))
@@ -133,7 +133,7 @@ def _lengths() -> Iterator[Call]:
     yield attend(qkv(), q_lengths=q_lengths)
 
 
-def _masks() -> Iterator[Call]:
+def _masks() -> Iterator[Case]:
     fully_masked_row = with_values(random_mask(2, 4, 5, 7), np.s_[:, 1, 2], False)
     yield attend(qkv(), mask=fully_masked_row)
     yield attend(qkv(layout="BSHD"), layout="BSHD", mask=random_mask(2, 4, 5, 7), bias=random_bias(4, 5, 7))
@@ -146,7 +146,7 @@ def _masks() -> Iterator[Call]:
     yield attend(qkv(dtype="float64"), bias=random_bias(4, 5, 7, dtype="float64"), mask=random_mask(4, 1, 1))
 
 
-def _combined() -> Iterator[Call]:
+def _combined() -> Iterator[Case]:
     full: dict[str, Any] = {"mask": random_mask(2, 4, 5, 7), "bias": random_bias(4, 5, 7), "softcap": 1.5, "scale": 0.8}
     lengths: dict[str, Any] = {"q_lengths": np.asarray([4, 5]), "kv_lengths": [7, 5]}
     yield attend(qkv(), **full, **lengths, causal="bottom_right", window=(4, 0))
@@ -154,7 +154,7 @@ def _combined() -> Iterator[Call]:
     yield attend(qkv(), **full, window=(3, 1, "bottom_right"))
 
 
-def _scores() -> Iterator[Call]:
+def _scores() -> Iterator[Case]:
     yield attend(qkv(), softcap=0.7, bias=random_bias(4, 5, 7))
     yield attend(qkv(), scale=-1.5)
     for scale in (0.0, 0, 1.0, 3, 1e-6):
@@ -162,7 +162,7 @@ def _scores() -> Iterator[Call]:
     yield attend(qkv(), softcap=30, scale=2.0, causal="bottom_right")
 
 
-def _large_scores() -> Iterator[Call]:
+def _large_scores() -> Iterator[Case]:
     """Scores of up to ±10,000, whose exp overflows even in double precision."""
     yield attend(qkv(), scale=1e3)
     yield attend(qkv(), scale=1e3, mask=random_mask(2, 4, 5, 7), causal="bottom_right")
@@ -171,7 +171,7 @@ def _large_scores() -> Iterator[Call]:
     yield attend(qkv(dtype="float64"), scale=1e3, kv_lengths=[3, 7])
 
 
-def _hidden() -> Iterator[Call]:
+def _hidden() -> Iterator[Case]:
     """Values that must not reach the result: any value past the lengths, and finite values at hidden positions."""
     (q, k, v), past = qkv(), (1, slice(None), slice(4, None))
     for garbage in (np.nan, np.inf, -np.inf, LARGE):
@@ -193,7 +193,7 @@ def _hidden() -> Iterator[Call]:
     yield attend(early, window=(0, None, "bottom_right"))
 
 
-def _blocks() -> Iterator[Call]:
+def _blocks() -> Iterator[Case]:
     """Lengths that no block size divides, fully hidden blocks, and maxima that rise and fall from block to block."""
     one: dict[str, Any] = {"batch": 1, "heads": (2, 1), "sizes": (2, 2)}
     q, k, v = qkv(5, 1031, **one)
@@ -280,14 +280,14 @@ PAIRS = list(combinations((*OPTIONS, "grouped"), 2))
 """All pairs of options; "grouped" means grouped heads."""
 
 
-def pair(names: tuple[str, ...]) -> Call:
+def pair(names: tuple[str, ...]) -> Case:
     """A call with these options. Hq == Lq == Lk, so that no shape reveals a swapped axis."""
     layout = OPTIONS["layout"] if "layout" in names else "BHSD"
     arrays = qkv(4, 4, heads=(4, 2 if "grouped" in names else 4), layout=layout)
     return attend(arrays, **{name: value for name, value in OPTIONS.items() if name in names})
 
 
-def _without_lse() -> Iterator[Call]:
+def _without_lse() -> Iterator[Case]:
     yield call(*qkv())
     yield call(*qkv(layout="BSHD", dtype="float64"), layout="BSHD", return_lse=False)
     yield call(*qkv(layout="HSD"), layout="HSD", causal="bottom_right")

@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops.plugin import Array
 from xarrayops.testing._compare import check_array
 from xarrayops.testing._samples import ALL, NUMERIC, sample
-from xarrayops.testing._table import Native, Row, call, called, cases, check_row, exercises, row
+from xarrayops.testing._table import NativeDtype, Row, call, called, cases, check_row, exercises, row
 from xarrayops.testing._variant import Variant
 
 LIKE = sample("int8", (2,))
@@ -28,7 +28,14 @@ def _eye(n: int, m: int | None = None, *, k: int = 0, **where: Any) -> Any:
 
 def shaped(verb: str, value: float) -> Row:
     """A row of ``zeros``, ``ones`` or ``empty``: with a shape, a dtype name, a native dtype, and ``like=``."""
-    calls = [call((2, 3)), call(3), call(()), call((0, 2)), call((2,), like=LIKE), call((2,), dtype=Native("int32"))]
+    calls = [
+        call((2, 3)),
+        call(3),
+        call(()),
+        call((0, 2)),
+        call((2,), like=LIKE),
+        call((2,), dtype=NativeDtype("int32")),
+    ]
     calls += [call((2, 2), dtype=d) for d in ALL]
     options: dict[str, Any] = {"creation": True, "dtype": "real floating", "values": verb != "empty"}
     return row(verb, lambda shape, **where: np.full(shape, value), *calls, **options)
@@ -37,7 +44,7 @@ def shaped(verb: str, value: float) -> Row:
 def shaped_like(verb: str, *args: Any) -> Row:
     """A row of ``zeros_like`` or a similar function: with every dtype, and with 0-d and empty arrays."""
     calls = [call(X, *args), call(X, *args, dtype="int64"), call(sample("float64", ()), *args)]
-    calls += [call(sample("float32", (0, 2)), *args), call(X, *args, dtype=Native("float64"))]
+    calls += [call(sample("float32", (0, 2)), *args), call(X, *args, dtype=NativeDtype("float64"))]
     calls += [call(sample(d, (2, 3)), *args) for d in ALL]
     oracle = getattr(np, verb)
     return row(verb, lambda x, *a, dtype=None: oracle(x, *a), *calls, dtype="first", values=verb != "empty_like")
@@ -54,7 +61,7 @@ ROWS = [
         call(1.5),
         call(0.0, 1.0, 0.25),
         call(3, dtype="float32"),
-        call(3, dtype=Native("int8")),
+        call(3, dtype=NativeDtype("int8")),
         creation=True,
         dtype="real floating",
     ),

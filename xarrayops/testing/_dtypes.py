@@ -11,7 +11,7 @@ import pytest
 import xarrayops as xo
 from xarrayops.testing._foreign import ForeignDtype
 from xarrayops.testing._samples import ALL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, sample, specials
-from xarrayops.testing._table import Call, Native, Row, call, called, cases, check_row, exercises, row
+from xarrayops.testing._table import Case, NativeDtype, Row, call, called, cases, check_row, exercises, row
 from xarrayops.testing._variant import Variant
 
 TARGETS = ("float32", "int64", "bool", "uint8", "complex64")
@@ -36,7 +36,7 @@ PROMOTIONS = {
 }
 
 
-def _casts() -> list[Call]:
+def _casts() -> list[Case]:
     """Casts of every dtype to one or more dtypes of each kind; complex dtypes only to complex."""
     pairs = [(a, b) for a, b in product(ALL, TARGETS) if a not in COMPLEX or b == "complex64"]
     return [call(sample(a, low=0, high=5), b) for a, b in pairs]
@@ -47,7 +47,7 @@ ROWS = [
         "astype",
         lambda x, dtype, **options: x.astype(dtype),
         call(sample("float32", low=0), "int32"),
-        call(sample("float64"), Native("float32")),
+        call(sample("float64"), NativeDtype("float32")),
         call(sample("float32"), "float32"),
         call(sample("float32"), "float64", copy=False),
         call(sample("int64", ()), "float64"),

@@ -19,7 +19,7 @@ from xarrayops.testing._samples import (
     sample as sample,
     specials as specials,
 )
-from xarrayops.testing._table import Call, Row, call, cases, check_row, row
+from xarrayops.testing._table import Case, Row, call, cases, check_row, row
 from xarrayops.testing._variant import Variant
 
 EMPTY = (2, 0, 3)
@@ -50,7 +50,7 @@ def binary(
     """A row for a function of two arrays: every dtype, broadcasting, edge shapes, promotion, special floats."""
     low2 = low if low2 is None else low2
 
-    def pair(d1: str, d2: str, shape1: tuple[int, ...] = (3, 4), shape2: tuple[int, ...] = (3, 4)) -> Call:
+    def pair(d1: str, d2: str, shape1: tuple[int, ...] = (3, 4), shape2: tuple[int, ...] = (3, 4)) -> Case:
         return call(sample(d1, shape1, low=low, high=high), sample(d2, shape2, low=low2, high=high, seed=1))
 
     first = dtypes[0]

@@ -13,7 +13,7 @@ import xarrayops as xo
 from xarrayops.testing import _creation, _elementwise, _indexing, _linalg, _manipulation, _reductions
 from xarrayops.testing._foreign import ForeignArray, foreign_arrays
 from xarrayops.testing._samples import sample
-from xarrayops.testing._table import Call, Row
+from xarrayops.testing._table import Case, Row
 from xarrayops.testing._variant import Variant
 
 TABLES = (_creation, _elementwise, _indexing, _linalg, _manipulation, _reductions)
@@ -109,7 +109,7 @@ class MixedSuite:
                 use()
 
 
-def _with_foreign_array(variant: Variant, row: Row, case: Call, foreign: Any) -> Iterator[Call]:
+def _with_foreign_array(variant: Variant, row: Row, case: Case, foreign: Any) -> Iterator[Case]:
     """The call once for each of its arrays, with the foreign array instead of that array."""
     for position in range(len(case.arrays)):
         count = iter(range(len(case.arrays)))

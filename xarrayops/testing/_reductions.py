@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.testing._samples import ALL, FLOATS, INEXACT, NUMERIC, REAL, sample, shuffled, specials
-from xarrayops.testing._table import Native, Row, call, cases, check_row, row
+from xarrayops.testing._table import NativeDtype, Row, call, cases, check_row, row
 from xarrayops.testing._variant import Variant
 
 CUBE = (2, 3, 4)
@@ -36,7 +36,7 @@ def accumulation(verb: str, oracle: Callable[..., Any], *extra: Any) -> Row:
     """A row for ``sum`` or ``prod``, which widen small integers unless ``dtype=`` is given."""
     with_dtype = [
         call(sample("float32", CUBE), dtype="float64"),
-        call(sample("int8", CUBE), axis=0, dtype=Native("int16")),
+        call(sample("int8", CUBE), axis=0, dtype=NativeDtype("int16")),
     ]
     return reduction(verb, _wide(oracle), NUMERIC, *with_dtype, *extra, dtype="accumulator")
 

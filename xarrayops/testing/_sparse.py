@@ -25,7 +25,7 @@ from xarrayops.testing._sparse_check import (
     names,
 )
 from xarrayops.testing._sparse_oracle import Entries, Host, ValueAt
-from xarrayops.testing._table import exercises, quiet
+from xarrayops.testing._table import exercises, without_warnings
 from xarrayops.testing._variant import Variant
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class SparseSuite:
             if where == "relu" and host.dtype.kind == "c":
                 continue
             s = from_dense(x, format, where=where)
-            with quiet():
+            with without_warnings():
                 want = masked(host, keep(host))
             index = sparse.index_dtypes(format)[0]
             check_container(

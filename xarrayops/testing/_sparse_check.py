@@ -13,7 +13,7 @@ from xarrayops.plugin.sparse import Parts
 from xarrayops.testing._compare import check_array, check_values
 from xarrayops.testing._sparse_cases import OPERANDS, ROWS, SparseRow
 from xarrayops.testing._sparse_oracle import Entries, Host, ValueAt, entries_of, is_canonical, parts_of
-from xarrayops.testing._table import quiet
+from xarrayops.testing._table import without_warnings
 from xarrayops.testing._variant import Variant
 
 ULPS = 64
@@ -146,7 +146,7 @@ def check_sparse_call(
             native.append(container(variant, x, format, width * (k + 1)))
         else:
             native.append(variant.array(x) if isinstance(x, np.ndarray) else x)
-    with quiet():
+    with without_warnings():
         got = row.function(*native)
         check_result(variant, row, got, [as_stored(x, f) for x, f in zip(operands, formats, strict=True)], formats)
     for x, format, now in zip(operands, formats, native, strict=True):

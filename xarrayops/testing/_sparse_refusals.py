@@ -34,7 +34,7 @@ COMPRESSED: dict[str, tuple[dict[str, Any], str]] = {
     "a negative index": ({"indices": [0, -1, 1]}, r"indices\[1\] is -1"),
     "an index too large": ({"indices": [0, 2, 7]}, r"indices\[2\], in (block )?(row|column) 2, is 7, but there are 4"),
     "an index far too large": ({"indices": [0, 2, 2**31 - 1]}, r"indices\[2\]"),
-    "a duplicate entry": ({"indices": [2, 2, 1]}, r"0 holds (block )?(row|column) 2 twice"),
+    "a duplicate entry": ({"indices": [2, 2, 1]}, r"0 has (block )?(row|column) 2 twice"),
     "unsorted entries": ({"indices": [2, 0, 1]}, r"0 is not sorted"),
     "an index in excess": ({"indices": [0, 2, 1, 1]}, r"indices|data"),
     "a value missing": ({"data": [1.0, 2.0]}, "data|entries"),
@@ -113,7 +113,7 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "from_dense: NaN": (lambda g: xo.sparse.from_dense(g.x, g.format, where=float("nan")), "where=nan"),
     "from_dense: a mask of numbers": (
         lambda g: xo.sparse.from_dense(g.x, g.format, where=mask(g, (4, 6), "int32")),
-        "booleans.*int32",
+        "boolean.*int32",
     ),
     "from_dense: a mask of another shape": (
         lambda g: xo.sparse.from_dense(g.x, g.format, where=mask(g, (4, 1), "bool")),

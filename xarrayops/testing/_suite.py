@@ -1,4 +1,4 @@
-"""The whole suite, and the account of what it exercises."""
+"""The complete contract suite, and the check that it exercises every verb."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ from xarrayops.testing._row_files import ROW_FILES
 from xarrayops.testing._scalars import ScalarSuite
 from xarrayops.testing._sparse import SparseSuite
 from xarrayops.testing._sparse_refusals import SparseRefusalSuite
-from xarrayops.testing._table import Call, Row, able, fails, prepare, quiet, still_works
+from xarrayops.testing._table import (
+    Case,
+    Row,
+    fails,
+    native_case,
+    stale_entry_message,
+    supported_cases,
+    without_warnings,
+)
 from xarrayops.testing._variant import Variant
 
 
@@ -54,50 +62,50 @@ class ContractSuite(
     SparseRefusalSuite,
     InspectionSuite,
 ):
-    """Every theme. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
+    """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 
     def test_every_verb_is_exercised(self) -> None:
-        """No function of the surface is left out, and no test names one that does not exist."""
-        asked, done = {*SURFACE, *OWN}, exercised(type(self))
-        assert not asked - done, "\n".join(map(_what_to_write, sorted(asked - done)))
-        assert not done - asked, f"exercised, but unknown: {sorted(done - asked)}"
+        """Every public function is exercised, and every exercised name exists."""
+        public, done = {*SURFACE, *OWN}, exercised(type(self))
+        assert not public - done, "\n".join(map(_missing_test, sorted(public - done)))
+        assert not done - public, f"exercised, but not public: {sorted(done - public)}"
 
     def test_untraceable_functions_are_untraceable(self, variant: Variant) -> None:
-        """Each row of a name in ``UNTRACEABLE`` has a plain call that works eagerly and not here.
+        """Each row of a name in ``UNTRACEABLE`` has a case that fails under the variant and works in a plain call.
 
-        What has come to work is no gap any more. Tests outside the tables see to it by themselves (`called`).
+        An entry that works is out of date. Tests without a table check this with `called`.
         """
         for verb, gap in variant.untraceable.items():
-            found = [r for r in rows(type(self)) if verb in (r.verb, r.hook) and able(variant, r)]
+            found = [r for r in rows(type(self)) if verb in (r.verb, r.hook) and supported_cases(variant, r)]
             assert gap.why, f"{verb}: UNTRACEABLE gives no reason"
-            assert gap.instead, f"{verb}: UNTRACEABLE gives no way out"
-            assert found or verb in exercised(type(self)), f"{verb}: UNTRACEABLE names what no test exercises"
+            assert gap.instead, f"{verb}: UNTRACEABLE does not say what to do instead"
+            assert found or verb in exercised(type(self)), f"{verb}: it is in UNTRACEABLE, but no test exercises it"
             for row in found:
-                assert any(_fails_only_here(variant, row, case) for case in able(variant, row)), (
-                    f"xo.{row}: {still_works(variant, verb)}"
+                assert any(_fails_only_under_variant(variant, row, case) for case in supported_cases(variant, row)), (
+                    f"xo.{row}: {stale_entry_message(variant, verb)}"
                 )
 
-    def test_gaps_name_a_way_out(self, variant: Variant) -> None:
-        """A function that is bound to ``unsupported(...)`` says why, and what to do instead."""
+    def test_unsupported_functions_say_what_to_do_instead(self, variant: Variant) -> None:
+        """Each function that is bound to ``unsupported(...)`` has a reason, and says what to do instead."""
         for verb, function in variant.backend.functions.items():
             gap = gap_of(function)
             assert gap is None or (gap.why and gap.instead), verb
 
 
-def _what_to_write(verb: str) -> str:
-    """What the suite lacks for a verb, and where it belongs."""
+def _missing_test(verb: str) -> str:
+    """The message for a verb without a test: the line to add, and the file."""
     if verb in ROW_FILES:
         return f'{verb} is not exercised: add row("{verb}", oracle, call(...)) to xarrayops/testing/{ROW_FILES[verb]}'
-    return f'{verb} is not exercised: add a test that is marked @exercises("{verb}") to the file of its family'
+    return f'{verb} is not exercised: add a test with @exercises("{verb}") to the file of its family'
 
 
-def _fails_only_here(variant: Variant, row: Row, case: Call) -> bool:
-    """Whether a call fails as the variant runs it, where the plain call does not."""
-    native, where = prepare(variant, row, case)
-    with quiet():
+def _fails_only_under_variant(variant: Variant, row: Row, case: Case) -> bool:
+    """Whether a call fails as the variant runs it, but works as a plain call."""
+    native, target = native_case(variant, row, case)
+    with without_warnings():
         try:
-            row.public(*native.args, **native.kwargs, **where)
+            row.public(*native.args, **native.kwargs, **target)
         except Exception:
             return False
-        native, where = prepare(variant, row, case)
-        return fails(variant, row.public, *native.args, **native.kwargs, **where)
+        native, target = native_case(variant, row, case)
+        return fails(variant, row.public, *native.args, **native.kwargs, **target)

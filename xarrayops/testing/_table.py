@@ -1,4 +1,4 @@
-"""The table of cases and how one row is checked."""
+"""The rows and cases of the tables, and the check of one row."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ HostArray = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Native:
-    """Stands for a library's own dtype of that name."""
+class NativeDtype:
+    """A placeholder for the library's own dtype of this name."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Call:
-    """The arguments of one call; a NumPy array stands for an array of the library, a `Native` for its dtype."""
+class Case:
+    """The arguments of one call. Each NumPy array and `NativeDtype` is replaced by the library's array or dtype."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -42,68 +42,68 @@ class Call:
 
     @property
     def arrays(self) -> list[HostArray]:
-        """All arrays, members of sequences included."""
+        """All arrays, including those in sequences."""
         return list(_arrays((self.args, self.kwargs)))
 
     @property
     def dtypes(self) -> set[str]:
         """The dtypes that the library must have for this call."""
-        asked = self.kwargs.get("dtype")
-        named = {asked.name if isinstance(asked, Native) else asked} - {None}
+        requested = self.kwargs.get("dtype")
+        named = {requested.name if isinstance(requested, NativeDtype) else requested} - {None}
         return {str(name) for name in named} | {a.dtype.name for a in self.arrays}
 
-    def filled(self, array: Callable[[HostArray], Any], dtype: Callable[[str], Any]) -> Call:
-        """The call with every array and native dtype replaced."""
+    def filled(self, array: Callable[[HostArray], Any], dtype: Callable[[str], Any]) -> Case:
+        """The case with every array and `NativeDtype` replaced by the results of the two functions."""
 
         def fill(item: Any) -> Any:
             if isinstance(item, np.ndarray):
                 return array(item)
-            if isinstance(item, Native):
+            if isinstance(item, NativeDtype):
                 return dtype(item.name)
             return type(item)(map(fill, item)) if isinstance(item, (tuple, list)) else item
 
-        return Call(fill(self.args), {name: fill(value) for name, value in self.kwargs.items()})
+        return Case(fill(self.args), {name: fill(value) for name, value in self.kwargs.items()})
 
 
-def call(*args: Any, **kwargs: Any) -> Call:
-    """A call with these arguments."""
-    return Call(args, kwargs)
+def call(*args: Any, **kwargs: Any) -> Case:
+    """The case of a call with these arguments."""
+    return Case(args, kwargs)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One function of the table.
+    """One row of a table: a function, its cases and the expected results.
 
     Attributes
     ----------
     verb : str
-        As users write it: "sum", "linalg.det".
+        The function's name as users write it: "sum", "linalg.det".
     oracle : callable
-        Given the arguments in double precision, the values that are expected: an array, or a tuple of them.
-    calls : tuple of Call
-        The calls, the most telling first: a variant with ``calls=`` makes no more than so many.
+        Takes the arguments in double precision; returns the expected values: an array, or a tuple of arrays.
+    calls : tuple of Case
+        The cases; those that find most errors come first, because a variant with ``calls=`` makes only some of them.
     dtype : str, callable or tuple
         The dtype of the result, or of each result: a name, a rule of `RULES`, or a function of the arrays' dtypes.
     law : callable, optional
-        Where an oracle cannot tell the values (eigenvectors): given the oracle's arguments and then the results,
-        pairs of what must be equal.
+        The equations that the results satisfy, if the values are not unique (eigenvectors): takes the oracle's
+        arguments, then the results; returns pairs of arrays that must be equal.
     fields : tuple of str
-        The names under which a tuple's members must be found, too.
+        The field names of a result that is a named tuple.
     ulps, normwise, values
         As for `check_array`.
     creation : bool
-        Whether the function makes arrays from nothing, and must be told where.
+        Whether the function has no array argument, so that the call must name the library and the device.
     function : callable, optional
-        What is called, if it is not the public function of that name.
+        The function to call; default: the public function of that name.
     hook : str
-        The name under which the backend holds it, if not the verb.
+        The name of the function in the backend; default: the verb.
     label : str
-        What tells the row from others of the same verb.
+        A label that distinguishes several rows of the same verb.
     """
 
     verb: str
     oracle: Callable[..., Any] | None
-    calls: tuple[Call, ...]
+    calls: tuple[Case, ...]
     dtype: Any = "promoted"
     law: Callable[..., Any] | None = None
     fields: tuple[str, ...] = ()
@@ -125,13 +125,13 @@ class Row:
         return found
 
 
-def row(verb: str, oracle: Callable[..., Any] | None, *calls: Call, **options: Any) -> Row:
+def row(verb: str, oracle: Callable[..., Any] | None, *calls: Case, **options: Any) -> Row:
     """A row of the table."""
     return Row(verb, oracle, calls, **options)
 
 
 def cases(rows: list[Row]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test once per row, and note the verbs that it exercises."""
+    """Run a test once for each row, and record the verbs that it exercises."""
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         vars(test)["verbs"] = frozenset(r.verb for r in rows)
@@ -142,7 +142,7 @@ def cases(rows: list[Row]) -> Callable[[Callable[..., None]], Callable[..., None
 
 
 def exercises(*verbs: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Note the verbs that a test outside the tables exercises."""
+    """Record the verbs that a test without a table exercises."""
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         vars(test)["verbs"] = frozenset(verbs)
@@ -152,12 +152,12 @@ def exercises(*verbs: str) -> Callable[[Callable[..., None]], Callable[..., None
 
 
 def check_row(variant: Variant, row: Row) -> None:
-    """Make the calls of a row and compare; or, where the backend declares a gap, see that it is a good one.
+    """Check a row as `check_calls` does; if it is one of the variant's faults, check that it fails.
 
     Raises
     ------
     AssertionError
-        It lists every call that went wrong, each with what is wrong about it.
+        The message lists every call that failed, with the reason; or it says that a fault has been fixed.
     """
     fault = variant.faults.get(str(row))
     if fault is None:
@@ -167,20 +167,23 @@ def check_row(variant: Variant, row: Row) -> None:
         check_calls(variant, row)
     except AssertionError:
         return
-    raise AssertionError(f"xo.{row} works on {variant}: delete the fault {fault!r}")
+    raise AssertionError(f"xo.{row} works on {variant}: delete it from the faults ({fault})")
 
 
 def check_calls(variant: Variant, row: Row) -> None:
-    """Make the calls of a row and compare; the error lists every call that went wrong."""
+    """Make the calls of a row and compare the results with the oracle's; the error lists every call that failed.
+
+    If the backend declares the function unsupported, check instead that each call raises.
+    """
     gap = gap_of(variant.backend.functions[row.hook or row.verb])
     failures: list[str] = []
     first: Exception | None = None
-    for case in chosen(variant, row):
+    for case in selected_cases(variant, row):
         try:
             if gap is not None:
                 check_gap(variant, row, case, gap)
             else:
-                with quiet():
+                with without_warnings():
                     check_call(variant, row, case)
         except Untraceable:
             continue
@@ -192,32 +195,32 @@ def check_calls(variant: Variant, row: Row) -> None:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Without what libraries say about special values, empty means and slow paths; deprecations still raise."""
+def without_warnings() -> Iterator[None]:
+    """Ignore warnings about special values, empty means and slow paths; deprecations still raise."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         warnings.simplefilter("ignore", UserWarning)
         yield
 
 
-def able(variant: Variant, row: Row) -> list[Call]:
-    """The calls whose dtypes, and those of whose results, a variant's library has."""
+def supported_cases(variant: Variant, row: Row) -> list[Case]:
+    """The cases for which the variant's library supports the dtypes of arguments and results."""
     calls = [case for case in row.calls if case.dtypes <= variant.dtypes]
     return [case for case in calls if result_dtypes(variant, row, case) <= variant.dtypes]
 
 
-def result_dtypes(variant: Variant, row: Row, case: Call) -> set[str]:
-    """The dtypes of the results of a call, where the row's rule tells them."""
+def result_dtypes(variant: Variant, row: Row, case: Case) -> set[str]:
+    """The dtypes of the results of a case, except those for which the row has no rule."""
     rules = row.dtype if isinstance(row.dtype, tuple) else (row.dtype,)
     return {dtype for rule in rules if (dtype := expected_dtype(rule, case, variant.defaults)) is not None}
 
 
-def chosen(variant: Variant, row: Row) -> list[Call]:
-    """The calls that a variant makes: no more than it has time for.
+def selected_cases(variant: Variant, row: Row) -> list[Case]:
+    """The cases that a variant runs: at most ``variant.calls``.
 
-    Of too many, half are the first, and the others are spread over the rest.
+    Half of them are the first cases, and the others are evenly spaced among the rest.
     """
-    calls = able(variant, row)
+    calls = supported_cases(variant, row)
     if variant.calls is None or len(calls) <= variant.calls:
         return calls
     head = (variant.calls + 1) // 2
@@ -225,25 +228,25 @@ def chosen(variant: Variant, row: Row) -> list[Call]:
     return calls[:head] + [rest[(i + 1) * len(rest) // more - 1] for i in range(more)]
 
 
-def check_gap(variant: Variant, row: Row, case: Call, gap: Gap) -> None:
-    """A function that the backend declares unsupported must raise, and name the way out."""
-    native, where = prepare(variant, row, case)
+def check_gap(variant: Variant, row: Row, case: Case, gap: Gap) -> None:
+    """Check that an unsupported function raises, and that the message says what to do instead."""
+    native, target = native_case(variant, row, case)
     with pytest.raises(Unsupported, match=re.escape(gap.instead)):
-        row.public(*native.args, **native.kwargs, **where)
+        row.public(*native.args, **native.kwargs, **target)
 
 
 class Untraceable(Exception):
-    """The call failed, and the backend's data said that it would."""
+    """A call of a function in ``UNTRACEABLE`` failed, as expected."""
 
 
 def called(variant: Variant, verb: str, function: Callable[..., Any], /, *args: Any) -> Any:
-    """Call a function outside the tables as the variant runs it; one that the data calls untraceable must fail there.
+    """The result of a function, called as the variant runs it; for tests without a table.
 
-    Its result is then that of a plain call.
+    If the verb is in ``UNTRACEABLE``, check that this call fails, and return the result of a plain call.
     """
     if verb not in variant.untraceable:
         return variant.run(function, *args)
-    assert fails(variant, function, *args), still_works(variant, verb)
+    assert fails(variant, function, *args), stale_entry_message(variant, verb)
     return function(*args)
 
 
@@ -256,22 +259,22 @@ def fails(variant: Variant, function: Callable[..., Any], /, *args: Any, **kwarg
     return False
 
 
-def still_works(variant: Variant, verb: str) -> str:
-    """What is said of a verb that is called untraceable, and is not."""
+def stale_entry_message(variant: Variant, verb: str) -> str:
+    """The message for a verb that is in ``UNTRACEABLE``, but works."""
     return f"{verb} works under {variant}: delete it from UNTRACEABLE in {variant.backend.module.__name__}"
 
 
-def prepare(variant: Variant, row: Row, case: Call) -> tuple[Call, dict[str, Any]]:
-    """The native arguments of a call, and what tells a creation function where to create."""
+def native_case(variant: Variant, row: Row, case: Case) -> tuple[Case, dict[str, Any]]:
+    """The case with native arguments, and the keywords that name the library and device for a creation function."""
     native = case.filled(variant.array, variant.backend.native_dtype)
     return native, {} if not row.creation or "like" in native.kwargs else variant.creation
 
 
-def check_call(variant: Variant, row: Row, case: Call) -> None:
+def check_call(variant: Variant, row: Row, case: Case) -> None:
     """Make one call and compare its result with the oracle's."""
     try:
-        native, where = prepare(variant, row, case)
-        result = variant.run(row.public, *native.args, **native.kwargs, **where)
+        native, target = native_case(variant, row, case)
+        result = variant.run(row.public, *native.args, **native.kwargs, **target)
     except Exception as error:
         if row.verb in variant.untraceable:
             raise Untraceable from error
@@ -299,15 +302,15 @@ def check_call(variant: Variant, row: Row, case: Call) -> None:
 
 
 def widen(a: HostArray) -> HostArray:
-    """Floating point in double precision; other values as they are."""
+    """Floating-point values in double precision; other values unchanged."""
     return a.astype({"f": "float64", "c": "complex128"}.get(a.dtype.kind, a.dtype))
 
 
-def expected_dtype(rule: Any, case: Call, defaults: dict[str, str]) -> str | None:
-    """The name of the dtype that a rule gives for a call; an explicit ``dtype=`` decides by itself."""
-    asked = case.kwargs.get("dtype")
-    if asked is not None:
-        return asked.name if isinstance(asked, Native) else str(asked)
+def expected_dtype(rule: Any, case: Case, defaults: dict[str, str]) -> str | None:
+    """The dtype name that a rule gives for a case; ``dtype=`` overrides the rule. None: any dtype."""
+    requested = case.kwargs.get("dtype")
+    if requested is not None:
+        return requested.name if isinstance(requested, NativeDtype) else str(requested)
     if callable(rule):
         return str(rule(*(a.dtype for a in case.arrays)))
     if rule in RULES:
@@ -346,7 +349,7 @@ RULES: dict[str, Callable[[list[Any], dict[str, str]], str]] = {
     "complex": _complex,
     "accumulator": _accumulator,
 }
-"""How a result's dtype follows from those of the arrays; beside these, the kinds of default dtypes and plain names."""
+"""The rules that compute a result's dtype from the arrays' dtypes. A row may also name a dtype, or a default dtype."""
 
 
 def _arrays(item: Any) -> Iterator[HostArray]:
@@ -359,8 +362,8 @@ def _arrays(item: Any) -> Iterator[HostArray]:
             yield from _arrays(member)
 
 
-def _matching(native: Call, case: Call) -> Iterator[Any]:
-    """The native arrays in the places where the case has NumPy's."""
+def _matching(native: Case, case: Case) -> Iterator[Any]:
+    """The native array for each NumPy array of the case."""
 
     def pairs(item: Any, like: Any) -> Iterator[Any]:
         if isinstance(like, np.ndarray):
@@ -374,7 +377,7 @@ def _matching(native: Call, case: Call) -> Iterator[Any]:
 
 
 def _rounded(got: Any, results: list[HostArray]) -> HostArray:
-    """A value that a law computed, in the precision of the results that it came from: so well can the law hold."""
+    """A value that an equation computed, rounded to the precision of the results from which it was computed."""
     got = np.asarray(got)
     single = any(r.dtype.name in ("float32", "complex64") for r in results)
     return got.astype({"f": "float32", "c": "complex64"}.get(got.dtype.kind, got.dtype)) if single else got

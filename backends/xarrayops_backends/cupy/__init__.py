@@ -1,10 +1,10 @@
-"""CuPy on CUDA and ROCm devices: array_api_compat.cupy, the hooks, and what both leave open of the standard.
+"""CuPy on CUDA and ROCm devices: array_api_compat.cupy, the hooks, and fixes where both deviate from the standard.
 
-Each theme has its file: _devices, _dtypes, _exchange, _update, and _standard for the functions of the standard.
+Each family has its file: _devices, _dtypes, _exchange, _update, and _standard for the functions of the standard.
 
-Left as CuPy has them, because no function can correct a method: arrays have no __index__, to_device or
-__array_namespace__, and x % y on floats is inexact (xo.remainder is not). Arrays must lie on the current device: CuPy
-computes there alone.
+Methods and operators of arrays are CuPy's own and cannot be corrected here: arrays have no __index__, to_device or
+__array_namespace__, and x % y on floats is inexact (xo.remainder is exact). Operands must be on the current device:
+CuPy computes only there.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 

@@ -1,4 +1,4 @@
-"""The memory of devices as CuPy's pool has it."""
+"""Free and used device memory, from CuPy's memory pool."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from xarrayops_backends.cupy._devices import _on
 
 
 def free_bytes(device: Any, /) -> int | None:
-    """What the driver has left, and what the pool keeps without using it."""
+    """The free memory that the driver reports, plus the unused memory that the pool keeps."""
     with _on(device):
         return int(device.mem_info[0] + cupy.get_default_memory_pool().free_bytes())
 
 
 def release_memory(device: Any, /) -> None:
-    """What the pools of the device and of page-locked memory keep without using it."""
+    """Free the unused blocks of the pools of device memory and of page-locked memory."""
     with _on(device):
         cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 
 
 def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
-    """The pool counts no peak, so each block that it hands out and takes back is counted."""
+    """The pool records no peak, so this counts each allocation and each release."""
     with _Count(device.id) as count:
         call()
     return count.peak
 
 
 class _Count(cupy.cuda.MemoryHook):  # type: ignore[misc]
-    """The bytes of the pool's blocks on one device that this thread uses more than at first, and the most of them."""
+    """Counts the bytes that this thread allocates from the pool of one device, and their peak."""
 
     name = "xarrayops-peak"
 

@@ -1,4 +1,4 @@
-"""Devices of CuPy: their names, where an array lies, how it moves, and the guard that puts new arrays there."""
+"""Devices of CuPy: names, the device of an array, moves between devices, and the guard that makes a device current."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _HERE: AbstractContextManager[Any] = nullcontext()
 
 
 def versions() -> dict[str, str]:
-    """CuPy, the runtime that its wheel brings, and the newest runtime that the machine's driver serves."""
+    """The versions of CuPy, of the runtime in its wheel, and of the newest runtime that the driver supports."""
     found = {"cupy": str(cupy.__version__)}
     for name, query in ((_KIND, runtime.runtimeGetVersion), ("driver", runtime.driverGetVersion)):
         try:
             number = query()
         except runtime.CUDARuntimeError:
             continue
-        if number:  # the driver's version is 0 where there is none
+        if number:  # the version is 0 without a driver
             found[name] = str(number) if runtime.is_hip else f"{number // 1000}.{number % 1000 // 10}"
     return found
 
@@ -41,7 +41,7 @@ def devices() -> list[Device]:
 
 
 def device_attributes(device: Any, /) -> dict[str, int | str]:
-    """Asked for one by one: properties hold no clocks from CUDA 13 on. The runtime gives them in kHz."""
+    """The attributes, read one by one: the properties have no clock rates from CUDA 13 on. Clock rates are in kHz."""
     major, minor = device.compute_capability[:-1], device.compute_capability[-1]
     found: dict[str, int | str] = {"capability": f"{major}.{minor}"}
     with suppress(runtime.CUDARuntimeError):  # a full device has no room for a context
@@ -57,7 +57,7 @@ def device_attributes(device: Any, /) -> dict[str, int | str]:
 
 
 def as_device(device: Any, /) -> Any:
-    """CuPy's Device takes numbers alone, and complains only once the device is used."""
+    """CuPy's Device accepts only numbers, and raises only when the device is used."""
     if isinstance(device, cupy.cuda.Device):
         index = device.id
     else:
@@ -73,26 +73,26 @@ def as_device(device: Any, /) -> Any:
 
 
 def device(x: Array, /) -> Any:
-    """The device that holds the memory; the current device plays no part."""
+    """The device that holds the memory, whichever device is current."""
     return x.device
 
 
 def to_device(x: Array, device: Any, /) -> Array:
-    """Ordered after what is queued for x on its own device, and before what follows there.
+    """The copy runs after the work queued for x on its own device, and before later work there.
 
-    CuPy orders the copy on the target's stream alone.
+    CuPy orders the copy only on the stream of the target device.
     """
     if x.device == device:
         return x
     with x.device:
-        x = cupy.ascontiguousarray(x)  # here, and not within the copy, which nobody would wait for
+        x = cupy.ascontiguousarray(x)  # here, not within the copy, which nothing would wait for
         ready = cupy.cuda.get_current_stream().record()
     with device:
         stream = cupy.cuda.get_current_stream()
         stream.wait_event(ready)
         moved = x.copy()
         copied = stream.record()
-    with x.device:  # which may give the memory of x to its next array as soon as x is gone
+    with x.device:  # the source device may reuse the memory of x as soon as x is released
         cupy.cuda.get_current_stream().wait_event(copied)
     return moved
 
@@ -106,12 +106,12 @@ def synchronize(*arrays: Array) -> None:
 
 
 def is_lazy(x: Array, /) -> bool:
-    """Work may be queued on a stream, but the graph is never the user's to run."""
+    """Never: work may be queued on a stream, but CuPy runs it without a request."""
     return False
 
 
 def compute(*arrays: Array) -> tuple[Array, ...]:
-    """Nothing is lazy."""
+    """The arrays themselves: CuPy is not lazy."""
     return arrays
 
 
@@ -128,5 +128,5 @@ def _label(index: int) -> str:
 
 
 def _on(device: Any) -> AbstractContextManager[Any]:
-    """A guard that makes a native device current; cheaper than ``with device`` where it is current already."""
+    """A context that makes a native device current; cheaper than ``with device`` if it is already current."""
     return _HERE if device.id == runtime.getDevice() else device

@@ -1,4 +1,4 @@
-"""CuPy's dtypes: NumPy's numbers, and bfloat16 since CuPy 14."""
+"""CuPy's dtypes: the numeric dtypes of NumPy, and bfloat16 since CuPy 14."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DTYPES = (
 
 
 def as_dtype(name: str, /) -> Any:
-    """CuPy's dtypes are NumPy's, and ml_dtypes' bfloat16; it refuses arrays of the float8 types."""
+    """CuPy uses NumPy's dtypes and the bfloat16 of ml_dtypes; it rejects arrays of the float8 dtypes."""
     if name in _DTYPES:
         return np.dtype(name)
     if name != "bfloat16":
@@ -29,7 +29,7 @@ def as_dtype(name: str, /) -> Any:
 
 
 def dtype_name(dtype: Any, /) -> str | None:
-    """None for what only looks like a dtype: CuPy has no objects, no text and no foreign byte order."""
+    """None for a dtype that CuPy does not support: objects, text, other byte orders."""
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         dtype = np.dtype(dtype)
     known = isinstance(dtype, np.dtype) and dtype.isnative and dtype.name in (*_DTYPES, "bfloat16")

@@ -1,4 +1,4 @@
-"""Exchange: how CuPy's memory looks to others, and what CuPy can take in."""
+"""Exchange: the memory of CuPy arrays, and the memory that CuPy can wrap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xarrayops_backends.cupy._dtypes import as_dtype, dtype_name
 _MANAGED = 13
 """kDLCUDAManaged: neither PyTorch nor JAX takes such memory by DLPack."""
 _PER_THREAD = 2
-"""The address of the default stream of a thread, which PyTorch refuses to serve."""
+"""The handle of the per-thread default stream, which PyTorch rejects."""
 
 
 def memory(x: Array, /) -> Memory | None:
@@ -35,23 +35,23 @@ def memory(x: Array, /) -> Memory | None:
 
 
 def import_refusal(dtype: str, /) -> str | None:
-    """CuPy has no objects, strings or dates."""
+    """CuPy has no dtypes for objects, strings or dates."""
     return dtype_refusal("CuPy", as_dtype, dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """CuPy sees device memory alone, and drops the read-only flag."""
+    """CuPy wraps only device memory, and drops the read-only flag."""
     if memory.device != _KIND:
         return f"CuPy cannot see memory of device {memory.device}"
     if memory.readonly:
         return "read-only memory, which CuPy would make writable"
     if memory.immutable and not forced:
-        return "memory that its library takes for immutable, while CuPy would make it writable"
+        return "memory that its library assumes immutable, which CuPy would make writable"
     return None
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """DLPack, on the device that holds the memory; in a stream that every library serves."""
+    """By DLPack, on the device that holds the memory, in a stream that every library accepts."""
     with cupy.cuda.Device(memory.index):
         stream = cupy.cuda.get_current_stream()
         if stream.ptr != _PER_THREAD:
@@ -63,13 +63,13 @@ def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
 
 
 def exporting(x: Array, /) -> AbstractContextManager[Any]:
-    """CuPy hands out an array in the order of the current device's stream."""
+    """CuPy exports an array in the order of the current stream."""
     device: AbstractContextManager[Any] = x.device
     return device
 
 
 def packed(x: Array, /) -> Array:
-    """Made on the device that holds x; CuPy would take the current one."""
+    """Runs on the device that holds x; CuPy would use the current one."""
     with x.device:
         return cupy.array(x, order="C", copy=True)
 
@@ -88,7 +88,7 @@ def _queue(device: int, pointer: int) -> Queue:
         with cupy.cuda.Device(device):
             try:
                 return bool(stream.is_capturing())
-            except cupy.cuda.runtime.CUDARuntimeError:  # the null stream may not be asked during a capture elsewhere
+            except cupy.cuda.runtime.CUDARuntimeError:  # an error during a capture of another stream
                 return True
 
     def mark() -> Callable[[], bool]:
@@ -100,7 +100,7 @@ def _queue(device: int, pointer: int) -> Queue:
 
 
 def tie(x: Array, owner: object, /) -> Array:
-    """An array over the same memory, whose owner of record keeps both alive."""
+    """An array over the same memory, whose owner keeps both alive."""
     memory = cupy.cuda.UnownedMemory(x.data.ptr, x.nbytes, (x, owner), x.device.id)
     return cupy.ndarray(x.shape, x.dtype, cupy.cuda.MemoryPointer(memory, 0), x.strides)
 

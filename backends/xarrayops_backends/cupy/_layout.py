@@ -1,4 +1,4 @@
-"""Layout: CuPy has NumPy's strides, on the device."""
+"""Layout: CuPy arrays have strides, as NumPy arrays do."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import cupy
 from xarrayops.plugin import Array, unsupported
 
 pin_memory = unsupported(
-    "CuPy arrays lie on the device", instead='xo.pin_memory(xo.convert(x, "torch", device="cpu")), host memory'
+    "CuPy arrays are in device memory", instead='xo.pin_memory(xo.convert(x, "torch", device="cpu")), host memory'
 )
 
 
 def memory_offset(x: Array, /) -> int:
-    """From the beginning of the allocation."""
+    """The offset counts from the beginning of the allocation."""
     return int(x.data.ptr - x.data.mem.ptr)
 
 
@@ -22,7 +22,7 @@ def contiguous(x: Array, /) -> Array:
 
 
 def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
-    """CuPy makes arrays over any place of an allocation."""
+    """CuPy creates arrays at any offset of an allocation."""
     size = x.dtype.itemsize
     steps = tuple(stride * size for stride in strides)
     return cupy.ndarray(shape, x.dtype, x.data + offset * size, steps)

@@ -1,8 +1,8 @@
 """CuPy's sparse matrices: the companion of the CuPy backend.
 
-Everything stays on the device. cuSPARSE multiplies; the rest is made of CuPy's own sorts, scans and gathers, which take
-every dtype and every width of indices. Operands stay as they are, while the containers' own methods sort them and sum
-up their duplicates in place (``_matmul_dispatch`` and ``multiply`` in cupyx/scipy/sparse/_csr.py).
+All work stays on the device. cuSPARSE computes products; all else uses CuPy's sorts, scans and gathers, which accept
+every dtype and both index widths. Operands are never modified, while the containers' own methods sort indices and sum
+duplicates in place (``_matmul_dispatch`` and ``multiply`` in cupyx/scipy/sparse/_csr.py).
 """
 
 from __future__ import annotations
@@ -26,40 +26,39 @@ _CLASSES: dict[str, Any] = {format: getattr(cupyx.scipy.sparse, f"{format}_matri
 _DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
 _MOST_COLUMNS = 65535 * 16
 _AT_ONCE = 1 << 23
-"""Elements that are gathered at a time, of operands or of products."""
+"""The number of elements, of operands or of products, that are gathered at a time."""
 
 
 def holds(x: Any, /) -> bool:
-    """Matrices and arrays of cupyx, in the formats that we serve and in others."""
+    """The sparse containers of cupyx, in supported and in other formats."""
     return bool(cupyx.scipy.sparse.issparse(x))
 
 
 def parts(s: Container, /) -> Parts:
-    """The attributes of the container; the two arrays of coordinates of coo are put together, which copies them."""
+    """The attributes of the container; the two coordinate arrays of coo are stacked, which copies them."""
     p = seen(s)
     return p._replace(coords=cupy.stack(p.coords)) if p.format == "coo" else p
 
 
 def seen(s: Container, /) -> Parts:
-    """The same, with the arrays of coo as they are.
+    """The same, without a copy of the coordinate arrays of coo.
 
-    The order of a csr or csc container is what the container has cached. It is not computed: that would wait for the
-    device.
+    The flags of a csr or csc container are those that it has cached. Computing them would wait for the device.
     """
     if s.format == "coo":
-        coords = (s.row, s.col)[-len(s.shape) :]  # an array of one axis has rows, too: all are 0
+        coords = (s.row, s.col)[-len(s.shape) :]  # an array of one axis has row indices too, all 0
         return Parts("coo", s.shape, s.data, coords=coords, unique=s.has_canonical_format or None)
     if s.format not in FORMATS:
         raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
-    known = vars(s)  # as CuPy's own methods look them up: the properties would run a kernel and wait for it
+    known = vars(s)  # the cached attributes: the properties would run a kernel and wait for it
     canonical, in_order = known.get("_has_canonical_format"), known.get("_has_sorted_indices")
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, sorted=canonical or in_order, unique=canonical or None)
 
 
 def wrap(p: Parts, /) -> Container:
-    """An empty matrix that is given the arrays.
+    """A container over the given arrays, created empty and then filled.
 
-    From arrays the constructors make the host wait for the device, and narrow int64 indices where the values allow.
+    With arrays, the constructors wait for the device, and narrow int64 indices if the values allow it.
     """
     if len(p.shape) != 2:
         raise Unsupported(f"CuPy's sparse matrices have two axes, not {len(p.shape)}. Instead: xo.sparse.to_dense(s)")
@@ -78,7 +77,7 @@ def wrap(p: Parts, /) -> Container:
 
 
 def dtype_refusal(dtype: str, /) -> str | None:
-    """What cuSPARSE has no dtype for, CuPy does not hold."""
+    """CuPy has no containers of dtypes that cuSPARSE lacks."""
     if dtype in _DTYPES:
         return None
     return f"CuPy's sparse matrices hold {', '.join(_DTYPES)}, not {dtype}. Instead: xo.astype(x, xo.float32)"
@@ -134,7 +133,7 @@ def _multiply(a: Container, b: Container | Array | float, /) -> Container:
     if not holds(b):
         factor = cupy.broadcast_to(b, a.shape)[rows, columns] if hasattr(b, "shape") else b
         return _built(a.format, a.shape, (rows, columns, data * factor), copy=True)
-    # Neither has duplicates: where two entries share a place, one is of a and one of b, and they are neighbours.
+    # Neither operand has duplicates: of two entries at the same coordinates, one is of a and the next one of b.
     rows, columns, data = map(cupy.concatenate, zip((rows, columns, data), _entries(b, a.format), strict=True))
     order = _order(a.format, rows, columns)
     rows, columns, data = rows[order], columns[order], data[order]
@@ -161,7 +160,7 @@ def _sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
 
 
 def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-    if a.dtype == b.dtype == bool:  # sums of ones, which never cancel
+    if a.dtype == b.dtype == bool:  # sums of ones, which never cancel out
         return _matmul(a.astype(cupy.float32), b.astype(cupy.float32)).astype(bool)
     if not holds(b):
         return _times_dense(a, b)
@@ -178,9 +177,9 @@ def _times_dense(s: Container, dense: Array) -> Array:
 
 
 def _operand(s: Container, format: str) -> Container:
-    """What cuSPARSE takes: a canonical container, which CuPy would make of any other in place.
+    """A canonical container, as cuSPARSE requires; CuPy would canonicalize any other one in place.
 
-    Entries in order are not copied.
+    Sorted entries are not copied.
     """
     if s.format == format and s.has_canonical_format:
         return s
@@ -188,9 +187,9 @@ def _operand(s: Container, format: str) -> Container:
 
 
 def _product(a: Container, b: Container) -> Container:
-    """The product of two canonical csr matrices, held against what it must look like, and by halves where it fails.
+    """The product of two canonical csr matrices, with a check of its structure; if that fails, in two halves.
 
-    Where cuSPARSE lacks memory it gives up, or gives a matrix without entries: https://github.com/cupy/cupy/issues/10033
+    If cuSPARSE lacks memory, it raises or returns a matrix without entries: https://github.com/cupy/cupy/issues/10033
     """
     shape = a.shape[0], b.shape[1]
     so_far = cupy.cumsum(cupy.diff(b.indptr)[a.indices], dtype=cupy.int64)
@@ -213,7 +212,7 @@ def _product(a: Container, b: Container) -> Container:
 
 
 def _expanded(a: Container, b: Container, so_far: Array, products: int) -> _Entries:
-    """Every product of an entry of a and one of b, at its place; so_far counts them up to each entry of a."""
+    """All products of an entry of a and one of b, with coordinates; so_far counts them up to each entry of a."""
     rows, inner, data = _entries(a)
     number = cupy.arange(products)
     entry = cupy.searchsorted(so_far, number, side="right")
@@ -230,7 +229,7 @@ def _rows_of(a: Container, start: int, stop: int) -> Container:
 
 
 def _turned(s: Container) -> Container:
-    """The transpose over the same arrays, whose order stays known; the entries of coo are then out of order."""
+    """The transpose over the same arrays. The order of compressed formats stays known; coo becomes unsorted."""
     p = seen(s)
     if p.format == "coo":
         return wrap(p._replace(shape=p.shape[::-1], coords=p.coords[::-1]))
@@ -238,30 +237,30 @@ def _turned(s: Container) -> Container:
 
 
 def _entries(s: Container, format: str = "") -> _Entries:
-    """The entries, canonical for a format, or for the container's own."""
+    """The entries in the canonical order of a format, by default that of the container."""
     format = format or s.format
     if s.format == "coo":
         return _canonical(format, s.row, s.col, s.data)
     entry = cupy.arange(s.data.size, dtype=s.indptr.dtype)
     outer = cupy.searchsorted(s.indptr, entry, side="right") - 1
     rows, columns = (s.indices, outer) if s.format == "csc" else (outer, s.indices)
-    if not s.has_canonical_format:  # which CuPy finds out once
+    if not s.has_canonical_format:  # CuPy computes this once
         return _canonical(format, rows, columns, s.data)
     if (s.format == "csc") == (format == "csc"):
         return rows, columns, s.data
-    order = cupy.argsort(columns if format == "csc" else rows)  # stable: the other index is in order already
+    order = cupy.argsort(columns if format == "csc" else rows)  # stable: the other index is already sorted
     return rows[order], columns[order], s.data[order]
 
 
 def _canonical(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
-    """Entries in the order of a format, those of the same place summed up; the same arrays where they are that."""
+    """Entries sorted for a format, with duplicates summed; the same arrays if already canonical."""
     major, minor = (columns, rows) if format == "csc" else (rows, columns)
     rises = (major[1:] > major[:-1]) | ((major[1:] == major[:-1]) & (minor[1:] > minor[:-1]))
     return (rows, columns, data) if bool(rises.all()) else _merged(format, rows, columns, data)
 
 
 def _merged(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
-    """Entries in any order, put in that of a format, those of the same place summed up."""
+    """Entries in any order, sorted for a format, with duplicates summed."""
     order = _order(format, rows, columns)
     rows, columns, data = rows[order], columns[order], data[order]
     later = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
@@ -274,7 +273,7 @@ def _merged(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
 
 
 def _order(format: str, rows: Array, columns: Array) -> Array:
-    """What sorts entries in the order of a format: two stable radix sorts, where CuPy's lexsort compares."""
+    """The permutation that sorts entries for a format: two stable radix sorts; CuPy's lexsort compares."""
     major, minor = (columns, rows) if format == "csc" else (rows, columns)
     order = cupy.argsort(minor)
     return order[cupy.argsort(major[order])]
@@ -283,7 +282,7 @@ def _order(format: str, rows: Array, columns: Array) -> Array:
 def _sums(groups: Array, data: Array, count: int) -> Array:
     """The sum of the values of each group: float64 or complex128, so that single precision loses nothing.
 
-    By atomic additions, for which nobody waits; ``cupy.bincount`` waits for the least and the largest group.
+    By atomic additions, without a wait for the device; ``cupy.bincount`` waits for the minimum and the maximum.
     """
     sums = cupy.zeros(count, cupy.result_type(data.dtype, cupy.float64))
     pairs = ((sums.real, data.real), (sums.imag, data.imag)) if data.dtype.kind == "c" else ((sums, data),)
@@ -297,7 +296,7 @@ def _built(
 ) -> Container:
     """The container of canonical entries, over their data.
 
-    With the narrowest indices if none are asked for; with ``copy`` they are new, else those of the entries may serve.
+    The default index dtype is the narrowest that fits. With ``copy`` all arrays are new, else they may be shared.
     """
     rows, columns, data = entries
     refused = dtype_refusal(data.dtype.name)
@@ -316,7 +315,7 @@ def _built(
 
 
 def _always(call: Call) -> None:
-    """CuPy's own kernels serve every call."""
+    """None: CuPy's kernels serve every call."""
 
 
 def _cusparse_refusal(call: Call) -> str | None:
@@ -350,7 +349,7 @@ KNOWN_BAD = (
         "cupy",
         "<14.1",
         "cuda",
-        f"cuSPARSE gives zeros where a dense operand has more than {_MOST_COLUMNS} columns",
+        f"cuSPARSE gives zeros if a dense operand has more than {_MOST_COLUMNS} columns",
         "https://github.com/cupy/cupy/issues/9850",
         kernel="cusparse",
         when=_has_too_many_columns,

@@ -1,4 +1,4 @@
-"""Functions of the standard that array_api_compat.cupy lacks, ignores arguments of, or computes otherwise."""
+"""Functions of the standard that array_api_compat.cupy lacks, or where it ignores arguments or deviates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _EigResult(NamedTuple):
 
 
 def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
-    """CuPy creates on the current device whatever ``device`` says.
+    """CuPy ignores ``device`` and creates on the current device.
 
     https://github.com/data-apis/array-api-compat/issues/337, https://github.com/cupy/cupy/issues/9848
     """
@@ -39,7 +39,7 @@ def _placed(create: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _placed_like(create: Callable[..., Array]) -> Callable[..., Array]:
-    """The same, where the array that is to be matched determines the device."""
+    """The same for ``*_like`` functions: the array determines the device."""
 
     @wraps(create)
     def on_device(x: Array, /, *args: Any, device: Any = None, **kwargs: Any) -> Array:
@@ -68,19 +68,19 @@ _from_foreign = _placed(cupy.asarray)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """CuPy leaves an array of another device there, and copies where ``copy=False`` forbids it."""
+    """CuPy leaves an array on another device, and copies despite ``copy=False``."""
     if isinstance(obj, cupy.ndarray):
         found = astype(obj, obj.dtype if dtype is None else dtype, copy=False, device=device)
     else:
         found = _from_foreign(obj, dtype=dtype, device=device)
     shared = found is obj or _shares_memory(found, obj)
     if copy is False and not shared:
-        raise ValueError("the values are not in this device's memory with this dtype: only a copy can be made")
+        raise ValueError("the values are not in the memory of this device with this dtype, so a copy is needed")
     return _copied(found) if copy and shared else found
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """CuPy casts onto the current device, and array_api_compat takes "cpu" for a device and leaves CuPy."""
+    """CuPy casts to the current device, and array_api_compat accepts "cpu" and returns a NumPy array."""
     with _on(x.device):
         cast = x.astype(dtype, copy=False)
     cast = cast if device is None else to_device(cast, as_device(device))
@@ -88,15 +88,15 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """CuPy refuses ``device``, ``copy=True`` (https://github.com/cupy/cupy/issues/9842) and memory of the host."""
+    """CuPy rejects ``device``, ``copy=True`` (https://github.com/cupy/cupy/issues/9842) and host memory."""
     if x.__dlpack_device__()[0] in _HOST_MEMORY:
         if device is None or copy is False:
-            raise BufferError("the values are in host memory: name a device, and let them be copied")
+            raise BufferError("the values are in host memory. Instead: device=... with copy=None or copy=True")
         return asarray(np.from_dlpack(x), device=device)
     imported = cupy.from_dlpack(x)
     placed = imported if device is None else to_device(imported, as_device(device))
     if copy is False and placed is not imported:
-        raise BufferError("the values are on another device: only a copy can be made")
+        raise BufferError("the values are on another device, so a copy is needed")
     return _copied(placed) if copy and placed is imported else placed
 
 
@@ -117,7 +117,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 def _bound(x: Array, bound: Any) -> Any:
-    """A bound in x's dtype, so that the result keeps it; the nearest limit where an integer type does not reach."""
+    """A bound in the dtype of x; beyond the range of an integer dtype, the nearest limit."""
     if bound is None:
         return None
     if isinstance(bound, cupy.ndarray):
@@ -138,7 +138,7 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 
 
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Before CuPy 14.1 an array of repeats is refused, and later one of uint64."""
+    """CuPy before 14.1 rejects an array of repeats, and later versions reject uint64."""
     if not isinstance(repeats, cupy.ndarray):
         return cupy.repeat(x, repeats, axis=axis)
     if repeats.size == 1:
@@ -152,14 +152,14 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """CuPy takes no scalars, and array_api_compat lends it only integers."""
+    """CuPy rejects scalars, and array_api_compat accepts only integers."""
     return cupy.isin(cupy.asarray(x1), cupy.asarray(x2), invert=invert)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """CuPy gives stacks of bfloat16 to the kernel for integers, whose template has no such type.
+    """CuPy computes stacks of bfloat16 with its integer kernel, which has no such type.
 
-    Two matrices go to cuBLAS: a stack times one matrix is a product of two.
+    Products of two matrices use cuBLAS; a stack times one matrix is such a product.
     """
     if x1.ndim <= 2 >= x2.ndim or not (x1.size and x2.size) or not _are_bfloat16(x1, x2):
         return _compat.matmul(x1, x2)
@@ -177,7 +177,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """CuPy's own, which multiplies stacks of matrices, see `matmul`; the standard has none."""
+    """CuPy's own function, which multiplies stacks of matrices, see `matmul`; einsum is not in the standard."""
     if len(operands) > 1 and _are_bfloat16(*operands):
         return _in_float32(lambda *given: cupy.einsum(subscripts, *given), *operands)
     return cupy.einsum(subscripts, *operands)
@@ -203,12 +203,12 @@ def linalg_solve(x1: Array, x2: Array, /) -> Array:
 
 
 def linalg_eig(x: Array, /) -> _EigResult:
-    """CuPy's result bears no names."""
+    """CuPy's result has no named fields."""
     return _EigResult(*cupy.linalg.eig(x))
 
 
 def _sizes_as_list(transform: Callable[..., Array]) -> Callable[..., Array]:
-    """CuPy does nothing to the shape when the tuple ``s`` equals x.shape, be the axes in whichever order.
+    """CuPy ignores ``s`` if it is a tuple equal to x.shape, whatever the order of the axes.
 
     https://github.com/cupy/cupy/issues/8248; a list never equals a tuple.
     """
@@ -233,6 +233,6 @@ def _copied(x: Array) -> Array:
 
 
 def _shares_memory(array: Array, obj: Any) -> bool:
-    """Whether a CuPy array is a view of the device memory that a foreign object shows."""
+    """Whether a CuPy array is a view of the device memory that a foreign object exposes."""
     shown = getattr(obj, "__cuda_array_interface__", None)
     return shown is not None and bool(array.data.ptr == shown["data"][0]) and array.size > 0

@@ -16,8 +16,8 @@ _OPERATORS: dict[str, Any] = {
     "min": cupy.minimum,
     "max": cupy.maximum,
 }
-# Where ufunc.at has right atomics in every CuPy 14. Those of min and max for floats drop nan, and round float64 to
-# float32: cupy/_core/include/cupy/atomics.cuh calls fmaxf for both.
+# The dtypes for which ufunc.at has correct atomics in every CuPy 14. For floats, min and max drop nan and round float64
+# to float32: cupy/_core/include/cupy/atomics.cuh calls fmaxf for both.
 _ATOMIC_DTYPES = {
     "add": ("int32", "uint32", "uint64", "float32", "float64"),
     "min": ("int32", "uint32", "uint64"),
@@ -26,7 +26,7 @@ _ATOMIC_DTYPES = {
 
 
 def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """CuPy's arrays can be written, so only ``copy=True`` makes a new one."""
+    """CuPy arrays are mutable, so only ``copy=True`` makes a new one."""
     with _on(x.device):
         target = x.copy() if copy else x
         if op == "set":
@@ -41,16 +41,16 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
 
 
 def _may_repeat(index: Any) -> bool:
-    """Whether an index can name a place twice: only arrays of integers can."""
+    """Whether an index can select an element twice: only integer arrays can."""
     parts = index if isinstance(index, tuple) else (index,)
     return any(getattr(part, "ndim", 0) > 0 and part.dtype.kind in "iu" for part in parts)
 
 
 def _accumulate(x: Array, index: Any, operator: Callable[..., Array], value: Any) -> None:
-    """What ``ufunc.at`` does, for the operators and dtypes that have no atomics.
+    """The equivalent of ``ufunc.at`` for operators and dtypes without correct atomics.
 
-    Sort the values by the place they go to, reduce each run of equal places by a doubling scan (as many steps as the
-    binary logarithm of the longest run), and write each place once.
+    Sort the values by target position, reduce each run of equal positions by a doubling scan (log2 of the longest run
+    steps), and write each position once.
     """
     places = cupy.arange(x.size).reshape(x.shape)[index]
     if not places.size:

@@ -1,6 +1,6 @@
-"""Dask: task graphs over NumPy chunks. Nothing here computes; sizes that depend on data are NaN until it is done.
+"""Dask: task graphs over NumPy chunks. These functions are lazy; a size that depends on data is NaN until computed.
 
-Division by and of infinities (``x // y``) follows NumPy where that differs from the standard.
+Floor division (``x // y``) of or by infinities follows NumPy where NumPy differs from the standard.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 
@@ -92,12 +92,12 @@ NAMESPACE = array_api_compat.dask.array
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
-UNTRACEABLE = {"compute": Gap("to compute is what it is for", "call it where the values are needed")}
+UNTRACEABLE = {"compute": Gap("its purpose is to compute the values", "call it outside the traced function")}
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Errors about sizes that are not known are explained, but for Dask's ufuncs of one array, which need no sizes."""
+    """Explain errors caused by unknown sizes. Dask's ufuncs of one array need no sizes and stay as they are."""
     needs_no_sizes = isinstance(function, dask.array.ufunc.ufunc) and function.nin == 1
     if not takes_arrays(verb) or needs_no_sizes:
         return function
-    return _blocks.explaining("at" if verb == "update" else verb, function)
+    return _blocks.explain_unknown_sizes("at" if verb == "update" else verb, function)

@@ -1,7 +1,7 @@
-"""Attention over chunks: each chunk of queries meets each chunk of keys, and partial results are merged.
+"""Attention over chunks: one partial result per chunk of queries and chunk of keys, then a merge over the keys.
 
-A partial result is worth what its logsumexp says, so that the whole is the mean of the parts weighted by
-``exp(logsumexp)``. It travels with its logsumexp behind its last column, one chunk for each pair of chunks.
+The final result is the mean of the partial results, weighted by ``exp(logsumexp)``. Each partial result carries its
+logsumexp as an additional last column.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import numpy as np
 from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.plugin.attention import sees
 from xarrayops.plugin.backends import backend_of
-from xarrayops_backends.dask._blocks import da, meta, require_sizes, solid, unwarned
+from xarrayops_backends.dask._blocks import da, meta, require_sizes, without_chunk_warnings, without_empty_chunks
 
 SCORES = ("b", "h", "i", "j")
 """The axes of scores, a mask and a bias."""
 
 
 def chunks_refusal(call: Call, /) -> str | None:
-    """Chunks without elements lose their place, as `solid` says."""
+    """Refuse empty arrays, because Dask functions lose data or fail on chunks of length 0."""
     (a,) = call.args
     require_sizes("attention", a.q, a.k, a.v)
     return "an axis has no elements" if 0 in (*a.q.shape, *a.k.shape, *a.v.shape) else None
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
-    """Lazily, in as many chunks as q, k and v have along batch, heads and sequence; head sizes become one chunk."""
-    k = solid(a.k).rechunk({3: -1})
+    """Attention as a task graph that keeps the chunks along batch, heads and sequence; the head size is one chunk."""
+    k = without_empty_chunks(a.k).rechunk({3: -1})
     batch, shared, _, _ = k.chunks
     group = a.q.shape[1] // max(a.k.shape[1], 1)
     heads = tuple(extent * group for extent in shared)
-    q = solid(a.q).rechunk({0: batch, 1: heads, 3: -1})
+    q = without_empty_chunks(a.q).rechunk({0: batch, 1: heads, 3: -1})
     v = a.v.rechunk({**dict(enumerate(k.chunks[:3])), 3: -1})
     queries, keys = q.chunks[2], k.chunks[2]
     operands = [
@@ -50,7 +50,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     wide = np.result_type(a.q.dtype, np.float32)
     whole = a.offset if has_one_offset(a) else 0
     plain = Attention(None, None, None, a.scale, None, None, a.left, a.right, whole, a.softcap, return_lse=True)
-    with unwarned():
+    with without_chunk_warnings():
         parts = da.blockwise(
             partial(_part, plain, tuple(present), wide),
             (*SCORES, "e"),
@@ -67,7 +67,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
 def _part(
     plain: Attention, names: tuple[str, ...], wide: Any, q: Any, k: Any, v: Any, i: Any, j: Any, *given: Any
 ) -> Any:
-    """What one chunk of keys says to one chunk of queries, and its logsumexp in the last column."""
+    """The partial result of one chunk of queries and one chunk of keys, with its logsumexp as the last column."""
     fields = dict(zip(names, given, strict=True))
     i, j = (int(i[0]), int(i[-1]) + 1), (int(j[0]), int(j[-1]) + 1)
     offset = fields.pop("offset", plain.offset) + i[0] - j[0]
@@ -84,7 +84,7 @@ def _part(
 
 
 def _merged(parts: Any) -> Any:
-    """The parts of all chunks of keys as one: out and logsumexp."""
+    """Merge the partial results over all chunks of keys; the logsumexp stays the last column."""
     lse = parts[..., -1:]
     largest = lse.max(axis=3, keepdims=True)
     base = np.where(largest == -np.inf, 0, largest)

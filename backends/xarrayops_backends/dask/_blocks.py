@@ -1,6 +1,6 @@
-"""What the other files build on: a NumPy function applied to whole axes, lazily.
+"""Shared helpers: apply a NumPy function lazily to blocks that contain whole axes.
 
-Kernels are NumPy's functions, which hand chunks of other libraries (CuPy) on to these libraries.
+The kernels are NumPy functions. NumPy dispatches chunks of other libraries (CuPy) to those libraries.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from xarrayops.plugin import Array
 
 da: Any = dask.array
 compat: Any = array_api_compat.dask.array
-"""Untyped on purpose: Dask annotates a part of its functions, and a strict checker rejects calls to the rest."""
+"""Typed as Any: Dask annotates only some of its functions, and a strict type checker rejects calls to the others."""
 
 
 def meta(x: Array, dtype: Any, ndim: int) -> Any:
-    """An empty chunk of x's kind; made without a cast, because casting Dask's own metas warns."""
+    """An empty chunk of the same array type as x. It is created without a cast, because casting Dask's metas warns."""
     return np.empty_like(x._meta, dtype=dtype, shape=(0,) * ndim)
 
 
 def check_device(device: Any) -> None:
-    """Dask's scheduler decides where chunks live, so there is nothing to choose."""
+    """Accept only the CPU: Dask's scheduler decides where the chunks are."""
     if device not in (None, "cpu"):
         raise ValueError(f"device must be 'cpu' for a Dask array, not {device!r}")
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
-    """Dask warns of ten times more chunks, as any product of two arrays with many chunks must have."""
+def without_chunk_warnings() -> Iterator[None]:
+    """Silence Dask's warning about ten times more chunks, which a product of arrays with many chunks always has."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.PerformanceWarning)
         yield
 
 
 def axis_from_front(x: Array, axis: int | None) -> Any:
-    """The axis counted from the front; None stands for the only one."""
+    """The axis as a non-negative number; None is allowed for a 1-d array."""
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(f"axis is needed for an array of {x.ndim} dimensions")
+            raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
         return 0
     if not -x.ndim <= axis < x.ndim:
         raise IndexError(f"axis {axis} is out of bounds for an array of {x.ndim} dimensions")
     return axis % x.ndim
 
 
-def solid(x: Array) -> Array:
-    """x without chunks of length 0, as a filter leaves them: many of Dask's functions lose data or fail on them.
+def without_empty_chunks(x: Array) -> Array:
+    """x without chunks of length 0, which a filter can leave. Many Dask functions lose data or fail on such chunks.
 
     https://github.com/dask/dask/issues/3906
     """
@@ -66,17 +66,17 @@ def solid(x: Array) -> Array:
 
 
 def require_sizes(verb: str, *values: Any, cause: Exception | None = None) -> None:
-    """Refuse arrays whose sizes depend on data that is not computed: NaN in a shape leads to errors, or to NaN."""
+    """Refuse arrays whose sizes are unknown: NaN in a shape leads to unclear errors, or to results of NaN."""
     for x in values:
         if isinstance(x, da.Array) and math.isnan(x.size):
             raise Unsupported(
-                f"xo.{verb} needs the sizes of its arrays, and those of a Dask array of shape {x.shape} are not "
-                f"computed yet. Instead: x.compute_chunk_sizes() first, or xo.compute(x)"
+                f"xo.{verb} needs the sizes of its arrays, but the Dask array of shape {x.shape} has sizes that are "
+                f"not computed yet. Instead: call x.compute_chunk_sizes() first, or xo.compute(x)"
             ) from cause
 
 
-def explaining(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose errors about arrays of unknown sizes say so: Dask's complain of NaN, each in its own way."""
+def explain_unknown_sizes(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with one clear error for arrays of unknown sizes; Dask's own errors mention NaN in various ways."""
 
     @wraps(function)
     def explained(*args: Any, **kwargs: Any) -> Any:
@@ -93,32 +93,33 @@ def explaining(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _NEED_SIZES = ("cumulative_prod", "cumulative_sum", "searchsorted")
-"""What does not raise: Dask makes a graph that fails when it is computed, or, with searchsorted, one that gives NaN."""
+"""Checked before the call: here Dask returns a graph that fails later, or that gives NaN (searchsorted)."""
 
 
 def gather(kernel: Callable[..., Any], out: Sequence[int], *operands: Any, dtype: Any, **options: Any) -> Array:
-    """`dask.array.blockwise` whose kernel sees every axis that is not in ``out`` in one piece."""
+    """`dask.array.blockwise` in which every axis that is not in ``out`` is a single chunk."""
     arrays, indices = operands[::2], operands[1::2]
     pieces = (
         x.rechunk({axis: -1 for axis, label in enumerate(index) if label not in out and _is_known_many(x.chunks[axis])})
         for x, index in zip(arrays, indices, strict=True)
     )
     pairs = [o for pair in zip(pieces, indices, strict=True) for o in pair]
-    with unwarned():
+    with without_chunk_warnings():
         return da.blockwise(kernel, out, *pairs, concatenate=True, meta=meta(arrays[0], dtype, len(out)), **options)
 
 
 def _is_known_many(chunks: tuple[float, ...]) -> bool:
-    """Whether to rechunk, which is impossible for unknown sizes and which `blockwise` would do once per result."""
+    """Whether to rechunk first: impossible for unknown sizes, and `blockwise` itself would do it once per result."""
     return len(chunks) > 1 and not math.isnan(sum(chunks))
 
 
 def stacked(
     kernel: Callable[..., Any], signature: str, *arrays: Array, dtypes: Sequence[Any], **sizes: int
 ) -> tuple[Array, ...]:
-    """Apply a function of stacked matrices, such as ``"mn,mk->nk"``; only the named axes become one chunk.
+    """Apply a function of stacks of matrices with a signature such as ``"mn,mk->nk"``.
 
-    ``sizes`` gives the axes that only the results have. `dask.array.apply_gufunc` fails on empty arrays.
+    Only the axes named in the signature become one chunk. ``sizes`` gives the extents of axes that only the results
+    have. `dask.array.apply_gufunc` is not used because it fails on empty arrays.
     """
     inputs, outputs = (side.split(",") for side in signature.split("->"))
     loops = max(x.ndim - len(core) for x, core in zip(arrays, inputs, strict=True))
@@ -129,7 +130,9 @@ def stacked(
         own = x.ndim - len(core)
         for axis, extent in zip(core, x.shape[own:], strict=True):
             if sizes.setdefault(axis, extent) != extent:
-                raise ValueError(f"shapes {', '.join(str(a.shape) for a in arrays)} do not fit {signature}")
+                raise ValueError(
+                    f"shapes {', '.join(str(a.shape) for a in arrays)} do not fit the signature {signature}"
+                )
         operands += [x, (*batch[loops - own :], *islice(fresh, len(core)))]
     if len(outputs) > 1:
         operands = [gather(kernel, batch, *operands, dtype=dtypes[0]), batch]
@@ -146,9 +149,9 @@ def stacked(
 
 
 def flat_positions(x: Array) -> Array:
-    """The place of every element of x in C order, with the chunks of x."""
+    """The flat index (in C order) of every element of x, with the chunks of x."""
     if math.isnan(x.size):
-        raise ValueError("the sizes of x's chunks are not known")
+        raise ValueError("the sizes of the chunks of x are not known")
     positions = da.zeros((1,) * x.ndim, dtype=np.int64)
     for axis, extent in enumerate(x.shape):
         stride = math.prod(x.shape[axis + 1 :])
@@ -158,5 +161,5 @@ def flat_positions(x: Array) -> Array:
 
 
 def widened(x: Array) -> Array:
-    """An operand of a product: NumPy multiplies the dtypes of ml_dtypes as float32, where Dask does not expect it."""
+    """Cast a product's operand of an ml_dtypes dtype: NumPy multiplies these in float32, which Dask does not expect."""
     return x.astype(np.float32) if x.dtype.kind == "V" else x

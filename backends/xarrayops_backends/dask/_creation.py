@@ -16,7 +16,7 @@ from xarrayops_backends.dask._blocks import compat, da
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """A sequence that holds Dask arrays is stacked: NumPy would compute them."""
+    """Stack a sequence that contains Dask arrays, because NumPy would compute them."""
     if dtype is not None and hasattr(obj, "dtype"):
         refuse_discarding(obj.dtype, dtype)
     if not isinstance(obj, (list, tuple)) or not _holds_lazy(obj):
@@ -32,17 +32,17 @@ def _holds_lazy(obj: Iterable[Any]) -> bool:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Dask has none. It never aliases memory of others, because a task may run at any time."""
+    """Dask has no from_dlpack. This one always copies, because a task may read the memory at any later time."""
     _blocks.check_device(device)
     if isinstance(x, da.Array):
         return x.copy() if copy else x
     if copy is False:
-        raise ValueError("Dask copies the memory of other libraries. Instead: copy=None")
+        raise ValueError("Dask always copies the memory of other libraries. Instead: copy=None")
     return compat.asarray(np.from_dlpack(x))
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """Dask's own casts a 0-d array's value to learn the dtype, and warns."""
+    """Cast chunk by chunk. Dask's astype casts a sample value of a 0-d array to infer the dtype, and this warns."""
     _blocks.check_device(device)
     refuse_discarding(x.dtype, dtype)
     dtype = np.dtype(dtype)
@@ -76,7 +76,7 @@ def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = 
 
 
 def _like(name: str, x: Array, dtype: Any, device: Any, *values: Any) -> Array:
-    """Dask's own ``*_like`` cast a chunk's value to learn the dtype, and warn."""
+    """The ``*_like`` functions. Dask's own cast a sample value to infer the dtype, and this warns."""
     _blocks.check_device(device)
     dtype = np.dtype(dtype or x.dtype)
     sample = _blocks.meta(x, dtype, x.ndim)
@@ -97,7 +97,7 @@ def _diagonal_numbers(chunks: Any) -> Array:
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
-    """Dask's own loses blocks of a matrix that is not square: https://github.com/dask/dask/issues/11937."""
+    """Dask's eye loses blocks of a matrix that is not square: https://github.com/dask/dask/issues/11937."""
     _blocks.check_device(device)
     dtype = np.dtype(dtype or np.float64)
     shape = (n_rows, n_rows if n_cols is None else n_cols)
@@ -108,7 +108,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Array:
-    """Dask's own adds up the chunks' lengths and so misses the stop by a rounding error; complex numbers it refuses."""
+    """Dask's linspace accumulates rounding errors over the chunks, misses the stop, and refuses complex numbers."""
     _blocks.check_device(device)
     dtype = np.dtype(dtype or np.result_type(start, stop, np.float64))
     positions = da.arange(num, chunks=da.core.normalize_chunks("auto", shape=(num,), dtype=dtype), dtype=np.int64)
@@ -117,7 +117,7 @@ def linspace(
 
 
 def _on_line(positions: Any, start: Any, stop: Any, intervals: int, target: Any) -> Any:
-    """NumPy's linspace at some positions of it."""
+    """The values of NumPy's linspace at these positions."""
     start, stop = start * 1.0, stop * 1.0
     step = (stop - start) / (intervals or 1)
     values = positions * step if step else positions / (intervals or 1) * (stop - start)
@@ -126,12 +126,12 @@ def _on_line(positions: Any, start: Any, stop: Any, intervals: int, target: Any)
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """Dask's own makes its mask of x's dtype, which warns for complex numbers."""
+    """Dask's tril creates its mask in the dtype of x, which warns for complex numbers."""
     return _triangle(x, lambda numbers: numbers <= k)
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """As for tril."""
+    """Like tril, for the upper triangle."""
     return _triangle(x, lambda numbers: numbers >= k)
 
 
@@ -140,5 +140,5 @@ def _triangle(x: Array, inside: Callable[[Array], Array]) -> Array:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Dask has none."""
+    """NumPy's function; Dask has none."""
     return np.broadcast_shapes(*shapes)

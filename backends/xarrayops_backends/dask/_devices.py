@@ -1,4 +1,4 @@
-"""Versions, and when values are computed. Devices are those of NumPy."""
+"""Versions, laziness and computation. The devices are those of NumPy."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from xarrayops_backends.dask._blocks import da
 
 
 def versions() -> dict[str, str]:
-    """Dask's version, and NumPy's, which does the work."""
+    """The versions of Dask and of NumPy, which computes the chunks."""
     return {"dask": metadata.version("dask"), "numpy": np.__version__}
 
 
 def is_lazy(x: Array, /) -> bool:
-    """Always: even an array made of NumPy's memory is a task graph."""
+    """Always True: even an array that was created from a NumPy array is a task graph."""
     return True
 
 
 def compute(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays as their chunks' library has them, by one run of the scheduler, which shares what they share."""
+    """The values as arrays of the chunks' library. One run of the scheduler computes shared tasks once."""
     values = da.compute(*arrays)
     return tuple(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
 
 
 def synchronize(*arrays: Array) -> None:
-    """Nothing runs behind the caller's back."""
+    """Do nothing: no work runs in the background."""

@@ -13,7 +13,7 @@ from xarrayops_backends.numpy import _elementwise as _numpy
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Chunk by chunk, so that bounds are taken as NumPy's backend takes them."""
+    """Clip each chunk with the NumPy backend's clip, so that both backends treat bounds in the same way."""
     if min is None and max is None:
         return x.copy()
     given = [bound for bound in (min, max) if bound is not None]
@@ -26,16 +26,19 @@ def _clipped(x: Any, *bounds: Any, has_min: bool) -> Any:
 
 
 def expm1(x: Array, /) -> Array:
-    """NumPy's complex expm1 turns infinities into NaN."""
+    """NumPy's complex expm1 gives NaN for infinities."""
     return da.map_blocks(_complex_expm1, x, dtype=x.dtype, meta=x._meta) if x.dtype.kind == "c" else da.expm1(x)
 
 
 def _complex_expm1(x: Any) -> Any:
-    """By parts; for what C99 G.6.3.1 lays down, exp(-inf) is 0 at any angle, and exp(+inf) infinite without one."""
+    """Real and imaginary parts computed separately, with the special values of C99 G.6.3.1.
+
+    exp(-inf) is 0 at any angle, and the real part for +inf is infinite if the angle is not finite.
+    """
     a, b = x.real, x.imag
     with np.errstate(invalid="ignore", over="ignore"):
         grown = np.expm1(a)
-        # Adding 0 takes the sign from a negative zero, as the standard has it.
+        # Adding 0 makes a negative zero positive, as the standard requires.
         real = np.where(b == 0, grown + 0.0, grown * np.cos(b) - 2 * np.sin(b / 2) ** 2)
         imag = np.where(b == 0, b, np.exp(a) * np.sin(b))
     endless = ~np.isfinite(b)

@@ -1,4 +1,4 @@
-"""Exchange: a Dask array is a task graph over chunks, not memory: what leaves is computed, what enters is copied."""
+"""Exchange: a Dask array is a task graph and has no memory. Export computes the values; import copies them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from xarrayops_backends.dask._blocks import da
 
 
 def memory(x: Array, /) -> Memory | None:
-    """None: the chunks are made when they are computed."""
+    """None: the chunks have no memory until they are computed."""
     return None
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """Chunks that someone else may write would change a graph that is computed later; Dask's from_array copies, too."""
-    return "a Dask array is a task graph, which must not hang on memory that may change"
+    """Dask never aliases memory: a later write would change the result of the graph. Dask's from_array copies, too."""
+    return "a Dask array is a task graph, which must not depend on memory that may change"
 
 
 def to_numpy(x: Array, /) -> Any:
-    """The computed values; chunks of another library are fetched by their own ``get``."""
+    """The computed values; values on a GPU are copied to the host by their ``get`` method."""
     value = x.compute()
     return value.get() if hasattr(value, "get") else np.asarray(value)
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A graph over a private copy in native byte order, chunked as Dask likes."""
+    """A task graph over a private copy in native byte order, in chunks that Dask chooses."""
     return da.from_array(np.array(a, dtype=a.dtype.newbyteorder("="), copy=True), chunks="auto")

@@ -1,4 +1,4 @@
-"""Fourier transforms: Dask's want every transformed axis in one chunk."""
+"""Fourier transforms. Dask requires that every transformed axis is one chunk, so the axes are rechunked first."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Layout: each chunk has its own; the array has none."""
+"""Layout: each chunk has a memory layout of its own; the Dask array itself has none."""
 
 from __future__ import annotations
 
 from xarrayops.plugin import Array, Gap, backends, unsupported
 
-NO_STRIDES = Gap("a Dask array has no strides, its chunks have", "x.map_blocks(f) with f for a chunk")
+NO_STRIDES = Gap("a Dask array has no strides; only its chunks have", "x.map_blocks(f), where f takes one chunk")
 as_strided = unsupported(NO_STRIDES.why, instead="dask.array.lib.stride_tricks.sliding_window_view, or xo.compute(x)")
-pin_memory = unsupported("the chunks of a Dask array are not made yet", instead="x.map_blocks(xo.pin_memory)")
+pin_memory = unsupported("the chunks of a Dask array are not computed yet", instead="x.map_blocks(xo.pin_memory)")
 
 
 def contiguous(x: Array, /) -> Array:
-    """Each chunk by the library that it is of, when it is computed."""
+    """Make each chunk contiguous when it is computed, with the backend of the chunk's library."""
     return x.map_blocks(_contiguous_chunk, dtype=x.dtype, meta=x._meta)
 
 

@@ -1,4 +1,4 @@
-"""Linear algebra: Dask has a part of it, for two dimensions, few chunkings and without float32."""
+"""Linear algebra. Dask has some of these functions: for two dimensions only, some chunk layouts, and no float32."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _SVD(NamedTuple):
 
 
 def _inexact(x: Array) -> Array:
-    """NumPy does linear algebra on integers in float64; Dask must know that beforehand."""
+    """Cast integers to float64, as NumPy does inside the kernels; Dask must know the dtype in advance."""
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
@@ -49,13 +49,13 @@ def _complex(x: Array) -> Any:
 
 
 def _promoted(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
-    """The product with its dtype promoted as usual: Dask sums products of small integers as int64."""
-    with _blocks.unwarned():
+    """The product in the promoted dtype of its operands; Dask returns int64 for products of small integers."""
+    with _blocks.without_chunk_warnings():
         return product(*map(_blocks.widened, (x1, x2)), **options).astype(np.result_type(x1.dtype, x2.dtype))
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Dask makes int64 of small integers."""
+    """Dask returns int64 for products of small integers."""
     return _promoted(compat.matmul, x1, x2)
 
 
@@ -70,14 +70,14 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def linalg_cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """Dask wants two dimensions and square chunks: https://github.com/dask/dask/issues/11243."""
+    """Dask's cholesky requires two dimensions and square chunks: https://github.com/dask/dask/issues/11243."""
     x = _inexact(x)
     (lower,) = _blocks.stacked(np.linalg.cholesky, "mm->mm", x, dtypes=[x.dtype])
     return da.conj(compat.matrix_transpose(lower)) if upper else lower
 
 
 def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     dtype = np.result_type(x1.dtype, x2.dtype)
     operands = (da.moveaxis(x, axis, -1) for x in (x1, x2))
     (product,) = _blocks.stacked(np.linalg.cross, "c,c->c", *operands, dtypes=[dtype])
@@ -85,49 +85,49 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def linalg_det(x: Array, /) -> Array:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     return _blocks.stacked(np.linalg.det, "mm->", x, dtypes=[x.dtype])[0]
 
 
 def linalg_slogdet(x: Array, /) -> tuple[Array, Array]:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     return _Slogdet(*_blocks.stacked(np.linalg.slogdet, "mm->,", x, dtypes=[x.dtype, _real(x)]))
 
 
 def linalg_eigh(x: Array, /) -> tuple[Array, Array]:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     return _Eigen(*_blocks.stacked(np.linalg.eigh, "mm->m,mm", x, dtypes=[_real(x), x.dtype]))
 
 
 def linalg_eigvalsh(x: Array, /) -> Array:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     return _blocks.stacked(np.linalg.eigvalsh, "mm->m", x, dtypes=[_real(x)])[0]
 
 
 def linalg_eig(x: Array, /) -> tuple[Array, Array]:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     return _Eigen(*_blocks.stacked(_numpy.linalg_eig, "mm->m,mm", x, dtypes=[_complex(x)] * 2))
 
 
 def linalg_eigvals(x: Array, /) -> Array:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     return _blocks.stacked(_numpy.linalg_eigvals, "mm->m", x, dtypes=[_complex(x)])[0]
 
 
 def linalg_inv(x: Array, /) -> Array:
-    """Dask wants two dimensions and square chunks, and answers in float64."""
+    """Dask's inv requires two dimensions and square chunks, and returns float64."""
     x = _inexact(x)
     return _blocks.stacked(np.linalg.inv, "mm->mm", x, dtypes=[x.dtype])[0]
 
 
 def linalg_solve(x1: Array, x2: Array, /) -> Array:
-    """As for inv."""
+    """Dask's solve has the same limits as its inv."""
     x1, x2 = _inexact(x1), _inexact(x2)
     columns = "" if x2.ndim == 1 else "k"
     dtype = np.result_type(x1.dtype, x2.dtype)
@@ -135,13 +135,13 @@ def linalg_solve(x1: Array, x2: Array, /) -> Array:
 
 
 def linalg_matrix_power(x: Array, n: int, /) -> Array:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x) if n < 0 else x
     return _blocks.stacked(partial(np.linalg.matrix_power, n=n), "mm->mm", x, dtypes=[x.dtype])[0]
 
 
 def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """Dask has none."""
+    """NumPy's function on stacks of matrices; Dask has none."""
     x = _inexact(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * np.finfo(x.dtype).eps
@@ -149,7 +149,7 @@ def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """Array-api-compat's asks Dask's svd for what it cannot do."""
+    """The function of array-api-compat calls Dask's svd, which does not support all of these arrays."""
     singular = linalg_svdvals(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * np.finfo(singular.dtype).eps
@@ -158,7 +158,10 @@ def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def _is_tall(x: Array) -> bool:
-    """Whether Dask factorises x without gathering it: one column of two or more chunks, each at least square."""
+    """Whether Dask factorises x without gathering it.
+
+    x must be one column of two or more chunks, each with at least as many rows as columns.
+    """
     if x.ndim != 2 or x.dtype.kind != "f" or x.numblocks[1] > 1:
         return False
     rows = x.chunks[0]
@@ -166,7 +169,7 @@ def _is_tall(x: Array) -> bool:
 
 
 def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
-    """Dask's own is for tall matrices: https://github.com/dask/dask/issues/10388."""
+    """Dask's qr supports tall matrices only: https://github.com/dask/dask/issues/10388."""
     x = _inexact(x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
@@ -178,7 +181,7 @@ def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
 
 
 def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
-    """Dask's own is for tall matrices, and for the reduced form."""
+    """Dask's svd supports tall matrices only, and only the reduced form."""
     x = _inexact(x)
     if not full_matrices and _is_tall(x):
         return _SVD(*da.linalg.svd(x, coerce_signs=False))
@@ -188,8 +191,8 @@ def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array
 
 
 def linalg_svdvals(x: Array, /) -> Array:
-    """A tall matrix has the singular values of its R, which is small."""
-    x = _blocks.solid(_inexact(x))
+    """The singular values of a tall matrix are those of R in its QR factorisation, and R is small."""
+    x = _blocks.without_empty_chunks(_inexact(x))
     if _is_tall(x):
         x = da.linalg.qr(x)[1]
     kernel = partial(np.linalg.svd, compute_uv=False)
@@ -197,17 +200,17 @@ def linalg_svdvals(x: Array, /) -> Array:
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Dask has the norms of singular values for some chunks of two dimensions only."""
+    """Dask computes norms from singular values only for two dimensions and some chunk layouts."""
     reduce = {2: da.max, -2: da.min, "nuc": da.sum}.get(ord)
     if reduce is None:
-        return compat.linalg.matrix_norm(_blocks.solid(x), keepdims=keepdims, ord=ord)
+        return compat.linalg.matrix_norm(_blocks.without_empty_chunks(x), keepdims=keepdims, ord=ord)
     norm = reduce(linalg_svdvals(x), axis=-1)
     return norm[..., None, None] if keepdims else norm
 
 
 def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """Array-api-compat's reshapes and so gathers chunks; sums over axes need not."""
-    magnitude = da.abs(_blocks.solid(_inexact(x)))
+    """Sums over axes need no reshape; the function of array-api-compat reshapes and so gathers chunks."""
+    magnitude = da.abs(_blocks.without_empty_chunks(_inexact(x)))
     options = {"axis": axis, "keepdims": keepdims}
     if ord == np.inf and x.size:
         return da.max(magnitude, **options)
@@ -223,9 +226,9 @@ def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False,
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """Dask's einsum, which fails on the diagonal of unlike chunks, and sums products of small integers as int64."""
+    """Dask's einsum, corrected: it fails on a diagonal of unequal chunks, and returns int64 for small integers."""
     terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
     wide = map(_blocks.widened, operands)
     pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
-    with _blocks.unwarned():
+    with _blocks.without_chunk_warnings():
         return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))

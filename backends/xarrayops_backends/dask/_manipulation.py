@@ -13,17 +13,19 @@ from xarrayops_backends.dask._blocks import compat, da
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
-    """Dask's own cannot reshape an empty array, nor regroup axes unless it passes through one dimension."""
+    """Dask's reshape fails on empty arrays, and regroups some axes only by way of one dimension."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if copy is False and shape != x.shape:
-        raise ValueError("a Dask array cannot be reshaped without a copy, because its chunks move. Instead: copy=None")
+        raise ValueError(
+            "a Dask array cannot be reshaped without a copy, because its chunks change. Instead: copy=None"
+        )
     if x.size == 0:
         known = math.prod(s for s in shape if s != -1)
         shape = tuple(0 if s == -1 and known else s for s in shape)
         if -1 in shape or math.prod(shape):
             raise ValueError(f"cannot reshape an array of shape {x.shape} into {shape}")
         return da.empty(shape, dtype=x.dtype, meta=_blocks.meta(x, x.dtype, len(shape)))
-    x = _blocks.solid(x)
+    x = _blocks.without_empty_chunks(x)
     try:
         result = da.reshape(x, shape)
     except NotImplementedError:
@@ -32,14 +34,14 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
-    """Dask's own flattens as its reshape does."""
+    """With axis=None Dask's concat flattens by its own reshape, which has the limits described in `reshape`."""
     if axis is None:
         arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
     return compat.concat(arrays, axis=axis)
 
 
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Dask's own repeats all elements alike. Given an array, the result's size is NaN until it is computed."""
+    """Dask's repeat takes one integer only. If repeats is an array, the result's size is NaN until it is computed."""
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = _blocks.axis_from_front(x, axis)
@@ -55,7 +57,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
-    """Dask's own wants a shift for every axis, and cannot flatten an empty array."""
+    """Dask's roll requires one shift per axis, and fails on empty arrays if axis is None."""
     if x.size == 0:
         return x.copy()
     if isinstance(axis, tuple) and isinstance(shift, int):
@@ -68,7 +70,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
 def diff(
     x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None
 ) -> Array:
-    """Dask's own computes what it should prepend and append."""
+    """Dask's diff computes the arrays to prepend and append, instead of staying lazy."""
     if n and (prepend is not None or append is not None):
         x = da.concatenate([part for part in (prepend, x, append) if part is not None], axis=axis)
     return da.diff(x, n=n, axis=axis)

@@ -1,6 +1,6 @@
-"""Sets: one pass over the chunks, merged as a tree; the sizes are NaN until they are computed.
+"""Sets: the distinct values of each chunk are merged in a tree. The sizes of results are NaN until computed.
 
-Dask's own `unique` loses NaNs, which the standard holds to be distinct, and cannot flatten an empty array.
+Dask's `unique` merges NaNs, which are distinct values in the standard, and fails on empty arrays.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ class _UniqueInverse(NamedTuple):
 
 _FAN_IN = 8
 _Found = tuple[Any, Any, Any]
-"""Distinct values in order, where each comes first (in C order of the whole array), and how often."""
+"""Sorted distinct values, the flat index of each first occurrence in the whole array (C order), and the counts."""
 
 
 def unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]:
-    """See this file's first lines."""
+    """See the docstring of this module."""
     values, indices, counts = _unique(x)
     return _UniqueAll(values, indices, _inverse(x, values, indices), counts)
 
 
 def unique_counts(x: Array, /) -> tuple[Array, Array]:
-    """See this file's first lines."""
+    """See the docstring of this module."""
     values, _, counts = _unique(x)
     return _UniqueCounts(values, counts)
 
 
 def unique_inverse(x: Array, /) -> tuple[Array, Array]:
-    """See this file's first lines."""
+    """See the docstring of this module."""
     values, indices, _ = _unique(x)
     return _UniqueInverse(values, _inverse(x, values, indices))
 
 
 def unique_values(x: Array, /) -> Array:
-    """See this file's first lines."""
+    """See the docstring of this module."""
     return _unique(x)[0]
 
 
@@ -78,16 +78,16 @@ def _unique(x: Array) -> tuple[Array, Array, Array]:
 
 
 def _find(block: Any, start: tuple[int, ...], shape: tuple[int, ...]) -> _Found:
-    """One chunk's part; ``start`` is where the chunk lies in an array of that shape."""
+    """The distinct values of one chunk; ``start`` is the index of its first element in the array of that shape."""
     values, first, counts = np.unique(block, return_index=True, return_counts=True, equal_nan=False)
     indices = np.zeros_like(first)
-    for place, offset, extent in zip(np.unravel_index(first, block.shape), start, shape, strict=True):
-        indices = indices * extent + place + offset
+    for position, offset, extent in zip(np.unravel_index(first, block.shape), start, shape, strict=True):
+        indices = indices * extent + position + offset
     return values, indices, counts
 
 
 def _merge(parts: Sequence[_Found]) -> _Found:
-    """Equal values are met in the order of their places, so that the first one is kept."""
+    """Merge the distinct values of several chunks; sorting by flat index first keeps each first occurrence."""
     values, indices, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(indices)
     values, indices, counts = values[order], indices[order], counts[order]
@@ -100,25 +100,25 @@ def _merge(parts: Sequence[_Found]) -> _Found:
 def _inverse(x: Array, values: Array, indices: Array) -> Array:
     y = x if x.ndim else x[None]
     axes = tuple(range(y.ndim))
-    places = _blocks.gather(
+    positions = _blocks.gather(
         _look_up, axes, y, axes, _blocks.flat_positions(y), axes, values, (y.ndim,), indices, (y.ndim,), dtype=np.intp
     )
-    return places if x.ndim else places[0]
+    return positions if x.ndim else positions[0]
 
 
-def _look_up(x: Any, positions: Any, values: Any, indices: Any) -> Any:
-    """Where each element stands among the values; a NaN is known by its position alone."""
-    places = np.searchsorted(values, x)
+def _look_up(x: Any, flat_indices: Any, values: Any, indices: Any) -> Any:
+    """The index of each element among the values; a NaN can be recognised by its flat index only."""
+    positions = np.searchsorted(values, x)
     unequal = x != x
     if unequal.any():
         nans = np.flatnonzero(values != values)
         nans = nans[np.argsort(indices[nans])]
-        places[unequal] = nans[np.searchsorted(indices[nans], positions[unequal])]
-    return places
+        positions[unequal] = nans[np.searchsorted(indices[nans], flat_indices[unequal])]
+    return positions
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """Dask's own compares every chunk with every other."""
+    """Dask's isin compares every chunk of x1 with every chunk of x2."""
     x1, x2 = da.asarray(x1), da.asarray(x2)
     here, there = tuple(range(x1.ndim)), tuple(range(x1.ndim, x1.ndim + x2.ndim))
     return _blocks.gather(np.isin, here, x1, here, x2, there, dtype=np.bool_, invert=invert)

@@ -1,4 +1,4 @@
-"""Places of Dask arrays, updated."""
+"""Indexed updates of Dask arrays."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LAZY_UPDATES = {"add": da.add, "multiply": da.multiply, "min": da.minimum, "max
 
 
 def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """A new array always: assignment to a Dask array swaps its graph, which no other holder of the chunks sees.
+    """Always return a new array: assignment to a Dask array replaces its graph, and other references do not see it.
 
-    Masks with one value for all, slices and integers keep the chunks; what an array of integers selects is gathered.
+    Masks with one value, slices and integers keep the chunks. Axes indexed by an integer array become one chunk.
     """
     if copy is False:
-        raise Unsupported("the chunks of a Dask array are never written. Instead: copy=None, and use the result")
+        raise Unsupported("a Dask array cannot be updated in position. Instead: copy=None, and use the result")
     if x.size == 0:
         return x.copy()
     value = _as_value(value, x)
@@ -39,16 +39,16 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
 
 
 def _as_value(value: Any, x: Array) -> Array:
-    """The value as a Dask array of x's dtype, so that every way of updating rounds alike."""
+    """The value as a Dask array with the dtype of x, so that every kind of update rounds in the same way."""
     return da.asarray(value).astype(x.dtype)
 
 
 def _scatter(x: Array, index: tuple[Any, ...], op: str, value: Array) -> Array:
-    """Hand one task all of the axes that an array indexes, with the arrays and the values."""
+    """Update in one task: the axes that arrays index become one chunk, and the task gets the arrays and the values."""
     axes = tuple(range(x.ndim))
     fresh = count(x.ndim)
-    places = [k for k, i in enumerate(index) if hasattr(i, "dtype")]
-    arrays = [da.asarray(index[k]) for k in places]
+    positions = [k for k, i in enumerate(index) if hasattr(i, "dtype")]
+    arrays = [da.asarray(index[k]) for k in positions]
     array_axes = [tuple(islice(fresh, a.ndim)) for a in arrays]
     value_axes = tuple(islice(fresh, value.ndim))
     gathered = axes
@@ -57,16 +57,16 @@ def _scatter(x: Array, index: tuple[Any, ...], op: str, value: Array) -> Array:
         value = da.broadcast_to(value, arrays[0].shape + x.shape[1:])
         value_axes = (*array_axes[0], *axes[1:])
     x = x.rechunk(dict.fromkeys(gathered, -1))
-    rest = tuple(None if k in places else i for k, i in enumerate(index))
+    rest = tuple(None if k in positions else i for k, i in enumerate(index))
     operands = [o for pair in zip(arrays, array_axes, strict=True) for o in pair]
     return _blocks.gather(
-        _apply, axes, x, axes, value, value_axes, *operands, dtype=x.dtype, op=op, places=tuple(places), rest=rest
+        _apply, axes, x, axes, value, value_axes, *operands, dtype=x.dtype, op=op, positions=tuple(positions), rest=rest
     )
 
 
-def _apply(x: Any, value: Any, *arrays: Any, op: str, places: tuple[int, ...], rest: tuple[Any, ...]) -> Any:
+def _apply(x: Any, value: Any, *arrays: Any, op: str, positions: tuple[int, ...], rest: tuple[Any, ...]) -> Any:
     arrays_left = iter(arrays)
-    index = tuple(next(arrays_left) if k in places else i for k, i in enumerate(rest))
+    index = tuple(next(arrays_left) if k in positions else i for k, i in enumerate(rest))
     x = np.copy(x)
     if op == "set":
         x[index] = value

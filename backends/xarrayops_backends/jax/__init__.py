@@ -1,7 +1,7 @@
-"""JAX: immutable arrays and tracers, on any platform that it finds.
+"""JAX: immutable arrays and tracers, on every platform of the installed JAX.
 
-Functions of ``jax.numpy`` that follow the standard stay themselves. The others differ in dtypes (`_dtypes`), in how
-arrays are made (`_creation`), in values and errors (`_standard`), or in the precision of products (`_linalg`).
+Functions of ``jax.numpy`` that follow the standard are used as they are. The others are corrected for dtypes
+(`_dtypes`), array creation (`_creation`), values and errors (`_standard`), or the precision of products (`_linalg`).
 """
 
 # ruff: noqa: F401 - the names are the backend's functions
@@ -92,7 +92,9 @@ NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 WRAPS_INTEGERS = True
-SHARED_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # else the first takes most of the device's memory
+SHARED_ENVIRONMENT = {
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false"
+}  # otherwise the first process reserves most of the device memory
 SPARSE = SparseSupport("xarrayops_backends.jax._sparse", "jax.experimental.sparse", extra="jax")
 ENVIRONMENT = (
     *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),
@@ -101,13 +103,13 @@ ENVIRONMENT = (
 )
 SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
 
-_SHAPES = "the shape of the result depends on values, which jax.jit and jax.vmap do not know"
-_UNIQUE = Gap(_SHAPES, "call it outside, or jax.numpy.unique(x, size=...)")
+_SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
+_UNIQUE = Gap(_SHAPES, "call it outside jax.jit and jax.vmap, or use jax.numpy.unique(x, size=...)")
 UNTRACEABLE = {
-    "layout_of": Gap("a tracer has no memory, and so no layout", "call it outside of jax.jit, grad and vmap"),
+    "layout_of": Gap("a tracer has no memory, and so no layout", "call it outside jax.jit, grad and vmap"),
     "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
     "repeat": Gap(
-        f"{_SHAPES}, when repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
+        f"{_SHAPES}, if repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
     ),
     "unique_all": _UNIQUE,
     "unique_counts": _UNIQUE,

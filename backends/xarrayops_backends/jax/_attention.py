@@ -1,4 +1,4 @@
-"""The kernels of attention: cuDNN's for the plain calls that it serves, and for all others blocks in XLA."""
+"""The attention candidates: cuDNN for the calls that it supports, and attention by blocks in XLA for all others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xarrayops_backends.jax._attention_cudnn import cudnn, cudnn_refusal
 
 
 def _always(call: Call) -> None:
-    """The blocks serve every call."""
+    """Never refuse: attention by blocks serves every call."""
 
 
 ATTENTION_CANDIDATES = [("cudnn", cudnn, cudnn_refusal), ("blocked", blocked, _always)]

@@ -1,9 +1,10 @@
 """Attention in XLA, by blocks.
 
-The blocks are of queries against keys, with an online softmax: of one row of the batch and one head of the keys at a
-time, or of as many as make `SCORES`. The queries that share a head stand below each other, so that no key is repeated.
-`jax.checkpoint` computes the scores of a block anew for its gradient, so that memory grows with the sequence and not
-with its square, and forward mode works too: Rabe and Staats 2021, https://arxiv.org/abs/2112.05682.
+Each block has the scores of some queries and keys, combined by an online softmax. A step processes one batch row and
+one key head, or as many of them as have `SCORES` scores together. The query heads that share a key head are stacked,
+so that keys are not repeated. `jax.checkpoint` recomputes the scores of a block for the gradient, so that memory grows
+linearly with the sequence length, and forward-mode derivatives work too. See Rabe and Staats 2021,
+https://arxiv.org/abs/2112.05682.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ from xarrayops_backends.jax._devices import is_lazy
 from xarrayops_backends.jax._linalg import _precision
 
 ROWS = 512
-"""Queries of a block at most, those of all heads that share keys counted."""
+"""The maximum number of queries in a block, over all query heads that share a key head."""
 SCORES = {"cpu": 1 << 20}
-"""Scores of a block, by platform: what the caches of the cores hold."""
+"""The number of scores in a block, by platform. They fit in the caches of the CPU cores."""
 MANY_SCORES = 1 << 25
-"""Scores of a block for an accelerator, which wants more to do at a time."""
+"""The number of scores in a block on an accelerator, which needs more work per step."""
 PARTS = 4
-"""Of a block of keys, as many of so many parts are read as the limits let its queries see."""
+"""A block of keys is split into this many parts; only the visible parts are read."""
 FEW_ROWS = 64
-"""Fewer queries are not worth a choice of their keys."""
+"""With fewer queries than this, all parts of a key block are read."""
 FAR = 1 << 29
-"""Farther than any two places are from each other, and far from the limits of int32."""
+"""Larger than any distance between two positions, and far below the limit of int32."""
 
 State = tuple[Array, Array, Array]
-"""Of each query the largest score so far, and relative to it the sum of weights and the weighted sum of values."""
+"""For each query: the largest score so far, and, relative to it, the sum of weights and the weighted sum of values."""
 
 
 def blocked(a: Attention, /) -> tuple[Array, Array | None]:
-    """Serve any call. All numbers are traced, so that calls of equal shapes are compiled once."""
+    """Attention by blocks. All numbers are traced, so that calls with equal shapes are compiled only once."""
     left = None if a.left is None else _reach(a.left - a.offset)
     right = None if a.right is None else _reach(a.right + a.offset)
     lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
@@ -47,14 +48,14 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
 
 
 def _platform(x: Array) -> str | None:
-    """Where XLA will compute; None where that is open until the program is lowered."""
+    """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
     if not is_lazy(x):
         return str(next(iter(x.devices())).platform)
     return "cpu" if set(jax.extend.backend.backends()) == {"cpu"} else None
 
 
 def _reach(distance: Any) -> Any:
-    """A distance between places as int32: beyond all of them, a nearer one decides the same."""
+    """A distance between positions as int32, clipped to `FAR`, which has the same effect as any larger distance."""
     if isinstance(distance, int):
         return max(-FAR, min(FAR, distance))
     return jnp.clip(distance, -FAR, FAR).astype(jnp.int32)
@@ -62,7 +63,7 @@ def _reach(distance: Any) -> Any:
 
 @partial(jax.jit, static_argnums=1)
 def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
-    """All rows of the batch and all heads, in blocks of the platform's size."""
+    """Attention over the whole batch and all heads, with the block size of the platform."""
     batch, heads, queries, _ = a.q.shape
     wide = jnp.promote_types(a.q.dtype, jnp.float32)
     if 0 in (batch, heads, queries, a.k.shape[2]):
@@ -76,10 +77,10 @@ def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
 
 
 def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
-    """In blocks of so many scores.
+    """Attention in blocks of the given number of scores.
 
-    Products are of operands in the dtype ``wide``, or as they are where it is None, with sums in float32 at least:
-    tensor cores are worth the rounding of the weights to half precision, which fused kernels do as well.
+    The operands of products are cast to ``wide``, or keep their dtype if it is None; sums are in float32 or wider.
+    Half-precision operands use tensor cores, at the cost of rounded weights; fused kernels round them too.
     """
     batch, heads, queries, size = a.q.shape
     shared, keys = a.k.shape[1:3]
@@ -90,7 +91,10 @@ def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
     limited = any(x is not None for x in (a.left, a.right, a.q_lengths, a.kv_lengths))
     chosen = limited and scores < MANY_SCORES and group * rows >= FEW_ROWS
     if chosen:
-        rows, at_once = max(rows // 2, 1), 1  # small blocks leave out more, and a choice is made for each
+        rows, at_once = (
+            max(rows // 2, 1),
+            1,
+        )  # small blocks skip more keys, because the visible parts are chosen per block
 
     def grouped(x: Array | None) -> Array | None:
         if x is None:
@@ -110,7 +114,7 @@ def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
 
 
 def _over(function: Callable[[Attention], Any], names: tuple[str, ...], at_once: int, a: Attention) -> Any:
-    """The function over the first axis of those fields; what has but one serves all."""
+    """Map the function over the first axis of these fields; an axis of length 1 broadcasts."""
     given = {name: x for name in names if (x := getattr(a, name)) is not None}
     a = a._replace(**{name: x[0] for name, x in given.items() if x.shape[0] == 1})
     mapped = {name: x for name, x in given.items() if x.shape[0] != 1}
@@ -120,7 +124,7 @@ def _over(function: Callable[[Attention], Any], names: tuple[str, ...], at_once:
 
 
 def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array, Array]:
-    """One head of the keys, k (Lk, D) and v (Lk, Dv), and the queries (G, Lq, D) that share it."""
+    """Attention of one key head, k (Lk, D) and v (Lk, Dv), with the queries (G, Lq, D) that share it."""
     a = a._replace(q=_within(a.q, a.q_lengths), k=_within(a.k, a.kv_lengths), v=_within(a.v, a.kv_lengths))
     whole = a.q.shape[1] // rows
     cut = a.q[:, : whole * rows].reshape(a.q.shape[0], whole, rows, a.q.shape[2]).swapaxes(0, 1)
@@ -134,14 +138,14 @@ def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array
 
 
 def _within(x: Array, length: Array | None) -> Array:
-    """Zeros where the length cuts off: a weight of 0 times NaN is NaN, in the result and in gradients."""
+    """Set rows beyond the length to zero: a weight of 0 times NaN would be NaN, in the result and in gradients."""
     if length is None:
         return x
     return jnp.where(jnp.arange(x.shape[-2])[:, None] < length, x, 0)
 
 
 def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tuple[Array, Array]:
-    """One block of queries, from place i on, against all keys that it sees."""
+    """Attention of one block of queries, which starts at position i, with all keys that it sees."""
     wide = jnp.promote_types(a.k.dtype, jnp.float32)
     queries = q.astype(wide) * a.scale if a.k.dtype == wide else q
     numbers = (*q.shape[:-1], 1)
@@ -158,8 +162,8 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
         step = jax.checkpoint(step, prevent_cse=False)
         whole = keys // columns
         cut = [x[: whole * columns].reshape(whole, columns, x.shape[1]) for x in (a.k, a.v)]
-        places = jnp.arange(whole, dtype=jnp.int32) * columns
-        state, _ = jax.lax.scan(lambda state, t: (step(state, *t), None), state, (places, *cut))
+        positions = jnp.arange(whole, dtype=jnp.int32) * columns
+        state, _ = jax.lax.scan(lambda state, t: (step(state, *t), None), state, (positions, *cut))
         if whole * columns < keys:
             state = step(state, jnp.int32(whole * columns), a.k[whole * columns :], a.v[whole * columns :])
     largest, weights, total = state
@@ -172,7 +176,7 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
 
 
 def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, v: Array) -> State:
-    """The state with those of the keys of a block, from place j on, that any of the queries may see."""
+    """Update the state with the visible parts of a block of keys, which starts at position j."""
     keys = k.shape[0]
     begin, end = jnp.int32(0), jnp.int32(keys)
     if a.left is not None:
@@ -194,27 +198,27 @@ def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, 
 
 
 def _updated(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, v: Array) -> State:
-    """The state with another block of keys, from place j on."""
+    """Update the state with a block of keys, which starts at position j."""
     scores = _scores(a, q, i, j, k)
-    # The result does not depend on what the exponents are relative to, and so its gradient does not either.
+    # The subtracted maximum does not change the result, so no gradient flows through it.
     largest = jax.lax.stop_gradient(jnp.maximum(state[0], scores.max(axis=-1, keepdims=True, initial=-jnp.inf)))
-    base = jnp.where(largest == -jnp.inf, 0, largest)  # so that rows without keys give no NaN
+    base = jnp.where(largest == -jnp.inf, 0, largest)  # avoids NaN in rows without keys
     fade = jnp.exp(state[0] - base)
     p = jnp.exp(scores - base)
     return largest, state[1] * fade + p.sum(axis=-1, keepdims=True), state[2] * fade + _product(p, v, 0)
 
 
 def _product(x: Array, y: Array, axis: int) -> Array:
-    """Of operands in the dtype of y, with sums in float32 at least."""
+    """A product of operands in the dtype of y, with sums in float32 or wider."""
     wide = jnp.promote_types(y.dtype, jnp.float32)
     axes = (((x.ndim - 1,), (axis,)), ((), ()))
     return jax.lax.dot_general(x.astype(y.dtype), y, axes, precision=_precision(), preferred_element_type=wide)
 
 
 def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
-    """The scores of two blocks, -inf where a query does not see a key."""
+    """The scores of a block of queries and a block of keys; -inf if a query does not see a key."""
     scores = _product(q, k, 1)
-    if k.dtype != scores.dtype:  # operands in half precision are not scaled before
+    if k.dtype != scores.dtype:  # half-precision queries were not scaled before the product
         scores = scores * a.scale
     if a.softcap is not None:
         scores = jnp.tanh(scores / a.softcap) * a.softcap
@@ -235,7 +239,7 @@ def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
 
 
 def _part(x: Array, i: Array, j: Array, shape: tuple[int, ...]) -> Array:
-    """What a mask or a bias says of two blocks; its axes of extent 1 stay."""
+    """The part of a mask or bias for a block of queries and a block of keys; axes of length 1 are kept."""
     for axis, start in ((1, i), (2, j)):
         if x.shape[axis] > 1:
             x = jax.lax.dynamic_slice_in_dim(x, start, shape[axis], axis)

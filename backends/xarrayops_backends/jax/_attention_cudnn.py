@@ -1,9 +1,9 @@
-"""cuDNN's fused attention, by the only function that JAX has for it; no GPU has run this file yet.
+"""cuDNN's fused attention, called by JAX's only public function for it. This file has not been run on a GPU yet.
 
-JAX's own function raises where it meets forward-mode derivatives, second derivatives, or (up to 0.11.0, jax#38495) vmap
-of some of its arguments. Here it is inside of primitives that know all of these: an axis of vmap joins the batch, the
-gradient is cuDNN's, and derivatives that cuDNN lacks are those of the blocks. A primitive is lowered for the platform
-that will run it: to cuDNN on CUDA, to the blocks elsewhere.
+JAX's function fails for forward-mode derivatives, second derivatives, and (up to 0.11.0, jax#38495) vmap over some
+arguments. Here it is wrapped in primitives that support all of these: an axis of vmap is merged into the batch, the
+gradient is cuDNN's, and derivatives that cuDNN lacks are those of attention by blocks. A primitive is lowered for the
+platform that runs it: to cuDNN on CUDA, to attention by blocks elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Arrays = tuple[Array, ...]
 
 
 class Form(NamedTuple):
-    """The arguments of cuDNN beside the arrays."""
+    """The arguments of cuDNN that are not arrays."""
 
     scale: float
     causal: bool
@@ -34,41 +34,41 @@ class Form(NamedTuple):
 
 
 def cudnn(a: Attention, /) -> tuple[Array, None]:
-    """Serve what `cudnn_refusal` lets pass."""
+    """cuDNN's attention, for the calls that `cudnn_refusal` accepts."""
     return _compiled(a.q, a.k, a.v, Form(a.scale, has_band(a), a.left)), None
 
 
 def cudnn_refusal(call: Call, /) -> str | None:
-    """What JAX or cuDNN does not serve, and what may leave a query without keys, whose mean cuDNN would give."""
+    """Why cuDNN does not serve a call. For a query without keys it would return a mean instead of zeros."""
     (a,) = call.args
-    kinds, capability = _places(a)
+    kinds, capability = _device_kinds(a)
     size = a.q.shape[3]
     if kinds != {"cuda"} or capability < 8:
-        return f"it serves CUDA from compute capability 8.0 on, not {', '.join(sorted(kinds))}"
+        return f"it supports CUDA with compute capability 8.0 or later, not {', '.join(sorted(kinds))}"
     if a.q.dtype not in (jnp.float16, jnp.bfloat16):
-        return f"it serves float16 and bfloat16, not {a.q.dtype}"
+        return f"it supports float16 and bfloat16, not {a.q.dtype}"
     if size > 128 or size % 8 or a.v.shape[3] != size:
-        return f"it serves heads of one size, a multiple of 8 up to 128, not {size} and {a.v.shape[3]}"
+        return f"it supports equal head sizes, a multiple of 8 up to 128, not {size} and {a.v.shape[3]}"
     if 0 in a.q.shape or 0 in a.k.shape:
-        return "it serves no empty arrays"
+        return "it does not support empty arrays"
     for name in ("mask", "bias", "softcap", "q_lengths", "kv_lengths"):
         if getattr(a, name) is not None:
-            return f"it serves no {name}"
+            return f"it does not support {name}"
     if a.return_lse:
-        return "JAX would round its logsumexp to the dtype of the keys"
+        return "JAX rounds its logsumexp to the dtype of the keys"
     if a.scale <= 0:
-        return "it may multiply the -inf of what it hides by the scale"
+        return "it multiplies masked scores of -inf by the scale, which must be positive"
     if has_band(a) and not (a.right == 0 and has_one_offset(a) and a.offset == 0):
-        return "of bands it serves causal ones from the top left, and windows to their left"
+        return "it supports only a causal band from the top left, with or without a left window"
     if a.left is not None and a.q.shape[2] - a.left > a.k.shape[2]:
-        return "the window leaves some queries without keys"
+        return "some queries see no keys through the window"
     return None
 
 
-def _places(a: Attention) -> tuple[set[str], float]:
-    """The kinds of device that hold the arrays, and the least compute capability.
+def _device_kinds(a: Attention) -> tuple[set[str], float]:
+    """The kinds of the arrays' devices, and their lowest compute capability.
 
-    Where a tracer will be computed is open, and decided when it is lowered: CUDA, where this process has such a device.
+    The device of a tracer is unknown until its program is lowered. CUDA is assumed if this process has a CUDA device.
     """
     held = [d for x in (a.q, a.k, a.v) if not is_lazy(x) for d in x.devices()]
     if not held:
@@ -78,13 +78,13 @@ def _places(a: Attention) -> tuple[set[str], float]:
 
 
 def _capability(device: Any) -> float:
-    """The compute capability of a CUDA device; 0 for others, of which AMD's call themselves "gfx942"."""
+    """The compute capability of a CUDA device; 0 for other devices (AMD's have names such as "gfx942")."""
     found = re.fullmatch(r"\d+\.\d+", str(getattr(device, "compute_capability", "")))
     return float(found[0]) if found else 0.0
 
 
 def _fused(q: Array, k: Array, v: Array, *, form: Form) -> Array:
-    """On CUDA, of (B, H, L, D) arrays."""
+    """cuDNN's attention of (B, H, L, D) arrays, on CUDA."""
     window = None if form.left is None else (form.left, 0)
     out = jax.nn.dot_product_attention(
         *(x.swapaxes(1, 2) for x in (q, k, v)),
@@ -97,27 +97,28 @@ def _fused(q: Array, k: Array, v: Array, *, form: Form) -> Array:
 
 
 def _plain(q: Array, k: Array, v: Array, *, form: Form) -> Array:
-    """On any platform, with all derivatives."""
+    """Attention by blocks, on any platform and with all derivatives."""
     right = 0 if form.causal else None
     return blocked(Attention(q, k, v, form.scale, left=form.left, right=right))[0]
 
 
 def _tangent(*given: Array, form: Form) -> Array:
-    """The derivative along tangents of q, k and v."""
+    """The directional derivative along tangents of q, k and v."""
     return jax.jvp(partial(_plain, form=form), given[:3], given[3:])[1]
 
 
 def _gradients(attend: Callable[..., Array], q: Array, k: Array, v: Array, d_out: Array, *, form: Form) -> Arrays:
-    """The gradients of q, k and v, by whatever computes attention."""
+    """The gradients of q, k and v, by the function ``attend``."""
     found: Arrays = jax.vjp(partial(attend, form=form), q, k, v)[1](d_out)
     return found
 
 
 def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fused: Callable[..., Any]) -> Any:
-    """A primitive of arrays (B, H, L, D), whose results are like those of its arguments, and what binds it.
+    """A primitive of (B, H, L, D) arrays, and the function that binds it.
 
-    Its derivatives are plain's. The program to be lowered is among its parameters, where JAX finds that cuDNN's part of
-    it must know the devices.
+    ``results`` has, for each result, the index of the argument with its shape and dtype. The derivatives are those of
+    ``plain``. The program to lower is a parameter of the primitive, because JAX must see that its cuDNN part needs the
+    devices.
     """
     primitive = Primitive(f"xarrayops_{name}")
     primitive.multiple_results = True
@@ -161,12 +162,12 @@ _, _pull_back = _primitive("attention_gradients", [0, 1, 2], partial(_gradients,
 
 
 def _linear(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> tuple[list[Array], list[Array]]:
-    """The derivative as one step, so that its transpose can be another kernel."""
+    """The derivative as one linear primitive, so that its transpose can be a kernel of its own."""
     return _attend(*arrays, form=form), _derive(*arrays, *map(ad.instantiate_zeros, tangents), form=form)
 
 
 def _transposed(d_outs: Sequence[Array], *given: Any, form: Form, program: Any) -> list[Array | None]:
-    """The gradients, by cuDNN's own kernel; it computes the forward pass once more, for what that leaves for it."""
+    """The gradients by cuDNN's kernel. The forward pass is computed again for its residuals."""
     d_out = ad.instantiate_zeros(d_outs[0])  # type: ignore[no-untyped-call]
     gradients = _pull_back(*given[:3], d_out, form=form)
     wanted = map(ad.is_undefined_primal, given[3:])
@@ -179,5 +180,5 @@ ad.primitive_transposes[_along] = _transposed
 
 @partial(jax.jit, static_argnums=3)
 def _compiled(q: Array, k: Array, v: Array, form: Form) -> Array:
-    """In one program, so that the transposes around cuDNN's kernel move nothing."""
+    """One compiled program, in which the transposes around cuDNN's kernel move no data."""
     return _attend(q, k, v, form=form)[0]

@@ -1,4 +1,4 @@
-"""Functions that make arrays."""
+"""Creation functions."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import numpy as np
 from xarrayops.plugin import Array
 from xarrayops.plugin.dtypes import refuse_discarding
 from xarrayops_backends.jax._devices import _is_at
-from xarrayops_backends.jax._dtypes import _available, _faithful, _refuse_truncating
+from xarrayops_backends.jax._dtypes import _available, _checked_dtype, _refuse_truncating
 
 _ARRAYS = (jax.Array, jax.core.Tracer)
 _SCALARS = (int, float, complex)
 
-arange = _faithful(jnp.arange)
-empty = _faithful(jnp.empty)
-empty_like = _faithful(jnp.empty_like)
-eye = _faithful(jnp.eye)
-fft_fftfreq = _faithful(jnp.fft.fftfreq)
-fft_rfftfreq = _faithful(jnp.fft.rfftfreq)
-full_like = _faithful(jnp.full_like)
-linspace = _faithful(jnp.linspace)
-ones = _faithful(jnp.ones)
-ones_like = _faithful(jnp.ones_like)
-zeros = _faithful(jnp.zeros)
-zeros_like = _faithful(jnp.zeros_like)
+arange = _checked_dtype(jnp.arange)
+empty = _checked_dtype(jnp.empty)
+empty_like = _checked_dtype(jnp.empty_like)
+eye = _checked_dtype(jnp.eye)
+fft_fftfreq = _checked_dtype(jnp.fft.fftfreq)
+fft_rfftfreq = _checked_dtype(jnp.fft.rfftfreq)
+full_like = _checked_dtype(jnp.full_like)
+linspace = _checked_dtype(jnp.linspace)
+ones = _checked_dtype(jnp.ones)
+ones_like = _checked_dtype(jnp.ones_like)
+zeros = _checked_dtype(jnp.zeros)
+zeros_like = _checked_dtype(jnp.zeros_like)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """Heed ``copy=False``, which JAX ignores; keep 64-bit data; give scalars a dtype that promotes by the standard.
+    """Respect ``copy=False``, which JAX ignores; never truncate 64-bit data; return arrays that are not weakly typed.
 
-    An array that JAX makes from a Python scalar is weakly typed: ``int8 + asarray(1)`` would be int8.
+    JAX's array of a Python scalar is weakly typed: ``int8 + asarray(1)`` would be int8, against the standard.
     """
     dtype = _available(dtype)
     if isinstance(obj, _ARRAYS):
-        if copy is False and not _stays(obj, dtype, device):
-            raise ValueError("copy=False, but another dtype or device needs a copy")
+        if copy is False and not _is_unchanged(obj, dtype, device):
+            raise ValueError("copy=False, but the requested dtype or device needs a copy")
     elif type(obj) in _SCALARS:
         dtype = jnp.result_type(type(obj)) if dtype is None else dtype
     elif not isinstance(obj, (bool, list, tuple)) and not hasattr(obj, "__jax_array__"):
@@ -46,7 +46,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         if copy is False:
             return _alias(obj, dtype, device)
     if copy is False and not isinstance(obj, _ARRAYS):
-        raise ValueError("copy=False, but Python objects have no memory that an array could share")
+        raise ValueError("copy=False, but a Python object has no memory that an array could share")
     if dtype is None:
         _refuse_truncating(obj)
     elif hasattr(obj, "dtype"):
@@ -54,26 +54,26 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     return jnp.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 
-def _stays(x: Array, dtype: Any, device: Any) -> bool:
+def _is_unchanged(x: Array, dtype: Any, device: Any) -> bool:
     return (dtype is None or x.dtype == dtype) and (device is None or _is_at(x, device))
 
 
 def _alias(obj: np.ndarray[Any, Any], dtype: Any, device: Any) -> Array:
-    """An array over NumPy's memory, or a ValueError."""
+    """A JAX array that shares the memory of a NumPy array; a ValueError if that needs a copy."""
     try:
         x = from_dlpack(obj, device=device, copy=False)
     except BufferError as error:
         raise ValueError(f"copy=False: {error}") from error
-    if not _stays(x, dtype, None):
-        raise ValueError("copy=False, but another dtype needs a copy")
+    if not _is_unchanged(x, dtype, None):
+        raise ValueError("copy=False, but the requested dtype needs a copy")
     return x
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Pass tracers, keep 64 bits, and copy what XLA cannot alias (strides, read-only memory) unless ``copy=False``."""
+    """Accept tracers, keep 64-bit dtypes, and copy memory that XLA cannot alias (strided, read-only)."""
     if isinstance(x, _ARRAYS):
-        if copy is False and not _stays(x, None, device):
-            raise BufferError("copy=False, but another device needs a copy")
+        if copy is False and not _is_unchanged(x, None, device):
+            raise BufferError("copy=False, but the requested device needs a copy")
         return jnp.asarray(x, device=device, copy=copy)
     try:
         with jax.enable_x64(True):
@@ -87,10 +87,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """As asarray does, give a scalar a dtype that is not weak."""
+    """Like asarray, return an array that is not weakly typed."""
     return jnp.full(shape, asarray(fill_value, dtype=dtype), device=device)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
-    """A tuple since the standard of 2025.12; JAX gives a list."""
+    """Return a tuple, as the standard 2025.12 requires; JAX returns a list."""
     return tuple(jnp.meshgrid(*arrays, indexing=indexing))

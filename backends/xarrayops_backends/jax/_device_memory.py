@@ -1,4 +1,4 @@
-"""The memory of accelerators as XLA's allocator counts it, and the switches that decide on precision."""
+"""Device memory as counted by XLA's allocator, and the settings that control precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 
 def free_bytes(device: Any, /) -> int | None:
-    """What is left of the part that XLA may take, as if nobody else used the device."""
+    """The free part of the memory that XLA may use; memory used by other processes is not considered."""
     known = device.memory_stats() or {}
     if not {"bytes_limit", "bytes_in_use"} <= known.keys():
         return None
@@ -18,7 +18,10 @@ def free_bytes(device: Any, /) -> int | None:
 
 
 def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
-    """XLA's peak is that of the whole process, and nothing resets it: what earlier calls took is taken again before."""
+    """The peak memory of a call.
+
+    XLA counts one peak for the whole process, which cannot be reset. So memory is first allocated up to that peak.
+    """
     known = device.memory_stats() or {}
     if not {"peak_bytes_in_use", "bytes_in_use"} <= known.keys():
         return None
@@ -32,6 +35,6 @@ def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
 
 
 def precision_switches() -> dict[str, str]:
-    """What products ask for by default, and whether there are 64 bits."""
+    """The default precision of products, and whether 64-bit types are enabled."""
     names = ("jax_default_matmul_precision", "jax_enable_x64")
     return {name: str(getattr(jax.config, name)) for name in names}

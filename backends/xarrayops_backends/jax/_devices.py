@@ -1,4 +1,4 @@
-"""Devices of JAX, where arrays are, and what the namespace says about itself."""
+"""The devices of JAX, the device of an array, synchronisation, and the inspection API."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _INFO: Any = jnp.__array_namespace_info__()
 
 @cache
 def _kind(device: Any) -> str:
-    """JAX calls both CUDA and ROCm "gpu"; the client distinguishes them."""
+    """The kind of a device. JAX calls both CUDA and ROCm "gpu"; the client's version text distinguishes them."""
     if device.platform != "gpu":
         return str(device.platform)
     return "rocm" if "rocm" in device.client.platform_version.lower() else "cuda"
 
 
 def _index(device: Any) -> int:
-    """The number of a device on this host, as other libraries count GPUs; its id counts those of all processes."""
+    """The number of a device on this host, as in other libraries; its id counts the devices of all processes."""
     index: int = device.id if device.local_hardware_id is None else device.local_hardware_id
     return index
 
@@ -39,7 +39,7 @@ def _natives() -> list[Any]:
 
 
 def versions() -> dict[str, str]:
-    """JAX, its compiled part, and the platform behind each kind of accelerator."""
+    """The versions of JAX, of jaxlib, and of the platform of each kind of accelerator."""
     found = {"jax": jax.__version__, "jaxlib": jaxlib_version.__version__}
     for device in _natives():
         if device.platform != "cpu":
@@ -49,12 +49,12 @@ def versions() -> dict[str, str]:
 
 
 def devices() -> list[Device]:
-    """Those of every platform, not of the default one alone."""
+    """The devices of every platform, not only of the default platform."""
     return [Device(_kind(d), f"{_kind(d)}:{_index(d)}", d, d.device_kind) for d in _natives()]
 
 
 def device_attributes(device: Any, /) -> dict[str, int | str]:
-    """Of accelerators; the memory is what JAX may take of it."""
+    """The attributes of an accelerator; the memory is the part that JAX may use."""
     found = {
         "capability": getattr(device, "compute_capability", None),
         "multiprocessors": getattr(device, "core_count", None),
@@ -64,7 +64,7 @@ def device_attributes(device: Any, /) -> dict[str, int | str]:
 
 
 def as_device(device: Any, /) -> Any:
-    """The device of a name; "gpu" is whichever kind there is. Shardings are places too."""
+    """The device with this name; "gpu" is CUDA or ROCm. A sharding is accepted too."""
     if isinstance(device, Sharding) and len(device.device_set) == 1:
         (device,) = device.device_set
     if isinstance(device, (jax.Device, Sharding)):
@@ -78,56 +78,59 @@ def as_device(device: Any, /) -> Any:
 
 
 def device(x: Array, /) -> Any:
-    """The device, or the sharding of an array that lies on several; a tracer has none."""
+    """The device of x, or its sharding if it is on several devices; None for a tracer."""
     return None if is_lazy(x) else x.device
 
 
 def _is_at(x: Array, device: Any) -> bool:
-    """Whether x lies there already; the compiler, not the tracer, decides where a traced value lies."""
+    """Whether x is already on the device. The device of a tracer is unknown: the compiler decides it."""
     return not is_lazy(x) and device in (x.device, x.sharding)
 
 
 def to_device(x: Array, device: Any, /) -> Array:
-    """x itself when it is there already, where JAX would make a new array."""
+    """Return x itself if it is already on the device; JAX would create a new array."""
     return x if _is_at(x, device) else jax.device_put(x, device)
 
 
 def is_lazy(x: Array, /) -> bool:
-    """Only tracers: JAX runs ahead of Python, but what it was asked is under way."""
+    """Whether x is a tracer. JAX executes asynchronously, but every other array is already being computed."""
     return isinstance(x, jax.core.Tracer)
 
 
 def compute(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays themselves: JAX computes unasked, and a tracer never holds values."""
+    """Return the arrays: JAX computes them without a request, and a tracer never has values."""
     return arrays
 
 
 def synchronize(*arrays: Array) -> None:
-    """Wait for the values; there is nothing to wait for while tracing."""
+    """Wait for the values of arrays; tracers are skipped."""
     jax.block_until_ready([x for x in arrays if not is_lazy(x)])  # type: ignore[no-untyped-call]
 
 
 class __array_namespace_info__:  # noqa: N801 - the standard's name
-    """JAX's own counts None as a device and says that no shape may depend on data, which holds only while tracing."""
+    """The inspection API, corrected.
+
+    JAX's own lists None as a device, and reports that shapes cannot depend on data, which is true only while tracing.
+    """
 
     def capabilities(self) -> dict[str, Any]:
-        """Shapes may depend on data until a transformation traces the code."""
+        """Shapes may depend on data, except while a transformation traces the code."""
         concrete = not is_lazy(jnp.empty(()))
         return {**_INFO.capabilities(), "boolean indexing": concrete, "data-dependent shapes": concrete}
 
     def default_device(self) -> Any:
-        """The device that jax_default_device names, else the first of the default platform."""
+        """The device in the option jax_default_device, otherwise the first device of the default platform."""
         configured = _CONFIG.jax_default_device
         return jax.local_devices()[0] if configured is None else as_device(configured)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """Those of 32 bits unless jax_enable_x64 is set."""
+        """The 32-bit dtypes, or the 64-bit dtypes if jax_enable_x64 is set."""
         return dict(_INFO.default_dtypes(device=device))
 
     def devices(self) -> tuple[Any, ...]:
-        """Those of every platform."""
+        """The devices of every platform."""
         return tuple(_natives())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Any]:
-        """None of 64 bits unless jax_enable_x64 is set."""
+        """The available dtypes; 64-bit dtypes only if jax_enable_x64 is set."""
         return dict(_INFO.dtypes(device=device, kind=kind))

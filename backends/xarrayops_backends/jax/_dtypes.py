@@ -1,4 +1,4 @@
-"""Dtypes of JAX: their names, what they can hold, and the one check that 64-bit means 64-bit."""
+"""The dtypes of JAX, their names and limits, and checks that 64-bit dtypes are not truncated."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _NATIVE = {
     )
 }
 _NAMES = {dtype: name for name, dtype in _NATIVE.items()}
-_CONFIG: Any = jax.config  # its flags are not declared
+_CONFIG: Any = jax.config  # untyped: JAX does not declare its options as attributes
 _HALVES = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 _DEFAULTED = (bool, int, float, complex)
 
 
 def as_dtype(name: str, /) -> Any:
-    """The NumPy or ml_dtypes dtype that JAX arrays bear."""
+    """The dtype of JAX arrays with this name, from NumPy or ml_dtypes."""
     if name not in _NATIVE:
         raise ValueError(available_names(name, _NATIVE))
     return _NATIVE[name]
 
 
 def dtype_name(dtype: Any, /) -> str | None:
-    """The name of a dtype, given as an instance or as one of JAX's and NumPy's scalar classes."""
+    """The name of a dtype, which may be an instance or a scalar class of JAX or NumPy."""
     if isinstance(dtype, type) and (issubclass(dtype, np.generic) or hasattr(dtype, "dtype")):
         dtype = jnp.dtype(dtype)
     return _NAMES.get(dtype) if isinstance(dtype, np.dtype) else None
 
 
 def _available(dtype: Any) -> Any:
-    """The dtype, unless JAX would quietly replace it by one of half the width; Python's types mean the defaults."""
+    """Return the dtype, or refuse it if JAX would silently use half its width. Python types mean the default dtypes."""
     if type(dtype) is type and dtype in _DEFAULTED:
         return jnp.result_type(dtype)
     if dtype is None or _CONFIG.jax_enable_x64:
@@ -50,15 +50,15 @@ def _available(dtype: Any) -> Any:
     name = jnp.dtype(dtype).name
     if name in _HALVES:
         raise Unsupported(
-            f"JAX has no {name} while its 64-bit types are off. Instead: switch them on by JAX_ENABLE_X64=1 in the "
+            f"JAX has no {name} while its 64-bit types are off. Instead: enable them by JAX_ENABLE_X64=1 in the "
             f'environment or jax.config.update("jax_enable_x64", True) when the program starts, or cast to '
             f"{_HALVES[name]} first"
         )
     return dtype
 
 
-def _faithful(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, refusing an explicit dtype that JAX would truncate with no more than a warning."""
+def _checked_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with a check of its dtype argument: JAX would truncate 64-bit dtypes with only a warning."""
 
     @wraps(function)
     def checked(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ def _faithful(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_truncating(data: Any) -> None:
-    """Refuse NumPy data of 64 bits, also in a sequence; bare Python numbers have no width of their own."""
+    """Refuse 64-bit NumPy data, also within a sequence. Python numbers have no width and are accepted."""
     if not _CONFIG.jax_enable_x64:
         for leaf in jax.tree.leaves(data):
             if isinstance(leaf, (np.ndarray, np.generic)):
@@ -76,18 +76,18 @@ def _refuse_truncating(data: Any) -> None:
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """Refuse what JAX does with a warning: to truncate 64 bits, to drop imaginary parts."""
+    """Refuse what JAX does with only a warning: truncation of 64-bit dtypes and loss of imaginary parts."""
     target = jnp.dtype(_available(dtype))
     refuse_discarding(x.dtype, target)
-    # A cast makes a new array already; JAX would copy it once more.
+    # A cast always creates a new array; with copy=True JAX would copy it once more.
     return jnp.astype(x, target, copy=copy and x.dtype == target, device=device)
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """JAX takes no array whose dtype is asked about."""
+    """Accept an array in place of a dtype; JAX does not."""
     return bool(jnp.can_cast(getattr(from_, "dtype", from_), to))
 
 
 def iinfo(type: Any, /) -> Any:
-    """The limits; JAX warns about an array in place of its dtype."""
+    """The limits of an integer dtype. An array is accepted without JAX's warning."""
     return jnp.iinfo(getattr(type, "dtype", type))  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Exchange: how JAX's memory looks to others, and what JAX can take in."""
+"""Exchange: the memory of JAX arrays for other libraries, and the memory that JAX can import."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ from xarrayops_backends.jax._devices import _index, _kind, _natives
 from xarrayops_backends.jax._dtypes import _CONFIG, _HALVES, _NATIVE, _available, as_dtype, dtype_name
 
 _ALIGNMENT = 64
-"""XLA aliases host memory only where it starts on such a boundary; elsewhere it copies without a word."""
+"""The byte alignment that XLA needs to alias host memory; it silently copies other host memory."""
 _DEVICE_ALIGNMENT = 16
-"""What compiled programs want of their arguments on GPUs: kEntryParameterAlignBytes in XLA's backend_configs."""
+"""The byte alignment of GPU arguments of compiled programs: kEntryParameterAlignBytes in XLA's backend_configs."""
 _SHARED = {name: native for name, native in _NATIVE.items() if native.type.__module__ == "numpy"}
-"""What NumPy hands out by DLPack and JAX takes as it is, some of it only where the 64-bit types are on."""
+"""Dtypes that NumPy exports by DLPack and JAX imports unchanged; some need the 64-bit types enabled."""
 _NARROW, _WIDE = (frozenset(n for name, n in _SHARED.items() if (name in _HALVES) is wide) for wide in (False, True))
 
 
 def memory(x: Array, /) -> Memory | None:
-    """The buffer of an array on one device; a tracer has none, a sharded array has several.
+    """The buffer of an array on one device; None for a tracer and for a sharded array, which has several buffers.
 
-    The address of values that are not there yet would have to be waited for, with the interpreter lock held.
+    The address is None until the values are computed: JAX would wait for them and hold the interpreter lock.
     """
     if isinstance(x, jax.core.Tracer) or not x.is_fully_addressable or len(x.devices()) != 1:
         return None
     (device,) = x.devices()
     if x.sharding.memory_kind not in (None, device.default_memory().kind):
-        return None  # host memory, which a GPU's array may be in
+        return None  # a GPU's array may be in host memory
     layout = x.format.layout
     if layout is None or layout.tiling:
         return None
-    order = [axis for axis in layout.major_to_minor if x.shape[axis] > 1]  # others may stand wherever DLPack had them
+    # The position of axes of length 1 is arbitrary.
+    order = [axis for axis in layout.major_to_minor if x.shape[axis] > 1]
     if order != sorted(order) and 0 not in x.shape:
-        return None  # NumPy and DLPack see such an array through a copy alone
+        return None  # NumPy and DLPack get only a copy of such an array
     try:
         pointer = x.unsafe_buffer_pointer() if x.is_ready() else None
-    except Exception:  # a platform without addresses raises what its plug-in likes
+    except Exception:  # without addresses, each platform plug-in raises its own exception
         return None
     itemsize = x.dtype.itemsize
     return Memory(
@@ -61,23 +62,23 @@ def memory(x: Array, /) -> Memory | None:
 
 
 def export_refusal(x: Array, /) -> str | None:
-    """Under a transformation there are no values."""
+    """Refuse tracers: under a transformation there are no values."""
     if isinstance(x, jax.core.Tracer):
-        return "x is a tracer: it has no values inside jax.jit, grad or vmap. Instead: convert outside"
+        return "x is a tracer: it has no values inside jax.jit, grad or vmap. Instead: convert outside of them"
     return None
 
 
 def import_refusal(dtype: str, /) -> str | None:
-    """64-bit values need the x64 switch: JAX would narrow them without a word."""
+    """Refuse 64-bit dtypes unless jax_enable_x64 is set, because JAX would silently narrow them."""
     return dtype_refusal("JAX", lambda name: _available(as_dtype(name)), dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """XLA takes compact, aligned, writable memory; on GPUs it fails at the first use of what is not aligned."""
+    """XLA aliases compact, aligned, writable memory; on GPUs, unaligned memory fails at its first use."""
     if import_refusal(memory.dtype) is not None:
         return f"memory of {memory.dtype}, a byte order that JAX lacks"
     if not memory.exported:
-        return f"{memory.dtype}, which its library does not hand out by DLPack"
+        return f"{memory.dtype}, which its library does not export by DLPack"
     if memory.readonly:
         return "read-only memory, which JAX refuses (jax#40789)"
     if not memory.is_compact:
@@ -91,22 +92,22 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """Host memory as JAX itself takes it from NumPy, that of devices by DLPack, which must not copy.
+    """Alias host memory by way of NumPy, and device memory by DLPack without a copy.
 
-    By DLPack JAX would hold pinned host memory for memory of a GPU.
+    DLPack is not used for host memory because JAX would treat pinned host memory as GPU memory.
     """
     return _shared(host()) if memory.device == "cpu" else jax.dlpack.from_dlpack(x, copy=False)
 
 
 def exporting(x: Array, /) -> AbstractContextManager[Any]:
-    """Who reads host memory waits for the values; on devices streams do."""
+    """Wait for the values of arrays in host memory; on other devices, streams order the work."""
     if all(device.platform == "cpu" for device in x.devices()):
         x.block_until_ready()
     return nullcontext()
 
 
 def packed(x: Array, /) -> Array:
-    """In the memory of the device itself, also from host memory that belongs to it."""
+    """A copy in the device's default memory, also if x is in host memory of that device."""
     (device,) = x.devices()
     own = device.default_memory().kind
     in_own = x.sharding.memory_kind in (None, own)
@@ -114,7 +115,7 @@ def packed(x: Array, /) -> Array:
 
 
 def queue(x: Array, /) -> Queue | None:
-    """Work on a device runs in the order it was submitted. On the CPU, XLA itself keeps what it borrows."""
+    """The queue of a device, which runs work in submission order. On the CPU, XLA keeps aliased memory alive."""
     (device,) = x.devices()
     return None if device.platform == "cpu" else _queue(device)
 
@@ -125,7 +126,7 @@ def _queue(device: Any) -> Queue:
 
 
 def _mark(device: Any) -> Callable[[], bool]:
-    """Submit a tiny computation, which ends after everything that was submitted before it."""
+    """Submit a tiny computation, which finishes after all work that was submitted before it."""
     compiled, zero = _marker(device)
     reached: Callable[[], bool] = compiled(zero).is_ready
     return reached
@@ -133,27 +134,27 @@ def _mark(device: Any) -> Callable[[], bool]:
 
 @cache
 def _marker(device: Any) -> tuple[Any, Array]:
-    """Compiled once, so that a mark neither traces nor transfers anything: a mesh or a guard would forbid that."""
+    """Compiled once: a mark must not trace or transfer anything, which a mesh or a transfer guard could forbid."""
     zero = jax.device_put(np.int32(0), device)
     return jax.jit(lambda v: v + 1).lower(zero).compile(), zero
 
 
 def tie(x: Array, owner: object, /) -> Array:
-    """To this array; another one over its buffer, as `jax.device_put` to the same device gives, is not followed."""
+    """Keep the owner alive as long as x. Other arrays that share the buffer (from `jax.device_put`) do not keep it."""
     weakref.finalize(x, _nothing, owner).atexit = False
     return x
 
 
 def _nothing(owner: object) -> None:
-    """Whoever calls this lets go of its argument."""
+    """Do nothing. The finalizer's reference to the owner ends with this call."""
 
 
 def _shared(a: Any) -> Array:
-    """An array of JAX on the memory of an aligned one of NumPy, tied to the first CPU.
+    """A JAX array that shares the memory of an aligned NumPy array, committed to the first CPU.
 
-    NumPy's DLPack does as much, some microseconds sooner, but its memory may be let go of by a thread of XLA, which
-    then asks for the interpreter lock: at the end of a program that aborts the process. What `jax.device_put` takes is
-    let go of by threads of Python. Under a transformation it would give a tracer, and DLPack remains.
+    NumPy's DLPack does the same some microseconds faster, but a thread of XLA may release its memory. That thread then
+    needs the interpreter lock, and at the end of a program this aborts the process. Memory passed to `jax.device_put`
+    is released by Python threads. Under a transformation `jax.device_put` returns a tracer, and DLPack is used.
     """
     x = jax.device_put(a, _host(), may_alias=True)
     return jax.dlpack.from_dlpack(a, copy=False) if isinstance(x, jax.core.Tracer) else x
@@ -165,7 +166,7 @@ def _host() -> Any:
 
 
 def try_from_numpy(a: Any, /) -> Array | None:
-    """Compact, aligned memory. The buffer gives its address in a sixth of the time of NumPy's attributes."""
+    """Alias compact, aligned memory, or return None. The buffer protocol gives the address six times as fast."""
     if not a.flags.carray or not (a.dtype in _NARROW or (a.dtype in _WIDE and _CONFIG.jax_enable_x64)):
         return None
     try:
@@ -176,14 +177,14 @@ def try_from_numpy(a: Any, /) -> Array | None:
 
 
 def to_numpy(x: Array, /) -> Any:
-    """A read-only view on the CPU, else a copy."""
+    """A read-only view on the CPU, otherwise a copy."""
     return np.asarray(x)
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy, which owns its memory and is committed to its device, by default the first CPU, as all that is aliased.
+    """A copy that owns its memory and is committed to the device, by default the first CPU.
 
-    On the first CPU we make it and JAX takes it over, in half of its own time.
+    On the first CPU, xarrayops copies and JAX aliases the copy, which takes half the time of JAX's own copy.
     """
     a = a.astype(a.dtype.newbyteorder("="), copy=False)
     device = _host() if device is None else device

@@ -1,7 +1,7 @@
-"""Products that keep the precision of their operands.
+"""Products in the full precision of their operands.
 
-On GPU and TPU JAX multiplies float32 in TF32 or bfloat16 unless it is asked not to; whoever set
-``jax_default_matmul_precision`` has chosen, and is heeded.
+By default JAX multiplies float32 in TF32 or bfloat16 on GPU and TPU. The option ``jax_default_matmul_precision`` takes
+precedence if it is set.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 
 def _precise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its inner products, and those of its derivative, in full precision; it has no option for it."""
+    """The function with all products, also those of its derivative, in full precision; it has no precision argument."""
 
     @wraps(function)
     def precise(*args: Any, **kwargs: Any) -> Any:
@@ -57,7 +57,7 @@ linalg_qr = _precise(jnp.linalg.qr)
 
 
 def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """The standard's default tolerance; JAX's is ten times as large."""
+    """Use the standard's default tolerance; JAX's default is ten times as large."""
     if rtol is None:
         rtol = max(x.shape[-2:]) * finfo(x.dtype).eps
     return jnp.linalg.pinv(x, rtol=rtol)

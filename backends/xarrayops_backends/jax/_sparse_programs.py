@@ -1,8 +1,8 @@
-"""What the sparse verbs do on JAX, as programs that it can trace, compile and differentiate.
+"""The sparse operations as programs that JAX can trace, compile and differentiate.
 
-The number of entries of a result follows from those of its operands, never from values: what there is less of them is
-padded. Inside a program a container is its `Parts` as coo: the coords of padding are the extents, so that it sorts
-last, a scatter drops it, and a gather gives zeros for it.
+The number of entries of a result depends only on the numbers of entries of the operands, never on values; unused
+entries are padding. Inside a program a container is represented by its `Parts` as coo. The coords of padding are the
+extents, so that padding sorts last, a scatter drops it, and a gather returns zeros for it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from xarrayops_backends.jax._dtypes import _available, iinfo
 from xarrayops_backends.jax._linalg import _precise, einsum
 
 COMPILED = frozenset(map(jnp.dtype, ("int32", "int64", "float32", "float64", "complex64", "complex128")))
-"""The dtypes for which JAX has a product of compressed rows: on CPU it is Eigen's, ten times as quick as ours."""
+"""The dtypes for which JAX has a CSR product; on CPU it is Eigen's, ten times as fast as the one here."""
 SAMPLED = 1 << 20
-"""Elements of each dense operand that a sampled product gathers at a time."""
+"""The number of elements of each dense operand that sddmm gathers at a time."""
 
 Shape = tuple[int, ...]
 
@@ -47,17 +47,17 @@ def entries(s: Container) -> Parts:
 
 
 def _width(s: Container) -> Any:
-    """The dtype of the indices, or, of an unusual one, that of ours."""
+    """The dtype of the indices if it is int32 or int64, otherwise the default index dtype."""
     return s.indices.dtype if s.indices.dtype in (jnp.int32, jnp.int64) else index_dtype(*s.shape, s.nse)
 
 
 def _rows(indptr: Array, count: int) -> Array:
-    """The row of each of so many entries; of those behind the last row the number of rows."""
+    """The row of each of ``count`` entries; entries after the last row get the number of rows."""
     return jnp.cumsum(jnp.zeros(count, indptr.dtype).at[indptr[1:]].add(1, mode="drop"), dtype=indptr.dtype)
 
 
 def container(p: Parts, format: str) -> Container:
-    """The container of a format; csr puts the entries in order."""
+    """The container in the given format; for csr the entries are sorted."""
     width = jnp.promote_types(p.coords.dtype, _available(index_dtype(*p.shape, p.data.shape[0])))
     if format == "coo":
         known = {"indices_sorted": bool(p.sorted), "unique_indices": bool(p.unique)}
@@ -69,18 +69,18 @@ def container(p: Parts, format: str) -> Container:
 
 
 def _with_data(s: Container, data: Array) -> Container:
-    """Other data at the places of a container."""
+    """A container with the same indices and other data."""
     known = {"shape": s.shape, "indices_sorted": s.indices_sorted, "unique_indices": s.unique_indices}
     return BCSR((data, s.indices, s.indptr), **known) if isinstance(s, BCSR) else BCOO((data, s.indices), **known)
 
 
 def _pointers(row: Array, rows: int) -> Array:
-    """Where each row starts and ends among the rows, in order, of entries."""
+    """The index pointers for the sorted rows of the entries."""
     return jnp.cumsum(jnp.zeros(rows + 1, row.dtype).at[row + 1].add(1, mode="drop"), dtype=row.dtype)
 
 
 def ordered(p: Parts) -> Parts:
-    """The entries in order."""
+    """The entries sorted by their coords."""
     if p.sorted:
         return p
     order = jnp.lexsort(p.coords[::-1])
@@ -88,55 +88,57 @@ def ordered(p: Parts) -> Parts:
 
 
 def canonical(p: Parts) -> Parts:
-    """The entries in order and duplicates summed; of bools the logical or."""
+    """The canonical format: sorted entries, with duplicates summed (bools combined by logical or)."""
     p = ordered(p)
     if p.unique:
         return p
     count = p.data.shape[0]
     first = jnp.ones(count, bool).at[1:].set((p.coords[:, 1:] != p.coords[:, :-1]).any(axis=0))
     data = _scattered((count,), (jnp.cumsum(first) - 1,), p.data)
-    (places,) = jnp.nonzero(first, size=count, fill_value=count)
-    return p._replace(coords=_picked(p, places), data=data, unique=True)
+    (positions,) = jnp.nonzero(first, size=count, fill_value=count)
+    return p._replace(coords=_picked(p, positions), data=data, unique=True)
 
 
-def _picked(p: Parts, places: Array) -> Array:
-    """The coords of the entries at some places; beyond the last there is padding."""
-    picked = [x.at[places].get(mode="fill", fill_value=n) for x, n in zip(p.coords, p.shape, strict=True)]
+def _picked(p: Parts, positions: Array) -> Array:
+    """The coords of the entries at some positions; positions beyond the last entry give padding."""
+    picked = [x.at[positions].get(mode="fill", fill_value=n) for x, n in zip(p.coords, p.shape, strict=True)]
     return jnp.stack(picked)
 
 
-def _gathered(x: Array, places: tuple[Array, ...]) -> Array:
-    """The elements, or rows, of x at some places; zeros for padding."""
-    axes = len(places)
-    if 0 in x.shape[:axes]:  # from which JAX gathers nothing
-        return jnp.zeros((*places[0].shape, *x.shape[axes:]), x.dtype)
-    return x.at[places].get(mode="fill", fill_value=0)
+def _gathered(x: Array, positions: tuple[Array, ...]) -> Array:
+    """The elements (or rows) of x at the given indices; zeros for padding."""
+    axes = len(positions)
+    if 0 in x.shape[:axes]:  # JAX cannot gather from an empty array
+        return jnp.zeros((*positions[0].shape, *x.shape[axes:]), x.dtype)
+    return x.at[positions].get(mode="fill", fill_value=0)
 
 
-def _scattered(shape: Shape, places: tuple[Array, ...], values: Array) -> Array:
-    """Zeros, to which the values are added at their places, narrow floats in float32; of bools the logical or."""
+def _scattered(shape: Shape, positions: tuple[Array, ...], values: Array) -> Array:
+    """Add the values to zeros at the given indices, narrow floats in float32; bools are combined by logical or."""
     if values.dtype == bool:
-        return jnp.zeros(shape, bool).at[places].max(values, mode="drop")
+        return jnp.zeros(shape, bool).at[positions].max(values, mode="drop")
     wide = values.dtype
     if jnp.issubdtype(wide, jnp.floating) and wide.itemsize < 4:
         wide = jnp.dtype(jnp.float32)
-    return jnp.zeros(shape, wide).at[places].add(values.astype(wide), mode="drop").astype(values.dtype)
+    return jnp.zeros(shape, wide).at[positions].add(values.astype(wide), mode="drop").astype(values.dtype)
 
 
 @partial(jax.jit, static_argnames=("format", "shape", "canonical"))
 def is_sound(indices: dict[str, Array], format: str, shape: Shape, canonical: bool) -> Array:
-    """Whether the indices of parts are legal; there may be padding."""
+    """Whether the indices of parts are valid; padding is allowed."""
     return is_sound_anywhere(jnp, Parts(format, shape, None, **indices), canonical=canonical, pads=True)
 
 
 @partial(jax.jit, static_argnames=("format", "where", "size", "index"))
 def from_dense(x: Array, mask: Array | None, format: str, where: Any, size: int, index: str | None) -> Container:
-    """Room for so many entries of x. What goes beyond is lost."""
+    """A container with ``size`` entries of x; further entries are dropped."""
     flat, *_ = jnp.nonzero(kept(x, where if mask is None else mask).reshape(-1), size=size, fill_value=x.size)
     inside = flat < x.size
-    places = jnp.unravel_index(flat, x.shape)
+    positions = jnp.unravel_index(flat, x.shape)
     width = _available(index_dtype(*x.shape, size) if index is None else jnp.dtype(index))
-    coords = [jnp.where(inside, place, extent).astype(width) for place, extent in zip(places, x.shape, strict=True)]
+    coords = [
+        jnp.where(inside, position, extent).astype(width) for position, extent in zip(positions, x.shape, strict=True)
+    ]
     data = _gathered(x, tuple(coords))
     return container(Parts("coo", x.shape, data, coords=jnp.stack(coords), sorted=True, unique=True), format)
 
@@ -153,74 +155,76 @@ def kept(x: Array, where: Any) -> Array:
         return jnp.abs(x) > float(where)
     if where < 0:
         return jnp.ones(x.shape, bool)
-    limits = iinfo(x.dtype)  # JAX wraps numbers beyond them, and the absolute value of the least
+    limits = iinfo(x.dtype)  # JAX wraps numbers beyond the limits, and the absolute value of the minimum
     return (x > math.floor(min(where, limits.max))) | (x < -math.floor(min(where, -limits.min)))
 
 
 @jax.jit
 def to_dense(s: Container) -> Array:
-    """Zeros, to which the entries are added."""
+    """A dense array with the entries added to zeros."""
     p = entries(s)
     return _scattered(p.shape, tuple(p.coords), p.data)
 
 
 @partial(jax.jit, static_argnames="format")
 def convert(s: Container, format: str) -> Container:
-    """Canonical, whatever the format."""
+    """The container in another format, always canonical."""
     return container(canonical(entries(s)), format)
 
 
 @jax.jit
 def transpose(s: Container) -> Container:
-    """The coords in turn; csr, which JAX does not transpose, is sorted by its columns."""
-    return container(_turned(entries(s)), format_of(s))
+    """Swap the coords. A csr result is sorted again, because JAX does not transpose csr."""
+    return container(_transposed(entries(s)), format_of(s))
 
 
-def _turned(p: Parts) -> Parts:
+def _transposed(p: Parts) -> Parts:
     return p._replace(coords=p.coords[::-1], shape=p.shape[::-1], sorted=False)
 
 
 @jax.jit
 def add(a: Container, b: Container) -> Container:
-    """The entries of both, as of one container."""
+    """Concatenate the entries of both containers and sum duplicates."""
     first, second = entries(a), entries(b)
     coords, data = jnp.concatenate([first.coords, second.coords], axis=1), jnp.concatenate([first.data, second.data])
-    return _cut(Parts("coo", a.shape, data, coords=coords, sorted=False, unique=False), format_of(a))
+    return _canonical_container(Parts("coo", a.shape, data, coords=coords, sorted=False, unique=False), format_of(a))
 
 
-def _cut(p: Parts, format: str) -> Container:
-    """Canonical, with no more room than the matrix has places."""
+def _canonical_container(p: Parts, format: str) -> Container:
+    """A canonical container, with at most as many entries as the matrix has elements."""
     p, count = canonical(p), math.prod(p.shape)
     return container(p._replace(coords=p.coords[:, :count], data=p.data[:count]), format)
 
 
 @jax.jit
 def multiply(a: Container, b: Any) -> Container:
-    """Where both have entries; or the entries of a by what a dense b holds there, or by a number."""
+    """The product of two containers at their common entries, or of the entries of a with a dense array or a scalar."""
     p = entries(a)
     if isinstance(b, (BCOO, BCSR)):
         return container(_intersection(canonical(p), canonical(entries(b))), format_of(a))
     if jnp.ndim(b):
         b = b.reshape((1,) * (2 - b.ndim) + b.shape)
-        places = [jnp.where(x < n, 0, x) if m == 1 else x for x, n, m in zip(p.coords, p.shape, b.shape, strict=True)]
-        b = _gathered(b, tuple(places))
+        positions = [
+            jnp.where(x < n, 0, x) if m == 1 else x for x, n, m in zip(p.coords, p.shape, b.shape, strict=True)
+        ]
+        b = _gathered(b, tuple(positions))
     return _with_data(a, p.data * b)
 
 
 def _intersection(a: Parts, b: Parts) -> Parts:
-    """Where both have entries: sorted together, they stand side by side, that of a first."""
+    """The products at common entries: after a joint sort, the two entries are adjacent, that of a first."""
     coords, dtype = jnp.concatenate([a.coords, b.coords], axis=1), jnp.result_type(a.data, b.data)
     data = jnp.concatenate([a.data.astype(dtype), b.data.astype(dtype)])
     both = ordered(Parts("coo", a.shape, data, coords=coords, sorted=False))
     paired = (both.coords[:, 1:] == both.coords[:, :-1]).all(axis=0) & (both.coords[0, 1:] < a.shape[0])
-    (places,) = jnp.nonzero(paired, size=min(a.data.size, b.data.size), fill_value=data.size)
-    product = _gathered(both.data, (places,)) * _gathered(both.data, (places + 1,))
-    return both._replace(coords=_picked(both, places), data=product, unique=True)
+    (positions,) = jnp.nonzero(paired, size=min(a.data.size, b.data.size), fill_value=data.size)
+    product = _gathered(both.data, (positions,)) * _gathered(both.data, (positions + 1,))
+    return both._replace(coords=_picked(both, positions), data=product, unique=True)
 
 
 @partial(jax.jit, static_argnames="axis")
 def sum(s: Container, axis: int | None) -> Array:
-    """Of what is left along the other axis; bools count once at each place."""
+    """The sum along one axis or all; duplicate bools count once."""
     p = entries(s)
     p = canonical(p) if p.data.dtype == bool else p
     dtype = jnp.sum(p.data).dtype
@@ -231,16 +235,16 @@ def sum(s: Container, axis: int | None) -> Array:
 
 @jax.jit
 def sddmm(a: Array, b: Array, pattern: Container) -> Container:
-    """So many places at a time that what is gathered for them stays small, which gradients gather anew.
+    """The product sampled in batches, so that the gathered rows and columns stay small; gradients gather them again.
 
-    The pattern is made canonical: each of the elements is wanted once.
+    The pattern is made canonical first, so that each element is computed once.
     """
-    p, turned = canonical(entries(pattern)), b.T
+    p, b_transposed = canonical(entries(pattern)), b.T
 
     @jax.checkpoint
-    def sampled(places: Array) -> Array:
-        row, column = places
-        return einsum("k,k->", _gathered(a, (row,)), _gathered(turned, (column,)))
+    def sampled(coords: Array) -> Array:
+        row, column = coords
+        return einsum("k,k->", _gathered(a, (row,)), _gathered(b_transposed, (column,)))
 
     data = jax.lax.map(sampled, p.coords.T, batch_size=max(SAMPLED // max(a.shape[1], 1), 1))
     return container(p._replace(data=data), format_of(pattern))
@@ -248,32 +252,32 @@ def sddmm(a: Array, b: Array, pattern: Container) -> Container:
 
 @jax.jit
 def matmul(a: Container | Array, b: Container | Array) -> Container | Array:
-    """Of two containers each entry of one meets each of the other."""
+    """The matrix product. Two containers are multiplied by a comparison of all pairs of entries."""
     if not isinstance(a, (BCOO, BCSR)):
         p = entries(b)
-        return _spread(p.shape[1], p.coords[::-1], p.data, a.T).T
+        return _gather_scatter_product(p.shape[1], p.coords[::-1], p.data, a.T).T
     if not isinstance(b, (BCOO, BCSR)):
-        return _times(a, b)
+        return _dense_product(a, b)
     p, q = entries(a), entries(b)
-    meet = (p.coords[1][:, None] == q.coords[0]) & (p.coords[1][:, None] < a.shape[1])
+    match = (p.coords[1][:, None] == q.coords[0]) & (p.coords[1][:, None] < a.shape[1])
     shape = a.shape[0], b.shape[1]
     given = zip((p.coords[0][:, None], q.coords[1]), shape, strict=True)
-    coords = jnp.stack([jnp.where(meet, x, extent).reshape(-1) for x, extent in given])
+    coords = jnp.stack([jnp.where(match, x, extent).reshape(-1) for x, extent in given])
     data = (p.data[:, None] * q.data).reshape(-1)
-    return _cut(Parts("coo", shape, data, coords=coords, sorted=False, unique=False), format_of(a))
+    return _canonical_container(Parts("coo", shape, data, coords=coords, sorted=False, unique=False), format_of(a))
 
 
-def _times(s: Container, b: Array) -> Array:
-    """The product with a dense array, of compressed rows where they need not be sorted for it."""
+def _dense_product(s: Container, b: Array) -> Array:
+    """The product with a dense array; as CSR if the entries need not be sorted for it."""
     dtype = jnp.result_type(s.data, b)
     if dtype not in COMPILED or not (isinstance(s, BCSR) or s.indices_sorted):
         p = entries(s)
-        return _spread(p.shape[0], p.coords, p.data, b)
+        return _gather_scatter_product(p.shape[0], p.coords, p.data, b)
     return _compressed(s.shape, *_rows_of(s), s.data.astype(dtype), b.astype(dtype))
 
 
 def _rows_of(s: Container) -> tuple[Array, Array]:
-    """The indices and pointers of the rows of a container, which are in order."""
+    """The column indices and index pointers of a container with sorted rows."""
     if isinstance(s, BCSR):
         return s.indices.astype(_width(s)), s.indptr.astype(_width(s))
     row, indices = entries(s).coords
@@ -282,9 +286,9 @@ def _rows_of(s: Container) -> tuple[Array, Array]:
 
 @jax.jit
 def cusparse(a: Container | Array, b: Container | Array) -> Array:
-    """The product of a container and a dense array by the functions of JAX that call cuSPARSE on a GPU.
+    """The product of a container and a dense array by JAX's functions that call cuSPARSE on a GPU.
 
-    Never run on a GPU: on a CPU JAX has other kernels for the same functions. ``jax.vmap`` cannot batch them.
+    This has not been run on a GPU yet; on a CPU JAX uses other kernels. ``jax.vmap`` cannot batch these functions.
     """
     if not isinstance(a, (BCOO, BCSR)):
         return _by_csr(b, a.T, transpose=True).T
@@ -293,29 +297,29 @@ def cusparse(a: Container | Array, b: Container | Array) -> Array:
 
 def _by_csr(s: Container, dense: Array, *, transpose: bool) -> Array:
     dtype = jnp.result_type(s.data, dense)
-    indices, indptr, data = _readable(s.shape, *_rows_of(s), s.data.astype(dtype))
+    indices, indptr, data = _bounded_rows(s.shape, *_rows_of(s), s.data.astype(dtype))
     product = csr_matvec if dense.ndim == 1 else csr_matmat
     rows = CSR((data, indices, indptr), shape=s.shape)  # type: ignore[no-untyped-call]
     return product(rows, dense.astype(dtype), transpose=transpose)
 
 
-def _spread(rows: int, coords: Array, data: Array, b: Array) -> Array:
-    """Row by row of b, each added to the row of the result where its entry stands."""
+def _gather_scatter_product(rows: int, coords: Array, data: Array, b: Array) -> Array:
+    """The product by a gather of rows of b and a scatter to the rows of the result."""
     terms = data.reshape(-1, *(1,) * (b.ndim - 1)) * _gathered(b, (coords[1],))
     return _scattered((rows, *b.shape[1:]), (coords[0],), terms)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _compressed(shape: Shape, indices: Array, indptr: Array, data: Array, b: Array) -> Array:
-    """JAX's own product of compressed rows, whose own gradient by the data would take a dense product."""
-    indices, indptr, data = _readable(shape, indices, indptr, data)
+    """JAX's CSR product with a derivative of its own: JAX's gradient for the data would compute a dense product."""
+    indices, indptr, data = _bounded_rows(shape, indices, indptr, data)
     return _precise(lambda: BCSR((data, indices, indptr), shape=shape) @ b)()
 
 
-def _readable(shape: Shape, indices: Array, indptr: Array, data: Array) -> tuple[Array, Array, Array]:
-    """Arrays of rows that no kernel reads beyond: traced indices are not checked, and padding leads out of the matrix.
+def _bounded_rows(shape: Shape, indices: Array, indptr: Array, data: Array) -> tuple[Array, Array, Array]:
+    """CSR arrays without indices out of bounds. Traced indices are not checked, and those of padding are out of bounds.
 
-    What is behind the last row is zero: cuSPARSE reads that, too.
+    The data after the last row are zero, because cuSPARSE reads them too.
     """
     indptr = jnp.clip(jax.lax.cummax(indptr.at[:1].set(0)), 0, indices.size)
     inside = (indices >= 0) & (indices < shape[1]) & (jnp.arange(indices.size, dtype=indptr.dtype) < indptr[-1])
@@ -328,5 +332,9 @@ def _compressed_jvp(shape: Shape, primals: Any, tangents: Any) -> tuple[Array, A
     *_, data_dot, b_dot = tangents
     coords = jnp.stack([_rows(indptr, indices.size), indices])
     pairs = [(data_dot, b), (data, b_dot)]
-    terms = [_spread(shape[0], coords, *pair) for pair in pairs if not any(isinstance(x, SymbolicZero) for x in pair)]
+    terms = [
+        _gather_scatter_product(shape[0], coords, *pair)
+        for pair in pairs
+        if not any(isinstance(x, SymbolicZero) for x in pair)
+    ]
     return _compressed(shape, *primals), jnp.stack(terms).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Functions of values and shapes in which JAX departs from the standard."""
+"""Functions whose values, shapes or errors in JAX differ from the standard."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
-from xarrayops_backends.jax._dtypes import _faithful, astype, iinfo
+from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 
-cumulative_sum = _faithful(jnp.cumulative_sum)
-linalg_trace = _faithful(jnp.linalg.trace)
-prod = _faithful(jnp.prod)
-sum = _faithful(jnp.sum)
+cumulative_sum = _checked_dtype(jnp.cumulative_sum)
+linalg_trace = _checked_dtype(jnp.linalg.trace)
+prod = _checked_dtype(jnp.prod)
+sum = _checked_dtype(jnp.sum)
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """A tuple since the standard of 2025.12; JAX gives a list."""
+    """Return a tuple, as the standard 2025.12 requires; JAX returns a list."""
     return tuple(jnp.broadcast_arrays(*arrays))
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The result keeps the dtype of x, in which the bounds are taken; JAX promotes, and wraps 300 to 44 for uint8."""
+    """Keep the dtype of x and clip the bounds to its limits; JAX promotes, and wraps a bound of 300 to 44 for uint8."""
     return jnp.clip(x, _bound(x, min), _bound(x, max))
 
 
 def _bound(x: Array, value: Any) -> Any:
-    """A bound in the dtype of x; the nearest limit where an integer dtype does not reach that far."""
+    """A bound in the dtype of x; a bound beyond the limits of an integer dtype becomes the nearest limit."""
     dtype = getattr(value, "dtype", None)
     if value is None or (dtype is not None and dtype == x.dtype):
         return value
@@ -41,11 +41,11 @@ def _bound(x: Array, value: Any) -> Any:
     if jnp.isdtype(dtype, "integral"):
         own = iinfo(dtype)
         value = jnp.clip(value, max(low, int(own.min)), min(high, int(own.max)))
-    return value.astype(x.dtype)  # XLA brings floats beyond the limits to the limits
+    return value.astype(x.dtype)  # XLA saturates floats beyond the limits
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """A Python integer that the other's dtype cannot hold is no member; JAX wraps 300 to 44 for int8."""
+    """A Python integer outside the other operand's dtype is not a member; JAX wraps 300 to 44 for int8."""
     for number, other in ((x1, x2), (x2, x1)):
         if type(number) is int and jnp.isdtype(other.dtype, "integral"):
             limits = iinfo(other.dtype)
@@ -55,7 +55,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
 
 
 def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Array:
-    """Heed ``copy``, which JAX ignores: the result lies elsewhere unless the shape stays."""
+    """Respect ``copy``, which JAX ignores. The result is a copy unless the shape is unchanged."""
     result = jnp.reshape(x, shape)
     if result.shape == x.shape:
         return x.copy() if copy else x
@@ -64,9 +64,9 @@ def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = No
     return result
 
 
-@_faithful
+@_checked_dtype
 def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """Widen small integers as cumulative_sum does; JAX lets them overflow."""
+    """Widen small integers like cumulative_sum; in JAX they overflow."""
     if dtype is None and jnp.isdtype(x.dtype, "integral"):
         unsigned = jnp.isdtype(x.dtype, "unsigned integer")
         dtype = jnp.result_type(x.dtype, jnp.uint if unsigned else jnp.int_)
@@ -74,12 +74,12 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, 
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
-    """JAX takes no negative axes."""
+    """Support negative axes, which JAX does not."""
     return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
-    """An axis out of bounds is an IndexError; JAX raises ValueError."""
+    """Raise IndexError for an axis out of bounds; JAX raises ValueError."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = x.ndim + len(axes)
     if any(not -ndim <= a < ndim for a in axes):
@@ -89,19 +89,19 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 @jax.jit
 def floor_divide(x1: Array, x2: Array, /) -> Array:
-    """Mend zeros and infinities, which the standard lays down; the compiler fuses it, so it costs nothing."""
+    """Follow the standard for zeros and infinities; the compiler fuses this correction, so it costs nothing."""
     quotient = jnp.floor_divide(x1, x2)
     if not jnp.isdtype(quotient.dtype, "real floating"):
         return quotient
     exact = (x1 == 0) | jnp.isinf(x1) | jnp.isinf(x2)
-    # A step function has no slope to give, and where() would let NaN into the gradient of the other branch.
+    # The derivative of a step function is zero; without stop_gradient, where() would propagate NaN in the gradient.
     ratio = jax.lax.stop_gradient(jnp.divide(x1, x2))
     return jnp.where(exact, ratio, jnp.where(quotient == 0, 0, quotient))
 
 
 @jax.jit
 def remainder(x1: Array, x2: Array, /) -> Array:
-    """A zero takes the sign of the divisor; JAX gives it that of the dividend."""
+    """A result of zero has the sign of the divisor; in JAX it has that of the dividend."""
     result = jnp.remainder(x1, x2)
     if not jnp.isdtype(result.dtype, "real floating"):
         return result
@@ -110,11 +110,11 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 
 @partial(jax.jit, static_argnames="side")
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
-    """Indices of the default dtype; JAX gives int32 always."""
+    """Return indices of the default dtype; JAX always returns int32."""
     return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(jnp.result_type(int))
 
 
 @jax.jit
 def sign(x: Array, /) -> Array:
-    """The sign of -0 is +0; JAX keeps -0."""
+    """Return +0 for -0; JAX returns -0."""
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))

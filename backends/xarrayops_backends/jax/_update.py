@@ -1,4 +1,4 @@
-"""Updates of indexed elements: JAX arrays are immutable, so each gives a new array."""
+"""Indexed updates. JAX arrays are immutable, so each update returns a new array."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """x.at[index], and a selection where the index is a mask that is only traced."""
+    """Update by x.at[index], or by a selection if the index is a traced mask."""
     if copy is False:
         raise Unsupported("JAX arrays are immutable. Instead: copy=None or copy=True, and use the result")
     value = asarray(value, dtype=x.dtype)
@@ -34,14 +34,14 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
 
 
 def _select(x: Array, mask: Array, op: str, value: Array) -> Array:
-    """``x[mask] = value`` without the count of True, which a tracer does not have, if each True gets the same value."""
+    """``x[mask] = value`` for a traced mask, whose number of True elements is unknown: each gets the same value."""
     inner = x.ndim - mask.ndim
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"a mask of shape {mask.shape} does not index an array of shape {x.shape}")
     if value.ndim > inner + 1 or (value.ndim == inner + 1 and value.shape[0] != 1):
         raise Unsupported(
-            f"under jax.jit it is not known which of the values, of shape {value.shape}, belongs to which True of the "
-            "mask. Instead: xo.where(mask, values, x) with values that broadcast against x"
+            f"under jax.jit, values of shape {value.shape} cannot be assigned to the True elements of a mask, because "
+            "their number is unknown. Instead: xo.where(mask, values, x) with values that broadcast against x"
         )
     if value.ndim == inner + 1:
         value = value[0]

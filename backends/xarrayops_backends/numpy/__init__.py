@@ -1,8 +1,7 @@
 """NumPy: the backend of the CPU, built on NumPy itself.
 
-Elementwise functions are NumPy's own ufuncs, bare: a wrapper would cost a third of such a call on a small array. So
-arrays of what is no number (objects, text, dates, records) are refused by every function but the elementwise ufuncs
-that have a loop for them.
+Elementwise functions are NumPy's own ufuncs without a wrapper, which would cost a third of such a call on a small
+array. So every function except these ufuncs rejects arrays that are not numeric (objects, text, dates, records).
 """
 # ruff: noqa: F401 - the names are the backend's functions
 
@@ -53,7 +52,7 @@ from xarrayops_backends.numpy._update import update
 NAMESPACE: Any = np
 REFUSED_TYPES = {
     "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
-    "numpy.MaskedArray": Gap("a masked array carries a mask that no standard function heeds", "x.filled(value)"),
+    "numpy.MaskedArray": Gap("a masked array has a mask that no standard function respects", "x.filled(value)"),
 }
 ENVIRONMENT = (
     "OMP_NUM_THREADS",
@@ -65,7 +64,7 @@ ENVIRONMENT = (
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
 
 _CHECK_THEMSELVES = (sum, prod, max, min, all, any, matmul, floor_divide)
-"""Functions that look at the dtypes; and floor_divide, which replaces an elementwise ufunc and must cost as little."""
+"""Functions that check dtypes themselves; and floor_divide, which replaces an elementwise ufunc and must be as fast."""
 
 
 def wrap(verb: str, function: Callable[..., Array], /) -> Callable[..., Array]:

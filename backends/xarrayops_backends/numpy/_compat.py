@@ -1,4 +1,4 @@
-"""What NumPy before 2.3 does otherwise than the standard and later versions; `PATCHES` has replacements by name.
+"""Differences of NumPy before 2.3 from the standard and from later versions; `PATCHES` has replacements by name.
 
 It is empty with later versions.
 """
@@ -21,17 +21,17 @@ def _is_before(version: str) -> bool:
 
 
 def _take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Before 2.3 the axis must be named."""
+    """Before 2.3 the axis is required."""
     return np.take_along_axis(x, indices, axis)
 
 
 def _count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
-    """Before 2.3 the count of all is a Python integer."""
+    """Before 2.3 the count over all axes is a Python integer."""
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))[()]
 
 
 def _compared(compare: np.ufunc, x1: Any, x2: Any, /) -> Array:
-    """NumPy 2.1 crashes where x1 is a view with gaps and x2 a Python integer that its dtype does not hold."""
+    """NumPy 2.1 crashes if x1 is not contiguous and x2 is a Python integer that the dtype of x1 cannot hold."""
     if isinstance(x2, int) and isinstance(x1, np.ndarray) and not x1.flags.forc:
         x1 = x1.copy()
     return compare(x1, x2)

@@ -1,4 +1,4 @@
-"""Creation functions: dtypes that NumPy does not take, or takes for anything."""
+"""Creation functions: checks of dtypes and of values that are not numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """NumPy's asarray, which would make an array of objects, or of text or dates, of what is no number."""
+    """NumPy's asarray, without its arrays of objects, text or dates for values that are not numbers."""
     if dtype is not None and isinstance(obj, ARRAY_TYPES):
         refuse_discarding(obj.dtype, dtype)
     result = np.asarray(obj, dtype=dtype, device=device, copy=copy)
@@ -21,10 +21,10 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def fft_fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """NumPy knows no dtype here."""
+    """NumPy's function takes no dtype."""
     return np.fft.fftfreq(n, d=d).astype(dtype or np.float64, copy=False)
 
 
 def fft_rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """NumPy knows no dtype here."""
+    """NumPy's function takes no dtype."""
     return np.fft.rfftfreq(n, d=d).astype(dtype or np.float64, copy=False)

@@ -11,14 +11,14 @@ from xarrayops.plugin import Array, Device
 
 
 class __array_namespace_info__(np.__array_namespace_info__):  # type: ignore[misc]  # noqa: N801 - the standard's name
-    """NumPy lists its devices; since 2025.12 the standard wants a tuple."""
+    """NumPy returns a list of devices; since 2025.12 the standard requires a tuple."""
 
     def devices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The CPU."""
         return ("cpu",)
 
     def capabilities(self) -> dict[str, Any]:  # type: ignore[override]
-        """NumPy before 2.2 does not give its limit."""
+        """NumPy before 2.2 does not report its limit."""
         return {"max dimensions": 64, **super().capabilities()}
 
 

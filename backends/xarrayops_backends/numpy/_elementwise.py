@@ -1,4 +1,4 @@
-"""Elementwise functions whose values NumPy gives otherwise than the standard."""
+"""Elementwise functions where NumPy deviates from the standard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xarrayops_backends.numpy._dtypes import astype
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """NumPy answers as Python does: ``1.0 // -inf`` is -1, ``inf // 1`` is NaN. To look for infinities costs 1 %."""
+    """NumPy follows Python: ``1.0 // -inf`` is -1, ``inf // 1`` is NaN. The check for infinities costs 1 %."""
     kind = (x1 if hasattr(x1, "dtype") else x2).dtype.kind
     if kind != "f" or (np.isfinite(x1).all() and np.isfinite(x2).all()):
         return np.floor_divide(x1, x2)
@@ -20,12 +20,12 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The result keeps the dtype of x, in which the bounds are taken: fractions are dropped, limits are not passed."""
+    """The result keeps the dtype of x. Bounds are cast to it: without fractions, and within its limits."""
     return x.copy() if min is None and max is None else np.clip(x, _bound(x, min), _bound(x, max))
 
 
 def _bound(x: Array, value: Any) -> Any:
-    """A bound in the dtype of x; the nearest limit where an integer dtype does not reach that far."""
+    """A bound in the dtype of x; beyond the range of an integer dtype, the nearest limit."""
     has_dtype = hasattr(value, "dtype")
     if value is None or (has_dtype and value.dtype == x.dtype):
         return value
@@ -35,5 +35,5 @@ def _bound(x: Array, value: Any) -> Any:
     if not has_dtype:
         return limits.min if value <= limits.min else limits.max if value >= limits.max else int(value)
     low, high = (x.dtype.type(limit) for limit in (limits.min, limits.max))
-    with np.errstate(invalid="ignore"):  # the cast of what lies outside
+    with np.errstate(invalid="ignore"):  # the cast of values out of range
         return np.where(value <= limits.min, low, np.where(value >= limits.max, high, value.astype(x.dtype)))

@@ -1,4 +1,4 @@
-"""Exchange: NumPy sees all host memory, and takes arrays of numbers only."""
+"""Exchange: NumPy can wrap all host memory, and accepts only numeric dtypes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from xarrayops.plugin.layout import permute, views
 
 
 def refuse(x: Array, /) -> Gap | None:
-    """Python objects have no numeric dtype; text, dates and records each verb refuses, and so does exchange."""
+    """Every verb rejects objects, text, dates and records, and so does exchange."""
     return OBJECTS if x.dtype.hasobject else None
 
 
 def memory(x: Array, /) -> Memory | None:
-    """The buffer of x; a dtype or byte order that only NumPy knows is named as NumPy spells it. A scalar has none."""
+    """The buffer of x; a dtype or byte order that only NumPy has gets NumPy's name. A scalar has no buffer."""
     if not isinstance(x, np.ndarray):
         return None
     return Memory(
@@ -29,27 +29,27 @@ def memory(x: Array, /) -> Memory | None:
         pointer=x.ctypes.data,
         device="cpu",
         readonly=not x.flags.writeable,
-        exported=x.dtype.type.__module__ == "numpy",  # the dtypes of ml_dtypes are refused
+        exported=x.dtype.type.__module__ == "numpy",  # NumPy does not export the dtypes of ml_dtypes
     )
 
 
 def export_refusal(x: Array, /) -> str | None:
-    """Any array of numbers may leave."""
+    """Any numeric array can be exported."""
     return str(OBJECTS) if x.dtype.hasobject else None
 
 
 def import_refusal(dtype: str, /) -> str | None:
-    """Bfloat16 and float8 need ml_dtypes; never a bare integer view."""
+    """bfloat16 and float8 need ml_dtypes; they are never exposed as integers."""
     return dtype_refusal("NumPy", as_dtype, dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """Any host memory, read-only or not."""
+    """NumPy can wrap any host memory, read-only or not."""
     return None if memory.device == "cpu" else f"NumPy cannot see memory of device {memory.device}"
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """The owner's own view; of memory that its library never writes, a read-only one."""
+    """The owner's view; read-only if its library assumes the memory immutable."""
     return host()
 
 
@@ -69,7 +69,7 @@ def to_numpy(x: Array, /) -> Array:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy that begins at a cache line, where XLA wants it."""
+    """A copy that is aligned to a cache line, as XLA requires."""
     a = np.asarray(a)
     copy = views.aligned(a.shape, a.dtype.newbyteorder("="))
     if copy.dtype == a.dtype:

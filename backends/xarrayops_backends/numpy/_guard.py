@@ -1,4 +1,4 @@
-"""No function is given an array of what is no number, but for the ufuncs that have a loop for it."""
+"""Reject arrays that are not numeric in every function except elementwise ufuncs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ARRAY_TYPES = (np.ndarray, np.generic)
 
 
 def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
-    """Raise unless the dtype is one of numbers."""
+    """Raise unless the dtype is numeric."""
     gap = gap_of(dtype)
     if gap is not None:
         raise Unsupported(f"xo.{verb}: {gap}")
 
 
 def refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
-    """The function, refusing arrays of no numbers, which NumPy would sort, compare or join by Python's rules."""
+    """The function, which rejects arrays that are not numeric; NumPy would apply Python's rules to them."""
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Array:

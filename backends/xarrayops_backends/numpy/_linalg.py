@@ -12,15 +12,15 @@ from xarrayops_backends.numpy._guard import require_numbers
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """NumPy's einsum, in the order of contraction that costs least."""
-    if any(x.dtype.kind == "V" for x in operands):  # which NumPy's einsum refuses
+    """NumPy's einsum, with an optimized order of contractions."""
+    if any(x.dtype.kind == "V" for x in operands):  # which NumPy's einsum rejects
         wide = (np.astype(x, np.float32) if x.dtype.kind == "V" else x for x in operands)
         return np.einsum(subscripts, *wide, optimize=len(operands) > 2).astype(np.result_type(*operands))
     return np.einsum(subscripts, *operands, optimize=len(operands) > 2)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Two matrices of floats go to BLAS by ``dot``, which gets there in half the time of the generalised ufunc."""
+    """Two float matrices use ``dot``, whose overhead before BLAS is half that of the generalised ufunc."""
     kind = x1.dtype.kind
     if kind not in NUMBERS or x2.dtype.kind not in NUMBERS:
         require_numbers("matmul", x1.dtype)
@@ -29,12 +29,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """NumPy's, in the dtype of the operands."""
+    """NumPy's function, with the result in the dtype of the operands."""
     return _narrowed(np.vecdot(x1, x2, axis=axis), x1, x2)  # type: ignore[call-overload]
 
 
 def _narrowed(product: Array, x1: Array, x2: Array) -> Array:
-    """NumPy takes the dtypes of ml_dtypes for float32 in products, and gives that."""
+    """NumPy computes products of ml_dtypes dtypes in float32 and returns float32."""
     return product.astype(np.result_type(x1, x2)) if "V" in (x1.dtype.kind, x2.dtype.kind) else product
 
 
@@ -44,7 +44,7 @@ class _Eig(NamedTuple):
 
 
 def linalg_eig(x: Array, /) -> tuple[Array, Array]:
-    """NumPy answers in real numbers where all eigenvalues happen to be real; the standard asks for complex ones."""
+    """NumPy returns real numbers if all eigenvalues are real; the standard requires complex ones."""
     values, vectors = np.linalg.eig(x)
     complex_ = np.result_type(x.dtype, np.complex64)
     return _Eig(values.astype(complex_, copy=False), vectors.astype(complex_, copy=False))

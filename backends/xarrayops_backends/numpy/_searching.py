@@ -1,4 +1,4 @@
-"""Sorting downward, which NumPy lacks."""
+"""Sorting in descending order, which NumPy lacks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from xarrayops.plugin import Array
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """NumPy sorts upward only."""
+    """NumPy sorts only in ascending order."""
     result = np.sort(x, axis=axis, stable=stable)
     return np.flip(result, axis=axis) if descending else result
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """NumPy sorts upward only; to reverse a stable order, equal elements must be met from behind."""
+    """NumPy sorts only in ascending order; a stable descending order needs the input reversed too."""
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     backward = np.argsort(np.flip(x, axis=axis), axis=axis, stable=stable)

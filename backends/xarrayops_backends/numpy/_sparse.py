@@ -18,18 +18,18 @@ _HALVES = frozenset(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"))
 
 
 def holds(x: Any, /) -> bool:
-    """Arrays and matrices of SciPy, in the formats that we serve and in others."""
+    """The sparse containers of SciPy, in supported and in other formats."""
     return scipy.sparse.issparse(x)
 
 
 def parts(s: Container, /) -> Parts:
-    """The attributes of the container; arrays of coo that are not rows of one array are copied into one."""
+    """The attributes of the container; coo coordinates are stacked, copied unless they are rows of one array."""
     p = seen(s)
     return p if p.format != "coo" else p._replace(coords=_stacked(p.coords))
 
 
 def seen(s: Container, /) -> Parts:
-    """The same, with the arrays of coo as they are, one for each axis."""
+    """The same, with the coordinate arrays of coo unchanged, one for each axis."""
     if s.format not in FORMATS:
         raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
     if s.format == "coo":
@@ -41,10 +41,10 @@ def seen(s: Container, /) -> Parts:
 
 
 def _stacked(coords: tuple[Any, ...]) -> Any:
-    """The arrays as rows of one: a view where they are equally spaced rows of the memory of one array, else a copy."""
+    """The arrays stacked as rows: a view if they are equally spaced rows of one array's memory, else a copy."""
     alike = {(x.dtype, x.shape) for x in coords if isinstance(x, np.ndarray)}
     if len(alike) != 1 or not all(isinstance(x, np.ndarray) for x in coords):
-        return np.array(coords)  # whatever somebody has put there
+        return np.array(coords)  # a user may have assigned any array
     view = _rows_of_one(coords)
     if view is not None:
         return view
@@ -56,7 +56,7 @@ def _stacked(coords: tuple[Any, ...]) -> Any:
 
 
 def _rows_of_one(coords: tuple[Any, ...]) -> Any:
-    """A view of arrays of one shape and dtype as rows of one array, all of it inside the memory of one; else None."""
+    """A view of arrays of one shape and dtype as rows of one array, within the memory of one base; else None."""
     owners = {id(x.base): x.base for x in coords}
     (owner, *others), strides = owners.values(), {x.strides for x in coords}
     if others or not isinstance(owner, np.ndarray) or len(strides) != 1 or not coords[0].size:
@@ -71,7 +71,7 @@ def _rows_of_one(coords: tuple[Any, ...]) -> Any:
 
 
 def wrap(p: Parts, /) -> Container:
-    """An empty container, given the arrays: SciPy's constructors would look at them, and copy parts of larger ones."""
+    """A container over the given arrays. SciPy's constructors would check values and copy views of larger arrays."""
     extents = {"blocksize": p.block} if p.format == "bsr" else {}
     container = _CLASSES[p.format](p.shape, dtype=p.data.dtype, **extents)
     container.data = p.data

@@ -1,4 +1,4 @@
-"""Reductions, straight on the ufuncs."""
+"""Reductions that call ``ufunc.reduce`` directly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xarrayops_backends.numpy._guard import require_numbers
 
 
 def _reduction(verb: str, ufunc: np.ufunc) -> Callable[..., Array]:
-    """A reduction straight on the ufunc: NumPy's wrapper around it takes twice the time of a small array's sum."""
+    """A direct call of ``ufunc.reduce``: NumPy's wrapper takes twice the time for the sum of a small array."""
 
     def reduced(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
         if x.dtype.kind not in NUMBERS:

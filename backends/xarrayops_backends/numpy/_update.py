@@ -1,4 +1,4 @@
-"""Places of NumPy's arrays, updated."""
+"""``xo.at`` on NumPy: updates of indexed elements."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from xarrayops.plugin.layout import permute
 
 _UPDATES = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
 _BASIC = (int, slice, types.EllipsisType, types.NoneType)
-"""What an index gives a view by."""
+"""The types of index entries that give a view."""
 
 
 def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Item assignment, or a ufunc into what the index shows; ``ufunc.at`` where that may show a place twice."""
+    """Item assignment, or a ufunc on the indexed view; ``ufunc.at`` if the index may select an element twice."""
     if copy is False and not x.flags.writeable:
         raise Unsupported("x is read-only. Instead: copy=None or copy=True, and use the result")
-    target = np.array(x) if copy or not x.flags.writeable else x  # an array also of a scalar, which nothing can update
+    target = np.array(x) if copy or not x.flags.writeable else x  # also makes an array of a scalar, which is immutable
     view = _view(target, index)
     if op == "set":
         _set(target, index, view, value)
@@ -32,7 +32,7 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
 
 
 def _view(x: Array, index: Any) -> Array | None:
-    """What an index of numbers and slices shows of x, 0-d for an element; None for one of arrays, which copies."""
+    """The view of x by an index of integers and slices, 0-d for an element; None for arrays, which would copy."""
     entries = index if type(index) is tuple else (index,)
     if not all(type(entry) in _BASIC for entry in entries):
         return None
@@ -40,7 +40,7 @@ def _view(x: Array, index: Any) -> Array | None:
 
 
 def _set(target: Array, index: Any, view: Array | None, value: Any) -> None:
-    """``target[index] = value``: of a large view by the host kernels, but for short rows, of which lines hold few."""
+    """``target[index] = value``; the host kernels serve large views, except those with short rows."""
     large = isinstance(value, np.ndarray) and value.size > permute.SMALL and value.shape[-1] >= permute.SHORT
     if view is not None and large:
         alike = (view.shape, view.dtype) == (value.shape, value.dtype)

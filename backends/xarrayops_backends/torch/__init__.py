@@ -1,11 +1,11 @@
-"""PyTorch: the array API standard where array-api-compat leaves gaps, and the hooks of `xarrayops.plugin`.
+"""PyTorch: array_api_compat.torch, the hooks, and fixes where it deviates from the standard.
 
-Each theme has its file: _elementwise, _statistics, _sets, _searching, _manipulation, _creation, _linalg, _dtypes,
+Each family has its file: _elementwise, _statistics, _sets, _searching, _manipulation, _creation, _linalg, _dtypes,
 _devices, _update and _mkl_warmup; _wide replaces the kernels that PyTorch lacks for uint16, uint32 and uint64.
 
-Left as PyTorch has them: floor_divide of infinities, where the standard allows what Python and NumPy do (a correction
-that keeps finite quotients exact doubles the time), and the sign of a zero remainder (a correction costs 19 % and the
-gradient).
+Two functions are PyTorch's own without a correction: floor_divide of infinities, where the standard allows the values
+of Python and NumPy (a correction that keeps finite quotients exact doubles the time), and remainder, for the sign of a
+zero (a correction costs 19 % and the gradient).
 """
 # ruff: noqa: F401 - the names are the backend's functions
 
@@ -42,7 +42,6 @@ from xarrayops_backends.torch._devices import (
     device_attributes,
     devices,
     is_lazy,
-    refine,
     synchronize,
     to_device,
     versions,
@@ -173,7 +172,7 @@ from xarrayops_backends.torch._statistics import (
     var,
 )
 from xarrayops_backends.torch._update import update
-from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED, refining as _refining
+from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 
 NAMESPACE = array_api_compat.torch
 ARRAY_TYPES = (torch.Tensor,)
@@ -187,13 +186,13 @@ SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 
 UNTRACEABLE = {
     "from_dlpack": Gap(
-        "Dynamo does not trace torch.from_dlpack, which takes over memory while the function runs",
-        "take the array over before the compiled function and hand it in",
+        "Dynamo does not trace torch.from_dlpack, which wraps memory at run time",
+        "call it before the compiled function and pass the result",
     ),
-    "use": Gap("Dynamo traces no ContextVar, which holds the default of xo.use", "pass backend= or like= to the call"),
+    "use": Gap("Dynamo does not trace ContextVar, as xo.use needs", "pass backend= or like= to the call"),
     **dict.fromkeys(
         ("as_strided", "backend", "convert", "explain", "layout_of", "shares_memory"),
-        Gap("Dynamo traces neither entry points nor pointers", "call it before the compiled function"),
+        Gap("Dynamo does not trace entry points or pointers", "call it before the compiled function"),
     ),
 }
 if torch.__version__ < "2.10":
@@ -201,11 +200,11 @@ if torch.__version__ < "2.10":
     UNTRACEABLE |= {
         **dict.fromkeys(
             ("at", "broadcast_arrays", "concat", "einsum", "meshgrid", "stack"),
-            Gap("Dynamo (2.9) does not hash the types of arrays, by which a call is dispatched", _COMPILE_LATER),
+            Gap("Dynamo (2.9) cannot hash the types of arrays, which dispatch needs", _COMPILE_LATER),
         ),
         **dict.fromkeys(
             ("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
-            Gap("Dynamo (2.9) traces no result whose shape depends on the data", _COMPILE_LATER),
+            Gap("Dynamo (2.9) does not trace results whose shape depends on the data", _COMPILE_LATER),
         ),
     }
 
@@ -222,7 +221,5 @@ KNOWN_BAD = (
 
 _warm_up_mkl()
 
-
-def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """Where PyTorch/XLA is installed, its backend serves XLA tensors, which bear PyTorch's class."""
-    return _refining(verb, function) if _XLA_INSTALLED else function
+if _XLA_INSTALLED:  # without it no tensor is on an XLA device, and calls skip the test
+    from xarrayops_backends.torch._xla import refine, to_device, wrap

@@ -1,4 +1,4 @@
-"""The kernels of attention, best first: fused ones, each by its name, and blocks of queries for all other calls."""
+"""The candidates of attention, best first: the fused kernels, then blocks of queries, which serve all calls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _flash.copies = _flash_copies  # type: ignore[attr-defined]
 
 
 def _always(call: Call) -> None:
-    """The blocks serve every call."""
+    """None: the blocks serve every call."""
 
 
 ATTENTION_CANDIDATES = [
@@ -49,7 +49,7 @@ ATTENTION_CANDIDATES = [
 
 
 def _has_few_heads_of_keys(call: Call) -> bool:
-    """On B200 (compute capability 10.0) alone: other GPUs are not known to be wrong."""
+    """Only on B200 (compute capability 10.0): other GPUs are not known to give wrong values."""
     (a,) = call.args
     return bool(a.k.shape[1] < 8 and modes.generation(a.q.device) == 10)
 
@@ -65,7 +65,7 @@ KNOWN_BAD = (
         "torch",
         ">=2.9",
         "cuda",
-        "cuDNN's attention gives wrong values on B200 where keys have fewer than 8 heads",
+        "cuDNN's attention gives wrong values on B200 if keys have fewer than 8 heads",
         "https://github.com/pytorch/pytorch/issues/193893",
         kernel="sdpa-cudnn",
         when=_has_few_heads_of_keys,
@@ -74,7 +74,7 @@ KNOWN_BAD = (
         "torch",
         ">=2.11",
         "cuda",
-        "cuDNN's attention with a mask gives NaN gradients where the number of keys leaves 64 when divided by 128",
+        "cuDNN's attention with a mask gives NaN gradients if Lk % 128 == 64",
         "https://github.com/pytorch/pytorch/issues/196678",
         kernel="sdpa-cudnn",
         when=_has_half_a_tile_and_a_mask,

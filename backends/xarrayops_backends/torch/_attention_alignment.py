@@ -1,7 +1,7 @@
-"""Where the rows of queries, keys and values begin: fused kernels load 16 bytes at a time.
+"""The alignment of queries, keys and values: fused kernels load 16 bytes at a time.
 
-No check of PyTorch protects flash attention or cuDNN, and a misaligned load ends the CUDA context of the process. What
-does not begin at a multiple of 16 bytes is copied once, which costs far less than the blocks that would serve instead.
+PyTorch does not check the alignment for flash attention and cuDNN, and a misaligned load destroys the CUDA context of
+the process. Arrays that are not aligned to 16 bytes are copied once, which is far cheaper than the blocks.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ BYTES = 16
 
 
 def is_aligned(x: Array) -> bool:
-    """Whether each row of a (B, H, L, D) array begins at a multiple of 16 bytes, its values next to each other."""
+    """Whether each row of a (B, H, L, D) array is contiguous and aligned to 16 bytes."""
     size, steps = x.itemsize, x.stride()
     outer = [step for n, step in zip(x.shape[:3], steps[:3], strict=True) if n > 1]
     return steps[3] == 1 and all(step * size % BYTES == 0 for step in outer) and _begins_aligned(x, outer)
 
 
 def _begins_aligned(x: Array, steps: list[int]) -> bool:
-    """Whether the first value is at a multiple of 16 bytes.
+    """Whether the first value is aligned to 16 bytes.
 
-    Where there is no address, the place in the storage decides, for allocators begin at 256 bytes. Dynamo does not say
-    that either; there, rows without a gap begin where all rows do, and others may be a part of each head: then False.
+    Without an address the offset in the storage decides, as allocators align to 256 bytes. Dynamo does not give the
+    offset either; then contiguous arrays count as aligned, and others do not, as they may be slices of each head.
     """
     if is_dynamo_compiling():
         return not steps or x.shape[3] in steps
@@ -35,21 +35,21 @@ def _begins_aligned(x: Array, steps: list[int]) -> bool:
 
 
 def aligned(x: Array) -> Array:
-    """x itself where it is aligned, else a copy in C order."""
+    """x itself if it is aligned, else a copy in C order."""
     return x if is_aligned(x) else torch.clone(x, memory_format=torch.contiguous_format)
 
 
 def all_aligned(a: Attention) -> Attention:
-    """The call with queries, keys and values that are aligned."""
+    """The call with aligned queries, keys and values."""
     return a._replace(q=aligned(a.q), k=aligned(a.k), v=aligned(a.v))
 
 
 def copies(call: Call) -> tuple[str, ...]:
-    """What `all_aligned` copies, for `explain`."""
+    """The copies that `all_aligned` makes, for `explain`."""
     (a,) = call.args
     found = ((name, getattr(a, name)) for name in ("q", "k", "v"))
     return tuple(
-        f"copies {name}, {x.numel() * x.itemsize} bytes: its rows do not begin at multiples of {BYTES} bytes"
+        f"copies {name}, {x.numel() * x.itemsize} bytes: its rows are not aligned to {BYTES} bytes"
         for name, x in found
         if not is_aligned(x)
     )

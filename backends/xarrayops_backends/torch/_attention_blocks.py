@@ -1,7 +1,7 @@
-"""Attention in PyTorch's own operations: blocks of queries, each against all the keys that it sees.
+"""Attention in PyTorch's own operations: blocks of queries, each with all the keys that it may see.
 
-The scores of a block are gone before those of the next are computed, so that memory grows with the sequence and not
-with its square; for a gradient they are computed anew. Serves all calls; what is here helps the other kernels as well.
+The scores of a block are freed before those of the next are computed, so memory is linear in the length of the
+sequence; the gradient recomputes them. The blocks serve all calls; other kernels use functions of this file.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from xarrayops_backends.torch import _attention_modes as modes
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
 SCORES = 1 << 20
-"""Scores of a block over all heads and rows of the batch, unless ``QUERIES`` make more: caches of cores hold them."""
+"""Scores of a block over all heads and batch rows, unless ``QUERIES`` need more: they fit the caches of the cores."""
 MANY_SCORES = 1 << 26
-"""The same for other devices than the CPU, which want more to do at a time."""
+"""The same for accelerators, which need more work at a time."""
 HALVES = frozenset((torch.float16, torch.bfloat16))
 QUERIES = 16
-"""Queries of a block at least."""
+"""The least number of queries of a block."""
 TENSORS = ("q", "k", "v", "bias", "mask", "q_lengths", "kv_lengths")
-"""Of a call; the first four may have gradients."""
+"""Arguments of a call; the first four may have gradients."""
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
-    """Serve any call, on any device."""
+    """Attention by blocks, for any call on any device."""
     if (stranger := modes.elsewhere(a)) is not None:
         raise ValueError(stranger)
     if modes.has_lengths(a):
@@ -55,9 +55,9 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
 
 
 def _keeps_halves(a: Attention) -> bool:
-    """Whether products take half precision as it is, with sums in single: on GPUs whose library sums so, unfollowed.
+    """Whether products use half-precision operands with float32 sums: on GPUs, without gradients or transforms.
 
-    The weights are rounded to half precision then, as in every fused kernel. No GPU has run this yet.
+    The weights are then rounded to half precision, as in every fused kernel. Not yet tested on a GPU.
     """
     if a.q.dtype not in HALVES or not a.q.is_cuda or torch.version.hip:
         return False
@@ -65,12 +65,12 @@ def _keeps_halves(a: Attention) -> bool:
 
 
 def _scale(a: Attention) -> float:
-    """What scores are multiplied by before the tanh of a softcap."""
+    """The factor of the scores before the tanh of a softcap."""
     return a.scale if a.softcap is None else a.scale / a.softcap
 
 
 def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]:
-    """`_Recomputed`, given each tensor for itself, so that autograd sees to it that none is changed or kept alive."""
+    """`_Recomputed` with each tensor as an argument, so that autograd checks for changes and frees it."""
     names = TENSORS if has_one_offset(a) else (*TENSORS, "offset")
     nothing: dict[str, Any] = dict.fromkeys(names)
     serve: Callable[..., tuple[Array, Array]] = _Recomputed.apply
@@ -78,16 +78,16 @@ def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]
 
 
 def _clothed(bare: Attention, given: Sequence[Any]) -> Attention:
-    """The call again, for the blocks: of q and k they ask only how many queries and keys there are, on axis 2."""
-    tensors = zip((*TENSORS, "offset"), given, strict=False)  # an offset that is a number has stayed
+    """The call for the blocks, which read only the extents of axis 2 from q and k."""
+    tensors = zip((*TENSORS, "offset"), given, strict=False)  # a numeric offset is not among the tensors
     return bare._replace(**dict(tensors))
 
 
 class _Recomputed(torch.autograd.Function):
-    """All blocks; the scores of each are computed anew for the gradient (Dao et al. 2022, section 3.1).
+    """All blocks; the gradient recomputes the scores of each (Dao et al. 2022, section 3.1).
 
-    torch.utils.checkpoint would keep the result of each block in the hole that the scores of the last one left: the
-    heap of the C library then grows by the scores of all blocks.
+    torch.utils.checkpoint would allocate the result of each block in the freed memory of the last block's scores, so
+    that the C heap grows by the scores of all blocks.
     """
 
     @staticmethod
@@ -112,10 +112,10 @@ class _Recomputed(torch.autograd.Function):
 def _followed_gradients(
     a: Attention, arrays: Sequence[Any], needed: Sequence[bool], d_out: Array, d_lse: Array
 ) -> list[Array | None]:
-    """By steps that autograd and vmap follow, for derivatives of the gradients."""
+    """Operations that autograd and vmap can differentiate, for derivatives of the gradients."""
     again = torch.is_grad_enabled()
     with torch.enable_grad():
-        arrays = [None if x is None else x.view_as(x) for x in arrays]  # none of which depends on another
+        arrays = [None if x is None else x.view_as(x) for x in arrays]  # independent of each other
         results = _forward(a, *arrays)
     wanted = [x for x, need in zip(arrays, needed, strict=True) if need]
     found = iter(torch.autograd.grad(results, wanted, (d_out, d_lse), create_graph=again, allow_unused=True))
@@ -130,7 +130,7 @@ def _gradients(
     d_out: Array,
     d_lse: Array,
 ) -> list[Array | None]:
-    """Summed over blocks in the dtype of the result; autograd casts them to that of their arrays."""
+    """The gradients, summed over blocks in the dtype of the result; autograd casts them to the dtypes of the inputs."""
     out, lse = results
     empty = lse[..., None] == -math.inf
     d_out = torch.where(empty, 0.0, d_out)
@@ -153,7 +153,7 @@ def _add_gradients(
     of_rows: tuple[Array, Array, Array],
     gradients: tuple[Any, ...],
 ) -> None:
-    """What one block adds to the gradients."""
+    """The contribution of one block to the gradients."""
     (q, k, v, bias), (d_out, base, delta), (d_q, d_k, d_v, d_bias) = arrays, of_rows, gradients
     bounded = _scores(a, q, k)
     scores = bounded
@@ -178,7 +178,7 @@ def _add_gradients(
 
 
 def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> tuple[Array, Array]:
-    """All blocks, of queries that are scaled; k is transposed, and k and v have no axis of heads."""
+    """All blocks, with scaled queries; k is transposed, and k and v have no axis of heads."""
     cut_up = _spans(a)
     near = ((span, seen_by(a, span)) for span in cut_up)
     serve = modes.recomputed(a, _attended) if is_compiling() else _attended
@@ -188,7 +188,7 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
         return joined(outs), joined(sums)
     wide = torch.promote_types(q.dtype, torch.float32)
     out, lse = q.new_empty((*q.shape[:3], v.shape[2]), dtype=wide), q.new_empty(q.shape[:3], dtype=wide)
-    for span, (rows_out, rows_lse) in done:  # into their places at once: see `_Recomputed`
+    for span, (rows_out, rows_lse) in done:  # written directly into the result: see `_Recomputed`
         out.narrow(2, span[0], span[1] - span[0]).copy_(rows_out)
         lse.narrow(2, span[0], span[1] - span[0]).copy_(rows_lse)
     return out, lse
@@ -199,9 +199,9 @@ def _spans(a: Attention) -> list[Span]:
 
 
 def _parts(queries: Span, keys: Span, q: Any, k: Any, v: Any, bias: Any) -> tuple[Any, Any, Any, Any]:
-    """What belongs to a block; None stays."""
+    """The slice of a block; None stays None."""
     columns = keys[0], keys[1] - keys[0]
-    return (  # by narrow: x[...] needs the GPU of a FakeTensor
+    return (  # narrow, because x[...] needs the GPU of a FakeTensor
         None if q is None else q.narrow(2, queries[0], queries[1] - queries[0]),
         None if k is None else k.narrow(2, *columns),
         None if v is None else v.narrow(1, *columns),
@@ -210,23 +210,23 @@ def _parts(queries: Span, keys: Span, q: Any, k: Any, v: Any, bias: Any) -> tupl
 
 
 def spans(a: Attention, scores: int, least: int, most: int | None = None) -> list[Span]:
-    """Blocks of queries, of so many scores each for one head, but of so many queries; one block at least.
+    """Blocks of queries, limited by the scores of one head, with a least number of queries; one block at least.
 
-    To a compiler, a number of queries that is computed from the keys would fix the number of keys of a growing cache.
+    In a compiled function, a block size that depends on the keys would specialize on the length of a growing cache.
     """
     queries, keys = a.q.shape[2], a.k.shape[2]
     if queries <= least:
         return [(0, queries)]
     if a.left is not None and a.right is not None and has_one_offset(a):
         width = max(a.left + a.right + 1, 1)
-        if width < keys:  # a block sees its rows and the width; were there more rows, most of that would be hidden
+        if width < keys:  # a block sees its rows plus the width; in a larger block most keys would be hidden
             keys, most = width, max(width // 4 // 64, 1) * 64
     rows = queries if most is None else min(queries, most)
     return list(cut(queries, rows if rows * keys <= scores else max(scores // keys, least)))
 
 
 def seen_by(a: Attention, queries: Span) -> Span:
-    """The keys that a block of queries may see by the band."""
+    """The range of keys that the band lets a block of queries see."""
     begin, end = 0, a.k.shape[2]
     if has_one_offset(a):
         if a.right is not None:
@@ -237,16 +237,16 @@ def seen_by(a: Attention, queries: Span) -> Span:
 
 
 def joined(parts: Sequence[Any]) -> Array:
-    """The blocks of queries as one."""
+    """The results of all blocks of queries, joined."""
     return parts[0] if len(parts) == 1 else torch.cat(tuple(parts), dim=2)
 
 
 def _attended(
     a: Attention, span: Span, keys: Span, q: Array, k: Array, v: Array, bias: Array | None
 ) -> tuple[Array, Array]:
-    """One block of queries against all keys that it sees."""
+    """One block of queries with all keys that it may see."""
     scores = _scores(a, q, k)
-    own = None if modes.is_followed(q, k, v, bias) else scores  # nobody else needs these values: they are written over
+    own = None if modes.is_followed(q, k, v, bias) else scores  # these values are not needed again
     if a.softcap is not None:
         scores = torch.mul(torch.tanh(scores, out=own), a.softcap, out=own)
     scores = _hidden(a, span, keys, scores, bias, out=own)
@@ -254,7 +254,7 @@ def _attended(
     if keys[0] == keys[1]:
         return _product(scores, v), scores.new_full(scores.shape[:3], -math.inf)
     largest = scores.detach().amax(3, keepdim=True)
-    base = torch.where(largest == hidden, 0.0, largest)  # so that rows without keys give no NaN
+    base = torch.where(largest == hidden, 0.0, largest)  # avoids NaN in rows without keys
     p = torch.exp(torch.sub(scores, base, out=own), out=own)
     weights, total = p.sum(3, keepdim=True), _product(p, v)
     empty = weights == 0
@@ -274,12 +274,12 @@ def _scores(a: Attention, q: Array, k: Array) -> Array:
 
 
 def product(x: Array, y: Array) -> Array:
-    """The product of two stacks of matrices in half precision, summed and given in single precision."""
+    """The product of two stacks of half-precision matrices, with sums and result in single precision."""
     return torch.bmm(x.to(y.dtype), y, out_dtype=torch.float32)
 
 
 def _hidden(a: Attention, span: Span, keys: Span, scores: Array, bias: Array | None, *, out: Array | None) -> Array:
-    """The scores with their bias, -inf where a query does not see a key."""
+    """The scores plus bias, -inf for hidden keys."""
     if bias is not None:
         scores = torch.add(scores, bias.to(scores.dtype), out=out)
     hidden = scores.new_full((), -math.inf)
@@ -289,19 +289,19 @@ def _hidden(a: Attention, span: Span, keys: Span, scores: Array, bias: Array | N
 
 
 def _product(p: Array, v: Array) -> Array:
-    """The values, weighted for each head."""
+    """The weighted values of each head."""
     weighted = (product if v.dtype in HALVES else torch.bmm)(_shared(p, v), v)
     return weighted.view(*p.shape[:3], v.shape[2])
 
 
 def _shared(x: Array, like: Array) -> Array:
-    """Heads that share keys as one, with the rows below each other, as ``like`` has them."""
+    """Merge heads that share keys into one with more rows, with the shape of ``like``."""
     batch, heads, rows, size = x.shape
     return x.reshape(like.shape[0], batch * heads // max(like.shape[0], 1) * rows, size)
 
 
 def by_rows(a: Attention, serve: Serve) -> tuple[Array, Array | None]:
-    """Serve rows of equal lengths together, and each without what its lengths cut off."""
+    """Process batch rows of equal lengths together, without their padding."""
     outs: list[Array] = []
     sums: list[Array] = []
     queries = a.q.shape[2]
@@ -329,7 +329,7 @@ def by_rows(a: Attention, serve: Serve) -> tuple[Array, Array | None]:
 
 
 def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:
-    """Neighbouring rows with equal lengths and offset."""
+    """Runs of adjacent batch rows with equal lengths and offset."""
     batch = a.q.shape[0]
     extents = (("q_lengths", a.q_lengths, a.q.shape[2]), ("kv_lengths", a.kv_lengths, a.k.shape[2]))
     lengths = [[n] * batch if x is None else require_lengths(name, x, n) for name, x, n in extents]
@@ -343,7 +343,7 @@ def _alike(a: Attention) -> Iterator[tuple[slice, int, int, int]]:
 
 
 def added_to_scores(a: Attention, queries: Span, keys: Span, dtype: torch.dtype) -> Array | None:
-    """What is added to the scores of a block: the bias, and -inf where a query does not see a key."""
+    """The bias of the scores of a block, with -inf for hidden keys."""
     added = None if a.bias is None else part(a.bias, queries, keys).to(dtype)
     if has_one_offset(a) and not is_full(a, queries, keys):
         band = _band(a, queries, keys, dtype)
@@ -355,7 +355,7 @@ def added_to_scores(a: Attention, queries: Span, keys: Span, dtype: torch.dtype)
 
 
 def _band(a: Attention, queries: Span, keys: Span, dtype: torch.dtype) -> Array:
-    """-inf outside of the band: by triangles, in a tenth of the time that comparing places takes."""
+    """-inf outside of the band, by triangles: ten times as fast as a comparison of positions."""
     place = queries[0] + a.offset - keys[0]
     shape = (1, 1, queries[1] - queries[0], keys[1] - keys[0])
     hidden = torch.full(shape, 0.0 if a.right is None else -math.inf, dtype=dtype, device=a.q.device)

@@ -1,8 +1,8 @@
 """PyTorch's flash attention on the CPU, chosen by name.
 
-PyTorch's public function takes the whole matrix of scores wherever this kernel cannot serve, without a word. The kernel
-knows heads that share keys, causality from the top left, and one mask that is added. Anything but a softcap is made of
-that: rows of the batch without their padding, and blocks of queries with a mask for each.
+If this kernel cannot serve, PyTorch's public function silently computes the whole matrix of scores. The kernel supports
+heads that share keys, causal masks from the top left, and one additive mask. All else except a softcap is composed of
+these: batch rows without their padding, and blocks of queries with a mask each.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from xarrayops.plugin.attention import Span, is_full, part
 from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
 
 MASK = 1 << 22
-"""Values of a block's mask, over all heads and rows of the batch."""
+"""Values of the mask of a block, over all heads and batch rows."""
 ROWS = 256
-"""Queries of a block, where the band hides keys from it."""
+"""Queries of a block if the band hides keys."""
 DTYPES = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
 _flash = torch._scaled_dot_product_flash_attention_for_cpu
 
@@ -31,12 +31,12 @@ def refusal(call: Call) -> str | None:
     if a.q.dtype not in DTYPES:
         return f"it has no kernel for {a.q.dtype}"
     if modes.has_lengths(a) and not modes.can_read_lengths(a):
-        return "it must read the lengths, which have no values here"
+        return "it must read the lengths, which have no values while tracing"
     return modes.refusal(a)
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
-    """Serve what `refusal` lets pass."""
+    """Attention for calls that `refusal` accepts."""
     if modes.has_lengths(a):
         return blocks.by_rows(a, attention)
     _, _, queries, size = a.q.shape
@@ -46,16 +46,16 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
 
 
 def _served(a: Attention) -> tuple[Array, Array | None]:
-    """By one call of the kernel where that can be, else by blocks of queries."""
-    if not a.q.numel() or not a.k.numel():  # a row of the batch without positions
+    """One call of the kernel if possible, else blocks of queries."""
+    if not a.q.numel() or not a.k.numel():  # a batch row without keys or queries
         return blocks.attention(a)
     if not a.q.stride(3) == a.k.stride(3) == a.v.stride(3) == 1:
         a = a._replace(q=a.q.contiguous(), k=a.k.contiguous(), v=a.v.contiguous())
     q, k, v = a.q, a.k, a.v
     hides = has_band(a) and not is_full(a, (0, q.shape[2]), (0, k.shape[2]))
     reaches = a.right == 0 and a.offset == 0 and (a.left is None or a.left >= q.shape[2] - 1)
-    causal = False  # and not the condition, which to PyTorch's compiler is no bool where sizes are symbols
-    if hides and reaches and a.scale > 0:  # the kernel multiplies the -inf of what it hides by the scale
+    causal = False  # not the condition, which is not a bool under torch.compile with symbolic sizes
+    if hides and reaches and a.scale > 0:  # the kernel multiplies the -inf of hidden keys by the scale
         causal = True
     if a.mask is None and a.bias is None and (causal or not hides):
         return _flash(q, k, v, 0.0, causal, attn_mask=None, scale=a.scale)
@@ -63,7 +63,7 @@ def _served(a: Attention) -> tuple[Array, Array | None]:
 
 
 def _of_one_size(a: Attention) -> tuple[Array, Array | None]:
-    """Heads of different sizes: zeros make them equal, and change no score."""
+    """Pad heads of different sizes with zeros, which change no score."""
     size = a.v.shape[3]
     more = size - a.q.shape[3]
     if more > 0:
@@ -73,7 +73,7 @@ def _of_one_size(a: Attention) -> tuple[Array, Array | None]:
 
 
 def _of_one_query(a: Attention) -> tuple[Array, Array | None]:
-    """One step of decoding: the band is a span of keys, and heads that share keys are as good as queries."""
+    """One decoding step: the band is a range of keys, and heads that share keys can be stacked as queries."""
     (batch, heads, _, size), shared = a.q.shape, a.k.shape[1]
     keys = blocks.seen_by(a, (0, 1))
     mask, bias = (None if x is None else part(x, (0, 1), keys) for x in (a.mask, a.bias))
@@ -94,7 +94,7 @@ def _threads() -> int:
 
 
 def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
-    """Blocks of queries, each with the keys that it sees and its part of the masks."""
+    """Blocks of queries, each with the keys that it may see and its slice of the masks."""
     given = [x.shape for x in (a.mask, a.bias) if x is not None]
     heads = max([shape[0] for shape in given], default=1) * max([shape[1] for shape in given], default=1)
     if hides:
@@ -121,5 +121,5 @@ def _attended(a: Attention, span: Span) -> tuple[Array, Array]:
     added = blocks.added_to_scores(a, span, keys, torch.float64 if a.q.dtype is torch.float64 else torch.float32)
     out, lse = _flash(q, k, v, 0.0, False, attn_mask=added, scale=a.scale)
     if a.return_lse and added is not None:
-        lse = torch.where((added == -math.inf).all(3), -math.inf, lse)  # the kernel gives 0 to a query without keys
+        lse = torch.where((added == -math.inf).all(3), -math.inf, lse)  # the kernel gives 0 for a query without keys
     return out, lse

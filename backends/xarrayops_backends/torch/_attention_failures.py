@@ -1,4 +1,4 @@
-"""Which errors of PyTorch's kernels say that there is no code for a call, so that another kernel serves it."""
+"""Errors of PyTorch's kernels that mean a call is not implemented, so that the next candidate serves it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from xarrayops.plugin import Array, Attention, NotServed
 from xarrayops_backends.torch import _attention_modes as modes
 
 NO_CODE = ("no execution plan", "cudnn frontend error", "no available kernel", "forward unsupported")
-"""What is said before anything was computed: of a graph that cuDNN cannot plan (pytorch#140930), or of a call that the
-public function, or a FlashAttention that the user has registered, cannot serve."""
+"""Messages of errors before any computation: cuDNN cannot plan a graph (pytorch#140930), or the public function, or a
+FlashAttention that the user has registered, cannot serve a call."""
 FAULTS = ("execution_failed", "alloc_failed", "out of memory", "cuda error")
-"""What is said of a device that is short of memory, or no longer sound."""
+"""Messages of errors of a device that is out of memory, or in an error state."""
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
 
 def or_next(serve: Serve) -> Serve:
-    """serve, which raises `NotServed` where PyTorch says that it has no code for the call."""
+    """The function, which raises `NotServed` if PyTorch has not implemented the call."""
 
     @wraps(serve)
     def serve_or_refuse(a: Attention, /) -> tuple[Array, Array | None]:
@@ -36,7 +36,7 @@ def or_next(serve: Serve) -> Serve:
 
 
 def says_no_code(error: Exception) -> bool:
-    """Whether the error says no more than that there is no code for the call."""
+    """Whether the error only means that the call is not implemented."""
     if isinstance(error, (torch.OutOfMemoryError, torch.AcceleratorError)):
         return False
     text = str(error).lower()
@@ -46,7 +46,7 @@ def says_no_code(error: Exception) -> bool:
 
 
 def _is_of_compiler(error: Exception) -> bool:
-    """Whether PyTorch's compiler has made no program of a call; where it was not imported, it has raised nothing."""
+    """Whether the error is a failure of torch.compile; if Dynamo was not imported, it is not."""
     compiler = sys.modules.get("torch._dynamo.exc")
     if compiler is None:
         return False

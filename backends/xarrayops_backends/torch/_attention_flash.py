@@ -1,7 +1,7 @@
-"""FlashAttention-2 in PyTorch's own build on CUDA, by the operations below the public function.
+"""PyTorch's own build of FlashAttention-2 on CUDA, through the operators below the public function.
 
-These take what the public function does not: windows, causality from the bottom right, lengths of keys; and they give
-the logsumexp. What they can do is in flash_api.cpp of PyTorch's sources. No GPU has run this file yet.
+Unlike the public function they accept windows, causal masks from the bottom right and lengths of keys, and return the
+logsumexp. Their constraints are in flash_api.cpp of PyTorch's sources. Not yet tested on a GPU.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from xarrayops_backends.torch import (
 HALVES = frozenset((torch.float16, torch.bfloat16))
 _FORWARD = torch.ops.aten._flash_attention_forward.default._schema
 LENGTHS = any(argument.name == "seqused_k" for argument in _FORWARD.arguments)
-"""Whether this version of PyTorch takes how many keys of each row are real."""
+"""Whether the operator of this version of PyTorch accepts the number of valid keys of each row."""
 MANY = 1 << 31
-"""Rows of keys that the kernel cannot count."""
+"""The most rows of keys that the kernel can index."""
 
 
 class Band(NamedTuple):
-    """A band in the terms of the kernel, which aligns the last query with the last key."""
+    """A band in the kernel's convention: the last query is aligned with the last key."""
 
     keys: Span
-    """The keys that any query may see."""
+    """The range of keys that any query may see."""
     left: int
     right: int
-    """How far a query sees; -1 for no limit."""
+    """How many keys a query sees to each side; -1 for no limit."""
 
 
 def hides(limits: Band) -> bool:
-    """Whether there is any limit."""
+    """Whether either side has a limit."""
     return limits.left >= 0 or limits.right >= 0
 
 
 def is_causal(limits: Band) -> bool:
-    """Whether it is what the kernel calls causal."""
+    """Whether the kernel's ``is_causal`` expresses the band."""
     return limits.left < 0 and limits.right == 0
 
 
 def windows(limits: Band) -> dict[str, int]:
-    """The arguments of the kernel beside ``is_causal``."""
+    """The window arguments of the kernel, without ``is_causal``."""
     return {"window_size_left": limits.left, "window_size_right": -1 if is_causal(limits) else limits.right}
 
 
@@ -66,16 +66,16 @@ def flash_refusal(call: Call) -> str | None:
 
 
 def halves_refusal(a: Attention, largest: int) -> str | None:
-    """What speaks against any flash attention: masks, other dtypes and other heads."""
+    """Why no flash attention can serve the call: masks, dtypes, head sizes."""
     size = a.q.shape[3]
     if a.mask is not None or a.bias is not None:
-        return "it takes no masks"
+        return "it does not accept masks"
     if a.q.dtype not in HALVES:
         return "it serves float16 and bfloat16"
     if size != a.v.shape[3] or size % 8 or size > largest:
         return f"it serves heads of one size, a multiple of 8 and at most {largest}"
     if a.scale <= 0:
-        return "it takes scales above 0: it multiplies the -inf of what is hidden by the scale"
+        return "the scale must be above 0: it multiplies the -inf of hidden keys by the scale"
     return None
 
 
@@ -84,25 +84,25 @@ def _band_refusal(a: Attention) -> str | None:
     if isinstance(found, str):
         return found
     if torch.version.hip and hides(found) and not (is_causal(found) and a.q.shape[2] == a.k.shape[2]):
-        return "of bands, it serves causality of as many keys as queries on AMD's GPUs"
+        return "on AMD GPUs the only band that it serves is causal, with as many keys as queries"
     return None
 
 
 def lengths_refusal(a: Attention) -> str | None:
-    """Why the kernel cannot take the lengths as they are."""
+    """Why the kernel cannot accept the lengths."""
     if a.q_lengths is not None:
-        return "it takes no lengths of queries"
+        return "it does not accept lengths of queries"
     if not LENGTHS or torch.version.hip:
-        return "this build of PyTorch takes no lengths"
+        return "this build of PyTorch does not accept lengths"
     if modes.requires_grad(a):
-        return "it has no gradient where there are lengths"
+        return "it has no gradient with lengths"
     if sequences(a) is None:
-        return "the keys and values of its rows are not equally far apart"
+        return "the batch rows of keys and values are not evenly spaced"
     return None
 
 
 def flash(a: Attention, /) -> tuple[Array, Array]:
-    """Serve what `flash_refusal` lets pass."""
+    """Attention for calls that `flash_refusal` accepts."""
     a = alignment.all_aligned(a)
     limits = band(a)
     assert isinstance(limits, Band)  # the refusal has looked
@@ -122,12 +122,12 @@ def flash(a: Attention, /) -> tuple[Array, Array]:
 
 
 def without_keys(lse: Array) -> Array:
-    """A logsumexp of -inf for queries without keys, of which the kernel says +inf."""
+    """The logsumexp, -inf for queries without keys, where the kernel returns +inf."""
     return torch.where(lse == math.inf, -math.inf, lse)
 
 
 def _by_lengths(a: Attention, limits: Band, lengths: Array) -> tuple[Array, Array]:
-    """Rows of keys that end early, where they are: sequences of one long list of keys, of which some are not used."""
+    """Keys with lengths, without a copy: the batch rows are sequences of one packed array with unused parts."""
     (batch, heads, queries, size), (shared, keys) = a.q.shape, a.k.shape[1:3]
     step = sequences(a)
     assert step is not None  # the refusal has looked
@@ -145,10 +145,10 @@ def _by_lengths(a: Attention, limits: Band, lengths: Array) -> tuple[Array, Arra
 
 
 def sequences(a: Attention) -> int | None:
-    """How many rows of keys are between the first keys of one row of the batch and of the next; None if no number.
+    """The distance between the first keys of two batch rows, counted in keys; None if it is not an integer.
 
-    The kernel finds keys by their place in a list of all keys, (B * L, H, D). With this number of places from row to
-    row, views are such lists, in either layout, and also where a cache is longer than what is used of it.
+    The kernel indexes keys in one packed array, (B * L, H, D). With this distance between batch rows, views are such
+    arrays in both layouts, also views of a longer cache.
     """
     steps = []
     for x in (a.k, a.v):
@@ -163,19 +163,19 @@ def sequences(a: Attention) -> int | None:
 
 
 def band(a: Attention) -> Band | str:
-    """The band in the terms of the kernel, or why it cannot be said in them."""
+    """The band in the kernel's convention, or why the kernel cannot express it."""
     queries, keys = a.q.shape[2], (0, a.k.shape[2])
     if not has_band(a) or is_full(a, (0, queries), keys):
         return Band(keys, -1, -1)
     if has_one_offset(a):
         if modes.has_lengths(a):
-            return "with lengths it serves bands from the bottom right"
+            return "with lengths it serves only bands from the bottom right"
         keys = blocks.seen_by(a, (0, queries))
-        shift = a.offset - keys[1] + queries  # from where the kernel puts query 0
+        shift = a.offset - keys[1] + queries  # relative to the kernel's position of query 0
     elif a.bottom_right and a.q_lengths is None:
         shift = 0
     else:
-        return "of bands with a place for each row, it serves those from the bottom right"
+        return "with an offset for each batch row it serves only bands from the bottom right"
     seen = keys[1] - keys[0]
     left, right = (None if a.left is None else a.left - shift), (None if a.right is None else a.right + shift)
     if seen == 0 or (left is not None and left < 0) or (right is not None and right < 0):
@@ -183,5 +183,5 @@ def band(a: Attention) -> Band | str:
     left = -1 if left is None or left >= seen - 1 else left
     right = -1 if right is None or right >= queries - 1 else right
     if right >= seen or (left >= 0 and right < 0 and queries > seen + 1):
-        return "it takes limits as far as the number of keys for no limits, which is wrong for so many queries"
+        return "it treats limits of at least the number of keys as no limits, which is wrong for so many queries"
     return Band(keys, left, right)

@@ -1,8 +1,7 @@
-"""FlexAttention, compiled once, for what no other kernel of PyTorch has: a softcap, with or without a band.
+"""FlexAttention, compiled once, for a softcap, with or without a band, which no other kernel of PyTorch supports.
 
-The limits and the cap are tensors on the device, so that other numbers need no other program. Which blocks of keys a
-block of queries sees is computed from the band: PyTorch's own function for that makes the whole matrix. No GPU has run
-this file yet.
+The limits and the cap are tensors on the device, so that new values need no recompilation. The block mask is computed
+from the band, because PyTorch's create_block_mask creates the whole matrix. Not yet tested on a GPU.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from xarrayops.plugin.attention import is_full
 from xarrayops_backends.torch import _attention_alignment as alignment, _attention_modes as modes
 
 BLOCK = 128
-"""Queries, and keys, of a block of the mask."""
+"""Queries and keys of a block of the mask."""
 LEAST = 1 << 22
-"""For fewer scores the blocks take less than a second's compilation is worth."""
+"""With fewer scores the blocks of queries are faster than a second of compilation."""
 DTYPES = frozenset((torch.float16, torch.bfloat16, torch.float32))
 
 
 def refusal(call: Call) -> str | None:
-    """Why FlexAttention cannot serve the call, or had better not."""
+    """Why FlexAttention cannot or should not serve the call."""
     (a,) = call.args
     if not a.q.is_cuda:
         return "it serves CUDA"
     if a.softcap is None:
-        return "other kernels serve what has no softcap"
+        return "without a softcap other kernels serve the call"
     if a.q.dtype not in DTYPES:
         return "it serves float16, bfloat16 and float32"
     if a.mask is not None or a.bias is not None or modes.has_lengths(a) or not has_one_offset(a):
-        return "it is made for bands alone"
+        return "it supports only bands, not masks or biases"
     if any(size not in (16, 32, 64, 128, 256) for size in (a.q.shape[3], a.v.shape[3])):
         return "it serves heads whose sizes are powers of 2 from 16 to 256"
     if a.return_lse or modes.requires_grad(a) or modes.is_traced():
-        return "it is compiled for results alone, without logsumexp and gradients, and outside of other programs"
+        return "it is compiled without logsumexp and gradients, and cannot run inside another compiled function"
     if a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * a.k.shape[2] < LEAST:
         return f"fewer than {LEAST} scores are not worth its compilation"
     if not _sees_something(a):
@@ -49,9 +48,9 @@ def refusal(call: Call) -> str | None:
 
 
 def attention(a: Attention, /) -> tuple[Array, None]:
-    """Serve what `refusal` lets pass."""
+    """Attention for calls that `refusal` accepts."""
     a = alignment.all_aligned(a)
-    assert a.softcap is not None, "refusal lets nothing else pass"
+    assert a.softcap is not None, "refusal accepts only calls with a softcap"
     cap = torch.full((), a.softcap, dtype=torch.float32, device=a.q.device)  # torch.tensor would wait for the device
 
     def capped(score: Array, b: Array, h: Array, i: Array, j: Array) -> Array:
@@ -73,12 +72,12 @@ attention.copies = alignment.copies  # type: ignore[attr-defined]
 
 @cache
 def compiled() -> Any:
-    """One program for all shapes; where PyTorch makes no more programs it raises, and does not make all scores."""
+    """One compiled function for all shapes. At the recompilation limit it raises: an eager run stores all scores."""
     return torch.compile(flex_attention, dynamic=True, fullgraph=True)
 
 
 def block_mask(a: Attention) -> BlockMask:
-    """The band: of each block of queries, which blocks of keys it sees in part, and which as a whole."""
+    """The block mask of the band: which blocks of keys each block of queries sees in part, and which in full."""
     queries, keys, device = a.q.shape[2], a.k.shape[2], a.q.device
     left = queries + keys + abs(a.offset) if a.left is None else a.left
     right = queries + keys + abs(a.offset) if a.right is None else a.right
@@ -101,12 +100,12 @@ def block_mask(a: Attention) -> BlockMask:
 
 
 def _listed(chosen: Array) -> tuple[Array, Array]:
-    """How many blocks of each row are chosen, and their places, those first."""
+    """The number of chosen blocks of each row, and the indices of blocks, chosen ones first."""
     places = torch.argsort(chosen.to(torch.int8), dim=1, descending=True, stable=True)
     return chosen.sum(1, dtype=torch.int32)[None, None], places.to(torch.int32)[None, None]
 
 
 def _sees_something(a: Attention) -> bool:
-    """Whether each query sees a key: the first one looks no less far ahead, and the last one no less far back."""
+    """Whether each query sees a key: the first query needs enough reach to the right, and the last one to the left."""
     ahead = a.right is None or a.offset + a.right >= 0
     return ahead and (a.left is None or a.q.shape[2] - 1 + a.offset - a.left <= a.k.shape[2] - 1)

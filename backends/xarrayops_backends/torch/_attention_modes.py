@@ -1,4 +1,4 @@
-"""What follows a call: gradients, transforms of torch.func, compilers and autocast; and what each of them rules out."""
+"""The modes of a call (gradients, transforms of torch.func, compilation, autocast) and what each of them excludes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from xarrayops.plugin import Array, Attention, constant_while_tracing
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
 _AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))
-"""The devices that have autocast: the compiler of PyTorch 2.9 does not trace the question."""
+"""The devices with autocast: torch.compile of PyTorch 2.9 does not trace the query."""
 
 
 def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
-    """What speaks against any fused kernel of attention: of derivatives, only the gradient is known."""
+    """Why no fused attention kernel can serve the call: their only derivative is the gradient."""
     if a.softcap is not None and not has_softcap:
-        return "it has no softcap"
+        return "it does not support a softcap"
     if (stranger := elsewhere(a)) is not None:
         return stranger
     if not a.q.numel() or not a.k.numel() or not a.v.numel():
-        return "it takes no empty arrays"
+        return "it does not accept empty arrays"
     if a.return_lse and requires_grad(a):
         return "its logsumexp has no gradient"
     if a.bias is not None and a.bias.requires_grad and torch.is_grad_enabled():
-        return "it gives no gradient to the bias"
+        return "it does not give a gradient of the bias"
     if is_compiling():
         return None
     if torch.autograd.forward_ad._current_level >= 0:
@@ -37,22 +37,22 @@ def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
     if transforms():
         levels = [level.key() for level in torch._C._functorch.get_interpreter_stack()]
         if levels != [torch._C._functorch.TransformType.Grad]:
-            return "of the transforms of torch.func it knows only grad, once"
+            return "of the transforms of torch.func it supports only grad, not nested"
     return None
 
 
 def elsewhere(a: Attention) -> str | None:
-    """What lies on another device than q: the kernels read it all the same, as if it were there."""
+    """Raise if an argument is on another device than q: the kernels would read its address on the device of q."""
     place = a.q.device
     for name in ("k", "v", "mask", "bias"):
         x = getattr(a, name)
         if x is not None and x.device != place:
-            return f"{name} lies on {x.device}, and q on {place}. Instead: xo.to_device({name}, {str(place)!r})"
+            return f"{name} is on {x.device}, and q on {place}. Instead: xo.to_device({name}, {str(place)!r})"
     return None
 
 
 def on_one_device(a: Attention) -> Attention:
-    """The call with lengths and offsets on the device of q: they may lie on the CPU, where they can be read."""
+    """The call with lengths and offsets on the device of q: callers may keep them on the CPU."""
     given = {name: getattr(a, name) for name in ("q_lengths", "kv_lengths", "offset")}
     moved: dict[str, Any] = {
         name: x.to(a.q.device, non_blocking=True) for name, x in given.items() if isinstance(x, torch.Tensor)
@@ -61,38 +61,38 @@ def on_one_device(a: Attention) -> Attention:
 
 
 def requires_grad(a: Attention) -> bool:
-    """Whether gradients of the call will be asked for."""
+    """Whether the call needs gradients."""
     if not torch.is_grad_enabled():
         return False
     return a.q.requires_grad or a.k.requires_grad or a.v.requires_grad or (a.bias is not None and a.bias.requires_grad)
 
 
 def recomputed(a: Attention, block: Callable[..., Any]) -> Callable[..., Any]:
-    """block, whose inner values are computed anew for the gradient; transforms of torch.func refuse the hooks of it."""
+    """The function, whose gradient recomputes inner values; transforms of torch.func do not support its hooks."""
     if not requires_grad(a) or (not is_compiling() and transforms()):
         return block
     return partial(checkpoint, block, use_reentrant=False, preserve_rng_state=False)
 
 
 def is_followed(*arrays: Array | None) -> bool:
-    """Whether gradients, transforms or a compiler follow the values, so that none must be written over."""
+    """Whether gradients, transforms or a compiler record the values, so that none may be overwritten."""
     if is_compiling() or transforms() or torch.autograd.forward_ad._current_level >= 0:
         return True
     return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arrays)
 
 
 def is_batched(*gradients: Array) -> bool:
-    """Whether vmap, which cannot write into an array that has no batch, stands for several gradients."""
+    """Whether vmap computes several gradients at once; it cannot write into an array without its batch axis."""
     return transforms() or any("Batched" in str(torch._C._dispatch_keys(x)) for x in gradients)
 
 
 def transforms() -> bool:
-    """Whether a transform of torch.func runs."""
+    """Whether a transform of torch.func is active."""
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def unrounded(x: Array) -> AbstractContextManager[Any]:
-    """No autocast, which computes products in less than the dtype that the caller chose."""
+    """A context without autocast, which would compute products in a lower precision than the caller's dtype."""
     device = x.device.type
     if device in _AUTOCAST and torch.is_autocast_enabled(device):
         return torch.autocast(device, enabled=False)
@@ -100,28 +100,28 @@ def unrounded(x: Array) -> AbstractContextManager[Any]:
 
 
 def has_lengths(a: Attention) -> bool:
-    """Whether rows of the batch end early."""
+    """Whether batch rows have lengths."""
     return a.kv_lengths is not None or a.q_lengths is not None
 
 
 def can_read_lengths(a: Attention) -> bool:
-    """Whether the lengths have values, which cost no wait: then nothing is computed for padding."""
+    """Whether the lengths can be read without a wait; then padding is not computed."""
     lengths = [x for x in (a.q_lengths, a.kv_lengths) if x is not None]
     return bool(a.q.shape[0]) and not is_traced() and all(_is_plain(x) and x.is_cpu for x in lengths)
 
 
 def has_address(x: Array) -> bool:
-    """Whether x has an address that may be asked for; a mode of dispatch alone, as a counter, takes none away."""
+    """Whether the address of x can be read; an active dispatch mode, such as a FLOP counter, does not prevent that."""
     return not is_compiling() and not torch._C._get_tracing_state() and _is_plain(x)
 
 
 def is_traced() -> bool:
-    """Whether operations are recorded, so that arrays have no values."""
+    """Whether operations are traced, so that arrays have no values."""
     return bool(is_compiling() or torch._C._get_tracing_state() or torch._C._len_torch_dispatch_stack())
 
 
 def _is_plain(x: Array) -> bool:
-    """Whether x is a tensor of memory, and not one that stands for another."""
+    """Whether x is a plain tensor with memory, not a wrapper."""
     return type(x) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
@@ -136,11 +136,11 @@ def generation(device: torch.device) -> int:
 
 @constant_while_tracing
 def cudnn_version() -> int:
-    """The version of cuDNN, 0 without one; PyTorch's compiler refuses functions of its own that give numbers."""
+    """The version of cuDNN, 0 without one; torch.compile does not trace PyTorch's function for it."""
     return torch.backends.cudnn.version() or 0  # type: ignore[no-untyped-call]
 
 
 @constant_while_tracing
 def is_switched_on(kernel: str) -> bool:
-    """Whether the user lets PyTorch take that kernel: ``torch.backends.cuda.enable_*_sdp`` and ``sdpa_kernel``."""
+    """Whether the user allows that kernel: ``torch.backends.cuda.enable_*_sdp`` and ``sdpa_kernel``."""
     return bool(getattr(torch.backends.cuda, f"{kernel}_sdp_enabled")())

@@ -1,8 +1,8 @@
-"""The flash-attn package, where it is installed: FlashAttention 2, 3 (Hopper) and 4 (Hopper and Blackwell).
+"""The flash-attn package, if installed: FlashAttention 2, 3 (Hopper) and 4 (Hopper and Blackwell).
 
-It has what PyTorch's build of FlashAttention-2 lacks: a softcap, and the kernels of later GPUs. It is imported when a
-call on CUDA first asks for it. Signatures are those of flash_attn_interface.py, hopper/flash_attn_interface.py and
-cute/interface.py of its sources; what a version returns is read from its signature. No GPU has run this file yet.
+Unlike PyTorch's build of FlashAttention-2 it has a softcap, and kernels for later GPUs. The first call on CUDA that may
+use it imports it. Signatures are those of flash_attn_interface.py, hopper/flash_attn_interface.py and cute/interface.py
+of its sources; the signature of a version determines what it returns. Not yet tested on a GPU.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from xarrayops_backends.torch import (
 )
 
 MODULES = {"4": "flash_attn.cute", "3": "flash_attn_interface", "2": "flash_attn"}
-"""Where each version is found."""
+"""The module and the function of each version."""
 PREFERRED = {8: ("2",), 9: ("3", "4", "2"), 10: ("4", "2")}
-"""Versions by the generation of the GPU, the best one first."""
+"""Versions by the major compute capability of the GPU, the best one first."""
 LSE = ("return_attn_probs", "return_lse", "return_softmax_lse")
-"""The names of the argument that asks for the logsumexp."""
+"""The names of the argument that requests the logsumexp."""
 FEW_QUERIES = 16
-"""For fewer, PyTorch's own build splits the keys over the GPU, which here is a matter of other functions."""
+"""With fewer queries PyTorch's build splits the keys over the GPU; the package does that only in other functions."""
 
 
 class Package(NamedTuple):
@@ -41,13 +41,13 @@ class Package(NamedTuple):
 
     @property
     def lse(self) -> str | None:
-        """The argument that asks for the logsumexp."""
+        """The argument that requests the logsumexp."""
         return next((name for name in LSE if name in self.arguments), None)
 
 
 @cache
 def package(major: int) -> Package | str:
-    """The best version for GPUs of that generation, or why there is none."""
+    """The best version for GPUs of that compute capability, or why there is none."""
     reasons = []
     for version in PREFERRED.get(major, ()):
         try:
@@ -61,7 +61,7 @@ def package(major: int) -> Package | str:
             reasons.append(f"{MODULES[version]}: {error}")
         else:
             return Package(version, function, frozenset(signature(function).parameters))
-    return "; ".join(reasons) or f"the flash-attn package serves no GPUs of compute capability {major}"
+    return "; ".join(reasons) or f"the flash-attn package does not support GPUs of compute capability {major}"
 
 
 def refusal(call: Call) -> str | None:
@@ -70,15 +70,15 @@ def refusal(call: Call) -> str | None:
     if not a.q.is_cuda:
         return "it serves CUDA"
     if is_compiling():
-        return "not every version of it can be traced"
+        return "some versions of it cannot be traced"
     follows = modes.requires_grad(a)
     reason = flash.halves_refusal(a, 192 if follows else 256) or modes.refusal(a, has_softcap=True)
     if reason is not None:
         return reason
     if modes.has_lengths(a):
-        return "it takes no lengths"
+        return "it does not accept lengths"
     if a.q.shape[2] < FEW_QUERIES:
-        return f"PyTorch's own build is better for fewer than {FEW_QUERIES} queries"
+        return f"PyTorch's own build is faster for fewer than {FEW_QUERIES} queries"
     limits = flash.band(a)
     if isinstance(limits, str):
         return limits
@@ -88,18 +88,18 @@ def refusal(call: Call) -> str | None:
     if a.softcap is not None and "softcap" not in found.arguments:
         return "this version has no softcap"
     if a.return_lse and found.lse is None:
-        return "this version gives no logsumexp"
+        return "this version does not return the logsumexp"
     if (
         found.version == "4"
         and follows
         and (a.softcap is not None or (flash.hides(limits) and not flash.is_causal(limits)))
     ):
-        return "FlashAttention-4 has no gradients of a softcap or a window everywhere"
+        return "FlashAttention-4 lacks gradients of a softcap or a window on some GPUs"
     return None
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
-    """Serve what `refusal` lets pass: views go in as they are, packed projections too."""
+    """Attention for calls that `refusal` accepts, without copies of views such as packed projections."""
     a = alignment.all_aligned(a)
     limits, found = flash.band(a), package(modes.generation(a.q.device))
     assert isinstance(limits, flash.Band)

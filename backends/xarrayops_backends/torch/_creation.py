@@ -14,7 +14,7 @@ from xarrayops_backends.torch._wide import WIDE, _by_bits
 
 
 def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None, copy: bool | None = None) -> Array:
-    """torch.asarray cuts an array off its graph and moves it to the default device (pytorch#150199)."""
+    """torch.asarray detaches an array from its graph and moves it to the default device (pytorch#150199)."""
     if isinstance(obj, np.ndarray) and not (obj.flags.writeable and min(obj.strides, default=0) >= 0):
         if copy is False:
             raise ValueError("PyTorch has neither read-only memory nor negative strides, and copy=False")
@@ -36,7 +36,7 @@ def _holds_tensors(obj: Any) -> bool:
 
 
 def _stacked(obj: Any) -> Array:
-    """PyTorch makes no tensor of a sequence of tensors, and takes single elements off their graph."""
+    """PyTorch cannot create a tensor of a sequence of tensors, and detaches single elements from their graph."""
     if not isinstance(obj, (list, tuple)):
         return torch.as_tensor(obj)
     members = [_stacked(member) for member in obj]
@@ -79,17 +79,17 @@ def linspace(
 
 
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
-    """torch.meshgrid defaults to ij and refuses to be given no array."""
+    """torch.meshgrid defaults to ij and raises without an array."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
     return tuple(torch.meshgrid(*arrays, indexing=indexing)) if arrays else ()
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """torch.tril calls k otherwise and lacks wide unsigned integers."""
+    """torch.tril has another name for k and lacks wide unsigned integers."""
     return _by_bits(torch.tril, x, k)
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """torch.triu calls k otherwise and lacks wide unsigned integers."""
+    """torch.triu has another name for k and lacks wide unsigned integers."""
     return _by_bits(torch.triu, x, k)

@@ -1,4 +1,4 @@
-"""The memory of GPUs as PyTorch's allocator has it, and the switches that decide on precision."""
+"""The memory of GPUs, from PyTorch's allocator, and the switches that affect precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 def free_bytes(device: torch.device, /) -> int | None:
-    """What the driver has left, and what the allocator keeps without using it."""
+    """The free memory that the driver reports, plus the unused memory that the allocator keeps."""
     if device.type != "cuda":
         return None
     free, _ = torch.cuda.mem_get_info(device)
@@ -18,13 +18,13 @@ def free_bytes(device: torch.device, /) -> int | None:
 
 
 def release_memory(device: torch.device, /) -> None:
-    """What the allocator keeps without using it; where CUDA was never started, there is nothing."""
+    """Free the unused memory that the allocator keeps; without a CUDA context there is none."""
     if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
 
 
 def peak_bytes(device: torch.device, call: Callable[[], Any], /) -> int | None:
-    """As the allocator counts the bytes of its blocks in use."""
+    """The peak of the allocator's bytes in use."""
     if device.type != "cuda":
         return None
     torch.cuda.synchronize(device)
@@ -35,9 +35,9 @@ def peak_bytes(device: torch.device, call: Callable[[], Any], /) -> int | None:
 
 
 def precision_switches() -> dict[str, str]:
-    """Those of CUDA's products and of cuDNN: TF32, and sums in the dtype of their terms.
+    """The switches of matrix products on CUDA and of cuDNN: TF32, and reduced-precision sums.
 
-    ``allow_tf32`` raises where somebody used the newer names before, so the newer names are asked.
+    This reads the newer names, because ``allow_tf32`` raises once any code has used them.
     """
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     known = {
@@ -51,8 +51,8 @@ def precision_switches() -> dict[str, str]:
 
 
 def _asked(ask: Callable[[], Any]) -> Any:
-    """The value of a switch; None where this version of PyTorch has none of that name, or refuses to say."""
-    with warnings.catch_warnings():  # PyTorch 2.9 warns whoever reads a switch by its older name
+    """The value of a switch; None if this version of PyTorch lacks the name, or raises."""
+    with warnings.catch_warnings():  # PyTorch 2.9 warns about reads of the older names
         warnings.simplefilter("ignore")
         try:
             return ask()

@@ -1,4 +1,4 @@
-"""Devices, versions, and what the namespace says of itself."""
+"""Devices, versions, and the inspection API of the namespace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import torch
 from xarrayops.errors import available_names
 from xarrayops.plugin import Array, Device
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _DTYPE_OF, _SIGNED, _UNSIGNED
-from xarrayops_backends.torch._xla import INSTALLED as XLA_INSTALLED, refining
 
 _REAL = (torch.float32, torch.float64)
 _COMPLEX = (torch.complex64, torch.complex128)
@@ -25,7 +24,7 @@ _KINDS: dict[str, tuple[torch.dtype, ...]] = {
 
 
 def versions() -> dict[str, str]:
-    """PyTorch, and the CUDA or ROCm that it was built for."""
+    """The versions of PyTorch, and of the CUDA or ROCm that it was built for."""
     found = {"torch": str(torch.__version__), "cuda": torch.version.cuda, "hip": torch.version.hip}
     if torch.version.cuda and torch.backends.cudnn.is_available():  # type: ignore[no-untyped-call]
         found["cudnn"] = str(torch.backends.cudnn.version())  # type: ignore[no-untyped-call]
@@ -33,7 +32,7 @@ def versions() -> dict[str, str]:
 
 
 def devices() -> list[Device]:
-    """The CPU, then the GPUs that PyTorch sees: kind rocm where it was built on HIP."""
+    """The CPU, then the GPUs that PyTorch sees, of kind rocm if it was built on HIP."""
     kind = "rocm" if torch.version.hip else "cuda"
     gpus = [
         Device(kind, f"cuda:{i}", torch.device("cuda", i), torch.cuda.get_device_name(i))
@@ -43,7 +42,7 @@ def devices() -> list[Device]:
 
 
 def device_attributes(device: torch.device, /) -> dict[str, int | str]:
-    """Of a GPU; PyTorch gives clocks in kHz, and not every build gives all."""
+    """The attributes of a GPU. Clock rates are in kHz; some builds lack attributes."""
     if device.type != "cuda":
         return {}
     known = torch.cuda.get_device_properties(device)
@@ -59,13 +58,8 @@ def device_attributes(device: torch.device, /) -> dict[str, int | str]:
     return {name: value for name, value in found.items() if value}
 
 
-def refine(x: Array, /) -> str | None:
-    """A tensor on an XLA device belongs to PyTorch/XLA."""
-    return "torch_xla" if x.device.type == "xla" else None
-
-
 def as_device(device: Any, /) -> torch.device:
-    """A device that exists, in one spelling: PyTorch holds "cuda" and "cuda:0" for different ones."""
+    """An existing device with its index: for PyTorch "cuda" and "cuda:0" are not equal."""
     try:
         native = torch.device(device)
         if native.type == "cuda":
@@ -93,10 +87,6 @@ def to_device(x: Array, device: Any, /) -> Array:
     return x.to(device)
 
 
-if XLA_INSTALLED:
-    to_device = refining("to_device", to_device)
-
-
 def is_lazy(x: Array, /) -> bool:
     """PyTorch runs eagerly."""
     return False
@@ -108,25 +98,25 @@ def compute(*arrays: Array) -> tuple[Array, ...]:
 
 
 def synchronize(*arrays: Array) -> None:
-    """Wait for the GPUs that hold the arrays; no other is touched, so CUDA is not started for nothing."""
+    """Wait only for the GPUs that hold the arrays, so that no other CUDA context is created."""
     for native in {x.device for x in arrays if x.is_cuda}:
         torch.cuda.synchronize(native)
 
 
 class _Info:
-    """The inspection API. array-api-compat's allocates on every device name to see what exists and always says cpu."""
+    """The inspection API. That of array-api-compat allocates on every device to find it and always reports cpu."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Eagerly, shapes may depend on data; PyTorch allows 64 dimensions."""
+        """In eager mode shapes may depend on data; PyTorch allows 64 dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> torch.device:
-        """The device that creation functions use now."""
+        """The current default device of creation functions."""
         native = torch.get_default_device()
         return torch.device("cuda", 0) if native == torch.device("cuda") else native
 
     def devices(self) -> tuple[torch.device, ...]:
-        """The devices that exist."""
+        """The existing devices."""
         found = [each.native for each in devices()]
         default = self.default_device()
         return (*found,) if default in found else (*found, default)
@@ -146,7 +136,7 @@ class _Info:
         kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
         unknown = [each for each in kinds if each not in _KINDS]
         if unknown:
-            raise ValueError(f"no kind of dtypes is called {unknown[0]!r}; there are {', '.join(_KINDS)}")
+            raise ValueError(f"unknown kind of dtypes:  {unknown[0]!r}; there are {', '.join(_KINDS)}")
         wanted = {dtype for each in kinds for dtype in _KINDS[each]}
         return {name: dtype for name, dtype in _DTYPE_OF.items() if dtype in wanted and _holds(device, dtype)}
 

@@ -31,14 +31,14 @@ _WIDE_PROMOTION = {
         for pair in ((a, b), (b, a))
     },
 }
-"""PyTorch refuses to promote its wide unsigned integers (pytorch#58734)."""
+"""PyTorch does not promote its wide unsigned integers (pytorch#58734)."""
 _COMPLEX_OF = {
     torch.float16: torch.complex64,
     torch.bfloat16: torch.complex64,
     torch.float32: torch.complex64,
     torch.float64: torch.complex128,
 }
-"""A table, for Dynamo does not trace dtype.to_complex, which moreover gives float16 a half complex of few kernels."""
+"""A table: Dynamo does not trace dtype.to_complex, which also maps float16 to a half complex with few kernels."""
 _REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 _SCALARS = (bool, int, float, complex)
 
@@ -57,7 +57,7 @@ def dtype_name(dtype: Any, /) -> str | None:
 
 
 def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
-    """The dtype that arrays of two dtypes promote to, whatever their ranks."""
+    """The promoted dtype of two dtypes, whatever the ranks of the arrays."""
     if a is b or b is torch.bool:
         return a
     if a is torch.bool:
@@ -78,7 +78,7 @@ def _with_scalar(dtype: torch.dtype, scalar: complex) -> torch.dtype:
 
 
 def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
-    """Promotion by dtype alone: PyTorch's own looks at ranks, takes no dtypes and refuses wide unsigned integers."""
+    """Promotion by dtype only: PyTorch's function depends on ranks, and rejects dtypes and wide unsigned integers."""
     scalars = [each for each in arrays_and_dtypes if isinstance(each, _SCALARS)]
     dtypes = [getattr(each, "dtype", each) for each in arrays_and_dtypes if not isinstance(each, _SCALARS)]
     if not dtypes:
@@ -87,7 +87,7 @@ def result_type(*arrays_and_dtypes: Any) -> torch.dtype:
 
 
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:
-    """By the promotion rules: torch.can_cast allows every cast within a kind, int64 to int8 included."""
+    """Follows the promotion rules: torch.can_cast allows every cast within a kind, such as int64 to int8."""
     dtype = getattr(from_, "dtype", from_)
     try:
         return _promote(dtype, to) is to
@@ -97,7 +97,7 @@ def can_cast(from_: Any, to: torch.dtype, /) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _IntegerLimits:
-    """torch.iinfo with the dtype itself where PyTorch gives its name."""
+    """torch.iinfo with the dtype itself; PyTorch gives its name."""
 
     bits: int
     max: int
@@ -106,7 +106,7 @@ class _IntegerLimits:
 
 
 def finfo(type: Any, /) -> FloatLimits:
-    """Limits whose dtype is a dtype; arrays are accepted too."""
+    """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
     real = _REAL_OF.get(dtype, dtype)
     info = torch.finfo(real)
@@ -114,14 +114,14 @@ def finfo(type: Any, /) -> FloatLimits:
 
 
 def iinfo(type: Any, /) -> _IntegerLimits:
-    """Limits whose dtype is a dtype; arrays are accepted too."""
+    """The limits, with the dtype itself; arrays are accepted too."""
     dtype = getattr(type, "dtype", type)
     info = torch.iinfo(dtype)
     return _IntegerLimits(info.bits, info.max, info.min, dtype)
 
 
 def _accumulator(dtype: torch.dtype, asked: torch.dtype | None) -> tuple[torch.dtype, torch.dtype]:
-    """(the dtype to sum or multiply in, the dtype of the result) for a sum or product."""
+    """The dtype of the computation and the dtype of the result of a sum or product."""
     if asked is None:
         unsigned = dtype in _UNSIGNED
         asked = torch.uint64 if unsigned else dtype if dtype.is_floating_point or dtype.is_complex else torch.int64
@@ -142,13 +142,13 @@ def _can_hold(dtype: torch.dtype, number: int) -> bool:
 
 
 def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
-    """Two operands, one of which may be a Python scalar, as arrays of their common dtype."""
+    """Two operands, one of which may be a Python scalar, as arrays of their promoted dtype."""
     dtype = result_type(x1, x2)
     return _tensor(x1, dtype, x2), _tensor(x2, dtype, x1)
 
 
 def astype(x: Array, dtype: torch.dtype, /, *, copy: bool = True, device: Any = None) -> Array:
-    """A complex array is not silently stripped of its imaginary part, as the standard advises."""
+    """A cast that does not silently drop imaginary parts, as the standard advises."""
     if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise Unsupported(f"{x.dtype} to {dtype} would drop the imaginary part. Instead: xo.real(x) first")
     return x.to(device=x.device if device is None else device, dtype=dtype, copy=copy)

@@ -1,4 +1,4 @@
-"""Elementwise functions: promotion by dtype alone, Python scalars on either side, wide unsigned integers."""
+"""Elementwise functions: promotion by dtype only, Python scalars on either side, wide unsigned integers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _binary(
     promotes: bool = True,
     hard: frozenset[torch.dtype] = WIDE,
 ) -> _Binary:
-    """native with the standard's promotion; `wide` serves two arrays of one of the `hard` dtypes, in place of native.
+    """The native function with the standard's promotion; `wide` replaces it for two arrays of one of the `hard` dtypes.
 
-    Where the dtypes agree, two type tests and two dtype look-ups are all that is added. PyTorch lets a 0-d array give
-    way to another's dtype of the same kind; so ranks that differ are cast first. ``takes_scalar`` says where native
-    takes a Python scalar itself ("both", "second" or "no"), ``promotes`` whether it promotes at all.
+    For equal dtypes this adds two type tests and two dtype look-ups. In PyTorch the dtype of a 0-d array yields to
+    another dtype of the same kind, so arrays of different ranks are cast first. ``takes_scalar`` is the position where
+    native accepts a Python scalar ("both", "second" or "no"), ``promotes`` whether it promotes.
     """
     hard = hard if wide else frozenset()
     scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
@@ -55,7 +55,7 @@ def _binary(
 
 
 def _unary(native: _Unary, wide: _Unary) -> _Unary:
-    """native, except for the wide unsigned integers that it lacks."""
+    """The native function, with a replacement for wide unsigned integers."""
 
     def function(x: Array, /) -> Array:
         return native(x) if x.dtype not in WIDE else wide(x)
@@ -66,22 +66,22 @@ def _unary(native: _Unary, wide: _Unary) -> _Unary:
 
 
 def _wrapping(native: _Binary) -> _Binary:
-    """native by way of wider signed values: arithmetic modulo 2**n is the same."""
+    """The native function on wider signed values: arithmetic modulo 2**n is the same."""
     return lambda x1, x2: native(_value(x1), _value(x2)).to(x1.dtype)
 
 
 def _ordering(native: _Binary) -> _Binary:
-    """A comparison by way of signed integers in the same order."""
+    """A comparison of signed integers in the same order."""
     return lambda x1, x2: native(_rank(x1), _rank(x2))
 
 
 def _choosing(native: _Binary) -> _Binary:
-    """maximum or minimum by way of signed integers in the same order."""
+    """maximum or minimum of signed integers in the same order."""
     return lambda x1, x2: _unrank(native(_rank(x1), _rank(x2)), x1.dtype)
 
 
 def _testing(native: _Binary) -> _Binary:
-    """A logical function by way of the same bits."""
+    """A logical function of the same bits as signed integers."""
     return lambda x1, x2: native(_bits(x1), _bits(x2))
 
 
@@ -122,19 +122,19 @@ square = _unary(torch.square, lambda x: torch.multiply(x, x))
 
 
 def imag(x: Array, /) -> Array:
-    """torch.imag refuses real arrays; the standard leaves them to us: zeros, as NumPy has it."""
+    """torch.imag rejects real arrays; the standard leaves them open: zeros, as in NumPy."""
     return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
 
 
 def sign(x: Array, /) -> Array:
-    """torch.sign has no complex numbers (torch.sgn does), drops NaN and lacks wide integers."""
+    """torch.sign rejects complex numbers (torch.sgn accepts them), drops NaN and lacks wide integers."""
     if x.is_floating_point():
         return torch.where(torch.isnan(x), x, torch.sign(x))
     return torch.ne(x, 0).to(x.dtype) if x.dtype in WIDE else torch.sgn(x)
 
 
 def round(x: Array, /) -> Array:
-    """torch.round has no complex numbers (pytorch#58743)."""
+    """torch.round rejects complex numbers (pytorch#58743)."""
     return torch.complex(torch.round(x.real), torch.round(x.imag)) if x.is_complex() else torch.round(x)
 
 
@@ -147,15 +147,15 @@ def acos(x: Array, /) -> Array:
 
 
 def expm1(x: Array, /) -> Array:
-    """torch.expm1 computes exp(x) - 1 for complex numbers: no digits near zero and wrong at infinity."""
+    """torch.expm1 computes exp(x) - 1 for complex numbers: inaccurate near zero and wrong at infinity."""
     if not x.is_complex():
         return torch.expm1(x)
     a, b = x.real, x.imag
     grown, exp = torch.expm1(a) + 0.0, torch.exp(a)
     real = grown * torch.cos(b) - 2 * torch.square(torch.sin(b / 2))
     imag = exp * torch.sin(b)
-    # The sum with 0.0 makes +0 of -0, as the standard has it. C99 G.6.3.1 for the rest: exp(-inf) = 0 whatever the
-    # angle, exp(+inf) keeps a real infinity without one.
+    # Adding 0.0 turns -0 into +0, as the standard requires. All else follows C99 G.6.3.1: exp(-inf) = 0 at any angle,
+    # exp(+inf) keeps a real infinity at angle 0.
     endless = ~torch.isfinite(b)
     real = torch.where(endless & torch.isinf(a), torch.where(a < 0, -1.0, math.inf), torch.where(b == 0, grown, real))
     imag = torch.where(endless & (a == -math.inf), 0.0, torch.where(b == 0, b, imag))
@@ -163,7 +163,7 @@ def expm1(x: Array, /) -> Array:
 
 
 def log1p(x: Array, /) -> Array:
-    """torch.log1p of a complex number loses an infinite modulus, and its angle, to NaN."""
+    """torch.log1p of a complex number gives NaN for an infinite modulus and its angle."""
     out = torch.log1p(x)
     if not x.is_complex():
         return out
@@ -173,7 +173,7 @@ def log1p(x: Array, /) -> Array:
 
 
 def tanh(x: Array, /) -> Array:
-    """torch.tanh of a complex infinity lets the angle choose the sign of zero, as C99 and unlike the standard."""
+    """torch.tanh of a complex infinity takes the sign of zero from the angle, as in C99 and unlike the standard."""
     out = torch.tanh(x)
     if not x.is_complex():
         return out
@@ -183,7 +183,7 @@ def tanh(x: Array, /) -> Array:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """torch.clamp refuses mixed bounds, drops NaN bounds (pytorch#172067) and promotes x to the dtype of the bounds."""
+    """torch.clamp rejects mixed bounds, drops NaN bounds (pytorch#172067) and promotes x to the dtype of the bounds."""
     if x.dtype in WIDE:
         ranked = (None if bound is None else _rank(_fitting(bound, x)) for bound in (min, max))
         return _unrank(clip(_rank(x), *ranked), x.dtype)
@@ -195,7 +195,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 def _held(bound: Any, dtype: torch.dtype) -> Any:
-    """A Python number as an integer dtype can say it: within its limits, without its fraction."""
+    """A Python number as an integer within the limits of the dtype, without its fraction."""
     if not isinstance(bound, (int, float)) or bound != bound or dtype.is_floating_point:
         return bound
     info = torch.iinfo(dtype)

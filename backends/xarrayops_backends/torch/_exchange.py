@@ -1,4 +1,4 @@
-"""Exchange: how PyTorch's memory looks to others, and what PyTorch can take in."""
+"""Exchange: the memory of tensors, and the memory that PyTorch can wrap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xarrayops_backends.torch._dtypes import as_dtype, dtype_name
 
 _from_dlpack: Any = torch.from_dlpack  # type: ignore[attr-defined]  # public, but not exported for type checkers
 _BITS = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
-"""What NumPy calls the bits of a dtype that it lacks."""
+"""The NumPy dtype for the bits of a dtype that NumPy lacks."""
 
 
 def _is_exported(dtype: torch.dtype) -> bool:
@@ -35,7 +35,7 @@ _NOT_EXPORTED = frozenset(dtype for dtype in _BITS if not _is_exported(dtype))
 
 
 def memory(x: Array, /) -> Memory | None:
-    """The storage of a dense tensor; a conjugated or negated view holds other values than its memory does."""
+    """The storage of a dense tensor; the values of a conjugated or negated view differ from its memory."""
     if x.layout is not torch.strided or x.device.type not in ("cpu", "cuda") or x.is_conj() or x.is_neg():
         return None
     try:
@@ -56,37 +56,37 @@ def memory(x: Array, /) -> Memory | None:
 
 
 def _has_tangent(x: Array) -> bool:
-    """Whether forward-mode differentiation goes through x."""
+    """Whether x carries a forward-mode tangent."""
     unpack: Callable[[Array], Any] = forward_ad.unpack_dual
     return unpack(x).tangent is not None
 
 
 def export_refusal(x: Array, /) -> str | None:
-    """A gradient cannot follow into another library."""
+    """A gradient cannot flow into another library."""
     if x.requires_grad:
-        return "x requires a gradient, which no other library follows. Instead: convert x.detach()"
+        return "x requires a gradient, which another library cannot record. Instead: convert x.detach()"
     if _has_tangent(x):
-        return "x carries a tangent, which no other library follows. Instead: convert x.detach()"
+        return "x carries a tangent, which another library cannot propagate. Instead: convert x.detach()"
     if x.layout is not torch.strided:
         return f"x has the layout {x.layout}. Instead: convert x.to_dense()"
     return None
 
 
 def import_refusal(dtype: str, /) -> str | None:
-    """PyTorch has no extended precision, strings or dates."""
+    """PyTorch has no dtypes for extended precision, strings or dates."""
     return dtype_refusal("PyTorch", as_dtype, dtype)
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """PyTorch knows no read-only tensor, no negative stride and no stride that is no multiple of the item."""
+    """PyTorch has no read-only tensors, no negative strides and no strides that split an item."""
     if memory.device != "cpu" and not memory.exported:
-        return f"memory of {memory.device} that its library does not hand out by DLPack as PyTorch takes it"
+        return f"memory of {memory.device} that its library does not export by DLPack in a form that PyTorch accepts"
     if import_refusal(memory.dtype) is not None:
         return f"memory of {memory.dtype}, a byte order that PyTorch lacks"
     if memory.readonly:
         return "read-only memory, which PyTorch would make writable"
     if memory.immutable and not forced:
-        return "memory that its library takes for immutable, while PyTorch would make it writable"
+        return "memory that its library assumes immutable, which PyTorch would make writable"
     if any(stride < 0 for stride in memory.strides):
         return "negative strides, which PyTorch lacks (pytorch#188023)"
     if not memory.is_aligned(memory.itemsize) or (memory.nbytes and any(s % memory.itemsize for s in memory.strides)):
@@ -98,7 +98,7 @@ def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """PyTorch ends the process on a negative stride (pytorch#188023), and makes read-only memory writable."""
+    """PyTorch aborts the process on a negative stride (pytorch#188023), and makes read-only memory writable."""
     flags = getattr(x, "flags", None)
     backward = any(stride < 0 for stride in getattr(x, "strides", None) or ())
     if not backward and getattr(flags, "writeable", True):
@@ -109,22 +109,22 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-    """DLPack; the owner's view of the bits for the dtypes that NumPy does not export."""
+    """By DLPack; for dtypes that NumPy does not export, through the owner's view of the bits."""
     dtype = as_dtype(memory.dtype)
     if dtype not in _BITS or memory.device != "cpu":
         return _from_dlpack(x)
-    with warnings.catch_warnings():  # copy=False asked for memory that its library takes for immutable
+    with warnings.catch_warnings():  # copy=False was requested, and the library of the memory assumes it immutable
         warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
         return torch.from_numpy(host().view(str(_BITS[dtype]).removeprefix("torch."))).view(dtype)
 
 
 def exporting(x: Array, /) -> AbstractContextManager[Any]:
-    """PyTorch hands out a tensor of the current device alone."""
+    """PyTorch exports only tensors of the current device."""
     return torch.cuda.device(x.device) if x.is_cuda else nullcontext()
 
 
 def packed(x: Array, /) -> Array:
-    """One copy, of conjugated and negated views too."""
+    """A copy, with conjugation and negation resolved."""
     return torch.empty_like(x, memory_format=torch.contiguous_format, requires_grad=False).copy_(x.detach())
 
 
@@ -153,23 +153,23 @@ def _stream(device: torch.device, pointer: int) -> Any:
 
 
 def outlive(x: Array, stream: int, /) -> bool:
-    """record_stream makes PyTorch's allocator wait for that stream."""
+    """record_stream: PyTorch's allocator waits for that stream before it reuses the memory."""
     x.record_stream(_stream(x.device, stream))
     return True
 
 
 def tie(x: Array, owner: object, /) -> Array:
-    """To the storage, which all views of x share, and what autograd has saved of them."""
+    """A weak reference to the storage, which all views of x and tensors saved by autograd share."""
     weakref.finalize(x.untyped_storage(), _nothing, owner).atexit = False
     return x
 
 
 def _nothing(owner: object) -> None:
-    """Whoever calls this lets go of its argument."""
+    """The caller releases its reference to x."""
 
 
 def try_as_numpy(x: Array, /) -> Any:
-    """PyTorch's own view, or its refusal; of a detached tensor, because x may be given other storage."""
+    """PyTorch's own view, or its error; of a detached tensor, because the storage of x may be replaced."""
     if x.requires_grad or _has_tangent(x):
         return None
     try:
@@ -179,9 +179,9 @@ def try_as_numpy(x: Array, /) -> Any:
 
 
 def try_from_numpy(a: Any, /) -> Array | None:
-    """PyTorch's own, which refuses the strides, byte orders and dtypes that it lacks.
+    """PyTorch's own view; it raises on strides, byte orders and dtypes that PyTorch lacks.
 
-    Not complex items, which NumPy aligns as their halves are, PyTorch as wholes.
+    Not for complex items, which NumPy aligns to half of the item size and PyTorch to the item size.
     """
     if not a.flags.behaved or a.dtype.kind == "c":
         return None
@@ -202,7 +202,7 @@ def to_numpy(x: Array, /) -> Any:
 
 
 def from_numpy(a: Any, device: Any, /) -> Array:
-    """A copy in C order and native byte order; what goes to another device is copied on the way alone."""
+    """A copy in C order and native byte order; a move to another device makes no second copy."""
     import numpy as np
 
     device = torch.get_default_device() if device is None else device
@@ -210,7 +210,7 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True if stays else None)
     dtype = as_dtype(a.dtype.name)
     bits = _BITS.get(dtype)
-    if not a.flags.writeable:  # only to be read, but PyTorch warns
+    if not a.flags.writeable:  # read only, but PyTorch warns
         a = views.over(a.ctypes.data, a.shape, a.strides, f"|V{a.itemsize}", readonly=False, owner=a).view(a.dtype)
     host = torch.from_numpy(a if bits is None else a.view(str(bits).removeprefix("torch.")))
     return (host if bits is None else host.view(dtype)).to(device)

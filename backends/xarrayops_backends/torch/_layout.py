@@ -1,4 +1,4 @@
-"""Layout: on the CPU by the host kernels over the tensor's own memory, on devices by PyTorch's own copies."""
+"""Layout: the host kernels copy tensors on the CPU, PyTorch those on other devices."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.layout import permute, views
 
 _BITS = {1: "u1", 2: "i2", 4: "i4", 8: "i8", 16: "c16"}
-"""NumPy's items of so many bytes, by which PyTorch takes the bits of dtypes that NumPy lacks."""
+"""NumPy dtypes by item size, for the bits of dtypes that NumPy lacks."""
 
 
 def memory_offset(x: Array, /) -> int:
-    """From the beginning of the storage."""
+    """The offset counts from the beginning of the storage."""
     return int(x.storage_offset() * x.itemsize)
 
 
 def contiguous(x: Array, /) -> Array:
-    """PyTorch copies transposed tensors at a fraction of memory's speed, but its autograd and compiler follow."""
+    """PyTorch copies transposed tensors below the memory bandwidth; autograd and torch.compile need its copy."""
     if x.layout is not torch.strided:
         raise Unsupported(f"a tensor of the layout {x.layout} has no strides. Instead: x.to_dense()")
     if x.is_contiguous():
@@ -26,14 +26,14 @@ def contiguous(x: Array, /) -> Array:
     if torch.compiler.is_compiling() or not _is_plain(x):
         return x.clone(memory_format=torch.contiguous_format)  # x.contiguous() needs the GPU of a FakeTensor
     strides = tuple(stride * x.itemsize for stride in x.stride())
-    # By its address: x.numpy() would forbid for good that the storage of x is resized.
+    # By address: x.numpy() would permanently forbid to resize the storage of x.
     source = views.over(x.data_ptr(), tuple(x.shape), strides, f"|V{x.itemsize}", readonly=True, owner=x)
-    # NumPy asks the kernel for large pages, PyTorch does not: in its own memory the copy would take thrice as long.
+    # NumPy requests huge pages, PyTorch does not: a copy into PyTorch's memory takes three times as long.
     return torch.from_numpy(permute.contiguous(source).view(_BITS[x.itemsize])).view(x.dtype)
 
 
 def _is_plain(x: Array) -> bool:
-    """Whether the values of x are just what its host memory holds, and nobody follows what becomes of them."""
+    """Whether host memory holds the values of x, and no gradient or transform records operations on them."""
     return (
         x.numel() > permute.SMALL
         and type(x) in (torch.Tensor, torch.nn.Parameter)
@@ -42,7 +42,7 @@ def _is_plain(x: Array) -> bool:
         and not (x.is_conj() or x.is_neg())
         and not (x.is_quantized or x._is_zerotensor())
         and not (torch._C._get_tracing_state() or torch.autograd.forward_ad._current_level >= 0)
-        and not torch._C._len_torch_dispatch_stack()  # a mode that records what is called, or fakes it
+        and not torch._C._len_torch_dispatch_stack()  # a dispatch mode, which records or fakes calls
         and not torch._C._functorch.is_functorch_wrapped_tensor(x)
     )
 
@@ -58,8 +58,8 @@ def pin_memory(x: Array, /) -> Array:
     """Page-locked by CUDA's or HIP's driver."""
     if x.device.type != "cpu":
         raise Unsupported(
-            f"x lies on {x.device}, and only host memory is pinned. Instead: xo.to_device(x, 'cpu') first"
+            f"x is on {x.device}, and only host memory can be pinned. Instead: xo.to_device(x, 'cpu') first"
         )
     if not torch.cuda.is_available():
-        raise Unsupported("there is no GPU that could read pinned memory. Instead: use x as it is")
+        raise Unsupported("there is no GPU that can read pinned memory. Instead: use x as it is")
     return x.pin_memory()

@@ -27,14 +27,16 @@ SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc
 def _product(x1: Array, x2: Array) -> Array:
     """The matrix product of two arrays of one integer dtype. On GPUs PyTorch has none (pytorch#44428).
 
-    There, limbs of 16 bits are multiplied as float64, exact for fewer than 2**21 terms, and summed modulo 2**64.
+    On GPUs limbs of 16 bits are multiplied as float64, exact for fewer than 2**21 terms, and summed modulo 2**64.
     """
     dtype = x1.dtype
     if not x1.is_cuda:
         return torch.matmul(_value(x1), _value(x2)).to(dtype)
     terms = x1.shape[-1]
     if terms >= 1 << 21:
-        raise Unsupported(f"an integer matrix product of {terms} terms is not exact on a GPU; move it to the CPU")
+        raise Unsupported(
+            f"an integer matrix product of {terms} terms is not exact on a GPU. Instead: move the arrays to the CPU"
+        )
     return _limb_product(x1.to(torch.int64), x2.to(torch.int64), -(-dtype.itemsize * 8 // _LIMB)).to(dtype)
 
 
@@ -54,20 +56,20 @@ _dense_matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """The product of dense arrays, promoting as the standard does; sparse layouts have their own kernels."""
+    """The product of dense arrays, with the standard's promotion; sparse layouts have their own kernels."""
     if x1.layout is not _STRIDED or x2.layout is not _STRIDED:
         return _of_layouts(x1, x2)
     dtype = x1.dtype
-    if dtype is x2.dtype and dtype not in _INTEGERS:  # at once, because a call that goes through another takes longer
+    if dtype is x2.dtype and dtype not in _INTEGERS:  # checked first, because a further call costs time
         return torch.matmul(x1, x2)
     return _dense_matmul(x1, x2)
 
 
 def _of_layouts(x1: Array, x2: Array) -> Array:
-    """By the sparse kernels, or by PyTorch where another layout, as that of nested tensors, is not dense."""
+    """The product by the sparse kernels, or by PyTorch for other layouts, such as nested tensors."""
     if x1.layout not in SPARSE_LAYOUTS and x2.layout not in SPARSE_LAYOUTS:
         return _dense_matmul(x1, x2)
-    untraced = "torch._dynamo" in sys.modules  # Dynamo takes the NumPy in the kernels for something it could trace
+    untraced = "torch._dynamo" in sys.modules  # Dynamo would try to trace the NumPy code of the kernels
     function: Any = torch.compiler.disable(_sparse_matmul) if untraced else _sparse_matmul  # type: ignore[no-untyped-call]
     return function(x1, x2)
 
@@ -77,7 +79,7 @@ def _sparse_matmul(x1: Array, x2: Array) -> Array:
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """torch.linalg.vecdot takes no integers, promotes nothing and broadcasts the axis that it contracts."""
+    """torch.linalg.vecdot rejects integers, does not promote and broadcasts the axis that it contracts."""
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
     x1, x2 = _pair(x1, x2)
@@ -87,7 +89,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
-    """torch.tensordot promotes nothing, lacks wide unsigned integers and broadcasts axes that it contracts."""
+    """torch.tensordot does not promote, lacks wide unsigned integers and broadcasts axes that it contracts."""
     x1, x2 = _pair(x1, x2)
     first, second = (list(range(x1.ndim - axes, x1.ndim)), list(range(axes))) if isinstance(axes, int) else axes
     for a, b in zip(first, second, strict=True):
@@ -106,19 +108,19 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
 
 
 def linalg_outer(x1: Array, x2: Array, /) -> Array:
-    """torch.outer promotes no wide unsigned integers."""
+    """torch.outer does not promote wide unsigned integers."""
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"outer takes vectors, not arrays of {x1.ndim} and {x2.ndim} dimensions")
     return multiply(x1.unsqueeze(1), x2)
 
 
 def linalg_trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    """torch.trace takes one matrix and no offset."""
+    """torch.trace accepts one matrix and no offset."""
     return _sum(torch.diagonal(x, offset=offset, dim1=-2, dim2=-1), axis=-1, dtype=dtype)
 
 
 def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """torch.linalg.cross promotes nothing and does not broadcast new dimensions (pytorch#39656)."""
+    """torch.linalg.cross does not promote, and does not broadcast new dimensions (pytorch#39656)."""
     x1, x2 = _pair(x1, x2)
     if not -min(x1.ndim, x2.ndim) <= axis < max(x1.ndim, x2.ndim):
         raise ValueError(f"axis {axis} is out of bounds for shapes {tuple(x1.shape)} and {tuple(x2.shape)}")
@@ -131,6 +133,6 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """torch.einsum promotes nothing."""
+    """torch.einsum does not promote."""
     dtype = result_type(*operands)
     return torch.einsum(subscripts, *(_value(x.to(dtype)) for x in operands)).to(dtype)

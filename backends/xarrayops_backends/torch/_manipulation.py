@@ -1,4 +1,4 @@
-"""Joining, repeating and reordering."""
+"""Functions that join, repeat and reorder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Arrays = tuple[Array, ...] | list[Array]
 
 
 def _alike(arrays: _Arrays) -> _Arrays:
-    """The arrays in their common dtype."""
+    """The arrays in their promoted dtype."""
     dtype = arrays[0].dtype
     if all(x.dtype is dtype for x in arrays):
         return arrays
@@ -24,24 +24,24 @@ def _alike(arrays: _Arrays) -> _Arrays:
 
 
 def concat(arrays: _Arrays, /, *, axis: int | None = 0) -> Array:
-    """torch.concat has no axis=None (pytorch#70925) and promotes no wide unsigned integers."""
+    """torch.concat has no axis=None (pytorch#70925) and does not promote wide unsigned integers."""
     if axis is None:
         arrays, axis = [x.reshape(-1) for x in arrays], 0
     return torch.concat(_alike(arrays), axis)
 
 
 def stack(arrays: _Arrays, /, *, axis: int = 0) -> Array:
-    """torch.stack promotes no wide unsigned integers."""
+    """torch.stack does not promote wide unsigned integers."""
     return torch.stack(_alike(arrays), axis)
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """PyTorch calls it unbind."""
+    """The name in PyTorch is unbind."""
     return torch.unbind(x, axis)
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """torch.broadcast_shapes raises RuntimeError where the standard asks for ValueError."""
+    """torch.broadcast_shapes raises RuntimeError, where the standard requires ValueError."""
     try:
         return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
     except RuntimeError as error:
@@ -49,7 +49,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
-    """torch.flip takes neither axis=None nor wide unsigned integers (pytorch#71210)."""
+    """torch.flip accepts neither axis=None nor wide unsigned integers (pytorch#71210)."""
     return _by_bits(torch.Tensor.flip, x, tuple(range(x.ndim)) if axis is None else axis)
 
 
@@ -61,7 +61,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
-    """torch.diff promotes nothing and lacks wide unsigned integers."""
+    """torch.diff does not promote and lacks wide unsigned integers."""
     if prepend is None and append is None and x.dtype not in WIDE:
         return torch.diff(x, n, axis)
     dtype = result_type(*(each for each in (x, prepend, append) if each is not None))

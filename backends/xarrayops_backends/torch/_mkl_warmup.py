@@ -1,9 +1,9 @@
-"""The first call of each function of MKL's vector library (VML), made while nothing else runs.
+"""A warm-up: the first call of each function of MKL's vector library (VML), while no other thread uses it.
 
-MKL 2024.2, which PyTorch brings, chooses the kernel of a function at its first call. Where several threads make that
-call at once, one of them may get a kernel of low accuracy, off by hundreds of units in the last place or more, for its
-part of the array and for that call alone (https://github.com/pytorch/pytorch/issues/188792). One element is calculated
-by one thread.
+MKL 2024.2, which PyTorch bundles, selects the kernel of a function at its first call. If several threads make that call
+concurrently, one of them may get a kernel of low accuracy, with an error of hundreds of units in the last place or
+more, for its part of the array and for that call only (https://github.com/pytorch/pytorch/issues/188792). PyTorch
+computes a single element on one thread.
 """
 
 import torch
@@ -12,11 +12,11 @@ _FUNCTIONS = (
     *(torch.acos, torch.asin, torch.atan, torch.cos, torch.erf, torch.erfc, torch.erfinv, torch.exp, torch.log),
     *(torch.log2, torch.log10, torch.sin, torch.sqrt, torch.tan, torch.tanh, torch.trunc),
 )
-"""Those that PyTorch hands to VML, as ATen/cpu/vml.h lists them."""
+"""The functions that PyTorch computes with VML, from ATen/cpu/vml.h."""
 
 
 def warm_up_mkl() -> None:
-    """Call each of them on one element of each of its dtypes: about a millisecond in all."""
+    """Call each function on one element of each of its dtypes: about a millisecond in total."""
     if torch.backends.mkl.is_available():  # type: ignore[no-untyped-call]
         for dtype in (torch.float32, torch.float64):
             one = torch.ones(1, dtype=dtype, device="cpu")

@@ -1,4 +1,4 @@
-"""Searching and picking elements by index."""
+"""Functions that search, and that select elements by index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits, _rank
 def searchsorted(
     x1: Array, x2: Any, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:
-    """torch.searchsorted promotes nothing, lacks wide integers and loses its way among NaN, which sort to the end."""
+    """torch.searchsorted does not promote, lacks wide integers and gives wrong positions among NaN, which sort last."""
     x1, x2 = _pair(x1, x2)
     sorter = None if sorter is None else sorter.to(torch.int64)
     if x1.dtype in WIDE:
@@ -30,37 +30,37 @@ def searchsorted(
 
 
 def _may_end_in_nan(x: Array, sorter: Array | None) -> bool:
-    """Whether a sorted vector has NaN. True too where a look at it would wait for a GPU or break a trace."""
+    """Whether a sorted vector may have NaN: True if the check would wait for a GPU or break a trace."""
     if not x.is_floating_point() or not x.shape[-1]:
         return False
     if torch.compiler.is_compiling() or x.device.type != "cpu":
         return True
     try:
         return math.isnan(x[-1 if sorter is None else sorter[-1]].item())
-    except RuntimeError:  # a fake or a batched tensor, which has no values to look at
+    except RuntimeError:  # a fake or a batched tensor, which has no values to read
         return True
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """torch.nonzero gives one matrix, takes 0-d arrays and lacks wide unsigned integers."""
+    """torch.nonzero returns one matrix, accepts 0-d arrays and lacks wide unsigned integers."""
     if x.ndim == 0:
         raise ValueError("nonzero does not take zero-dimensional arrays")
     return torch.nonzero(_bits(x), as_tuple=True)
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """torch.argsort is not stable unless asked."""
+    """torch.argsort is not stable by default."""
     return torch.argsort(x, dim=axis, descending=descending, stable=stable)
 
 
 def _from_start(indices: Array, extent: int) -> Array:
-    """Indices as PyTorch's gathers take them: int64, none negative (pytorch#146211)."""
+    """Indices as PyTorch's gathers require them: int64, none negative (pytorch#146211)."""
     indices = indices.to(torch.int64)
     return torch.where(indices < 0, indices + extent, indices)
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """torch.take flattens; torch.index_select takes neither negative nor short nor many-dimensional indices."""
+    """torch.take flattens; torch.index_select rejects negative, narrow and multi-dimensional indices."""
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
@@ -71,5 +71,5 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """torch.take_along_dim takes neither negative nor short indices (pytorch#146211)."""
+    """torch.take_along_dim rejects negative and narrow indices (pytorch#146211)."""
     return _by_bits(torch.take_along_dim, x, _from_start(indices, x.shape[axis]), dim=axis)

@@ -1,4 +1,4 @@
-"""Set functions, NaN and complex numbers included."""
+"""Set functions, for NaN and complex numbers too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits
 
 
 def _order(x: Array) -> Array:
-    """The permutation that sorts a vector, equal elements in their old order; complex numbers by parts."""
+    """The permutation of a stable sort of a vector; complex numbers sort by real, then imaginary part."""
     if x.is_complex():
         by_imag = torch.argsort(x.imag, stable=True)
         return by_imag[torch.argsort(x.real[by_imag], stable=True)]
@@ -21,7 +21,7 @@ def _order(x: Array) -> Array:
 
 
 def _grouped(x: Array) -> tuple[Array, Array, Array]:
-    """(the flat elements in order, their permutation, where a new value begins); NaN differs from NaN."""
+    """The flat elements sorted, their permutation, and where a new value begins; NaN differs from NaN."""
     flat = x.reshape(-1)
     order = _order(flat)
     ordered = _by_bits(torch.take_along_dim, flat, order)
@@ -31,13 +31,13 @@ def _grouped(x: Array) -> tuple[Array, Array, Array]:
 
 
 def _counted(first: Array) -> Array:
-    """How many elements each group has, from where the groups begin."""
+    """The number of elements of each group, from the marks of group starts."""
     begins = torch.nonzero(first).squeeze(-1)
     return torch.diff(begins, append=torch.full((1,), first.numel(), device=first.device))
 
 
 def _inverse(order: Array, first: Array, shape: tuple[int, ...]) -> Array:
-    """The group of each element of the array before it was sorted."""
+    """The group index of each element, in the original order."""
     inverse = torch.empty_like(order)
     inverse[order] = torch.cumsum(first, 0, dtype=torch.int64) - 1
     return inverse.reshape(shape)
@@ -51,7 +51,7 @@ def unique_all(x: Array, /) -> UniqueAllResult:
 
 
 def unique_counts(x: Array, /) -> UniqueCountsResult:
-    """torch.unique counts no NaN (pytorch#94106) and takes no complex numbers."""
+    """torch.unique does not count NaN (pytorch#94106) and rejects complex numbers."""
     if not x.is_floating_point() and not x.is_complex():
         return UniqueCountsResult(*torch.unique(x, return_counts=True))
     ordered, _, first = _grouped(x)
@@ -59,7 +59,7 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
 
 
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
-    """torch.unique takes no complex numbers, and NaN only by chance."""
+    """torch.unique rejects complex numbers, and handles NaN inconsistently."""
     if not x.is_floating_point() and not x.is_complex():
         return UniqueInverseResult(*torch.unique(x, return_inverse=True))
     ordered, order, first = _grouped(x)
@@ -67,7 +67,7 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
 
 
 def unique_values(x: Array, /) -> Array:
-    """torch.unique takes no complex numbers."""
+    """torch.unique rejects complex numbers."""
     if not x.is_complex():
         return torch.unique(x)
     ordered, _, first = _grouped(x)
@@ -75,9 +75,9 @@ def unique_values(x: Array, /) -> Array:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """torch.isin does not promote and takes neither bool nor complex nor wide unsigned integers."""
+    """torch.isin does not promote and rejects bool, complex and wide unsigned integers."""
     for number, other in ((x1, x2), (x2, x1)):
-        if type(number) is int and not _can_hold(other.dtype, number):  # else an error of PyTorch's
+        if type(number) is int and not _can_hold(other.dtype, number):  # PyTorch would raise
             return torch.full(getattr(x1, "shape", ()), invert, dtype=torch.bool, device=other.device)
     x1, x2 = _pair(x1, x2)
     if x1.is_complex():

@@ -1,6 +1,7 @@
-"""The entries of a sparse tensor as one vector of places and one of values, in PyTorch's own functions.
+"""The entries of a sparse tensor as a vector of flat indices and a vector of values, in PyTorch's own functions.
 
-On any device, and differentiable by the values as often as is asked. A place is the index of an element in C order.
+These functions work on any device and are differentiable with respect to the values, to any order. The flat index of an
+element is its index in C order.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ _SUMMED_AS = {torch.bool: torch.int64, torch.float16: torch.float32, torch.bfloa
 
 
 class Entries(NamedTuple):
-    """``places`` (n,) of int64 and ``values`` (n,), in any order, of an array of some shape."""
+    """The flat indices (n,) as int64 and the values (n,) of the entries of an array, in any order."""
 
-    places: Array
+    flat: Array
     values: Array
     shape: tuple[int, ...]
 
 
 def of_parts(p: Parts) -> Entries:
-    """Every item that parts hold; of bsr those of whole blocks."""
+    """All stored elements of the parts; for bsr all elements of the stored blocks."""
     if p.format == "coo":
         assert p.coords is not None
         steps = [math.prod(p.shape[axis + 1 :]) for axis in range(len(p.shape))]
-        places = sum(axis.to(torch.int64) * step for axis, step in zip(p.coords, steps, strict=True))
-        return Entries(places, p.data, p.shape)
+        flat = sum(axis.to(torch.int64) * step for axis, step in zip(p.coords, steps, strict=True))
+        return Entries(flat, p.data, p.shape)
     lines, across = lines_of(p), p.indices.to(torch.int64)
     rows, columns = (across, lines) if p.format == "csc" else (lines, across)
     if p.block is None:
@@ -42,14 +43,14 @@ def of_parts(p: Parts) -> Entries:
 
 
 def lines_of(p: Parts) -> Array:
-    """The compressed index of each entry, or block: its row, or for csc its column."""
+    """The compressed index of each entry or block: its row, or its column for csc."""
     assert p.indptr is not None
     lines = torch.arange(p.indptr.shape[0] - 1, device=p.indptr.device)
     return torch.repeat_interleave(lines, p.indptr.diff(), output_size=p.data.shape[0])
 
 
 def is_canonical(p: Parts) -> bool:
-    """Whether compressed entries are in order and without duplicates; looks at all where it is not known."""
+    """Whether compressed entries are sorted and without duplicates; checks all entries if the flags do not say so."""
     if p.sorted and p.unique:
         return True
     assert p.indices is not None
@@ -58,62 +59,62 @@ def is_canonical(p: Parts) -> bool:
 
 
 def canonical(e: Entries) -> Entries:
-    """In order, duplicates summed."""
-    places, inverse = torch.unique(e.places, return_inverse=True)
-    return Entries(places, summed(e.values, inverse, places.shape[0]), e.shape)
+    """The entries in canonical format: sorted, with duplicates summed."""
+    flat, inverse = torch.unique(e.flat, return_inverse=True)
+    return Entries(flat, summed(e.values, inverse, flat.shape[0]), e.shape)
 
 
-def summed(values: Array, places: Array, size: int) -> Array:
-    """A vector of so many sums: those of the values with each place; of truth values, whether any is true."""
+def summed(values: Array, flat: Array, size: int) -> Array:
+    """A vector of length ``size`` with the sum of the values at each index; bools are combined by logical or."""
     wide = _SUMMED_AS.get(values.dtype, values.dtype)
-    sums = torch.zeros(size, dtype=wide, device=values.device).index_add(0, places, values.to(wide))
+    sums = torch.zeros(size, dtype=wide, device=values.device).index_add(0, flat, values.to(wide))
     return sums.to(values.dtype)
 
 
 def dense(e: Entries) -> Array:
-    """The array of the shape."""
-    return summed(e.values, e.places, math.prod(e.shape)).reshape(e.shape)
+    """The dense array."""
+    return summed(e.values, e.flat, math.prod(e.shape)).reshape(e.shape)
 
 
-def split(places: Array, columns: int) -> tuple[Array, Array]:
-    """The rows and columns of places in a matrix of so many columns."""
-    extent = max(1, columns)  # of no columns there are no places
-    return places // extent, places % extent
+def split(flat: Array, columns: int) -> tuple[Array, Array]:
+    """The rows and columns of flat indices in a matrix with this number of columns."""
+    extent = max(1, columns)  # a matrix without columns has no flat indices
+    return flat // extent, flat % extent
 
 
 def transposed(e: Entries) -> Entries:
     """The entries of the transpose of a matrix."""
-    rows, columns = split(e.places, e.shape[1])
+    rows, columns = split(e.flat, e.shape[1])
     return Entries(columns * e.shape[0] + rows, e.values, e.shape[::-1])
 
 
-def found(e: Entries, places: Array) -> tuple[Array, Array]:
-    """Which of some places canonical entries have, and where."""
-    if not e.places.shape[0]:
-        return torch.zeros_like(places, dtype=torch.bool), torch.zeros_like(places)
-    at = torch.searchsorted(e.places, places).clamp_(max=e.places.shape[0] - 1)
-    return e.places[at] == places, at
+def found(e: Entries, flat: Array) -> tuple[Array, Array]:
+    """Whether canonical entries contain each flat index, and the position of each that they contain."""
+    if not e.flat.shape[0]:
+        return torch.zeros_like(flat, dtype=torch.bool), torch.zeros_like(flat)
+    at = torch.searchsorted(e.flat, flat).clamp_(max=e.flat.shape[0] - 1)
+    return e.flat[at] == flat, at
 
 
-def values_at(e: Entries, places: Array) -> Array:
-    """The values of canonical entries at some places; zero where there are none."""
-    has, at = found(e, places)
-    return e.values.new_zeros(places.shape).index_put((has,), e.values[at[has]])
+def values_at(e: Entries, flat: Array) -> Array:
+    """The values of canonical entries at the given flat indices; zero for indices without an entry."""
+    has, at = found(e, flat)
+    return e.values.new_zeros(flat.shape).index_put((has,), e.values[at[has]])
 
 
 def to_parts(e: Entries, format: str, block: tuple[int, int] | None = None, *, known: bool = False) -> Parts:
-    """Canonical parts of entries in a format, with indices as narrow as fits; ``known`` to be canonical, or not."""
+    """Canonical parts in the given format, with the narrowest index dtype; ``known``: the entries are canonical."""
     if known and format == "csr":
-        return compressed("csr", e.shape, e.values, *split(e.places, e.shape[1]), e.shape[0])
+        return compressed("csr", e.shape, e.values, *split(e.flat, e.shape[1]), e.shape[0])
     if format == "coo":
         e = e if known else canonical(e)
-        coords = torch.stack(torch.unravel_index(e.places, e.shape))
+        coords = torch.stack(torch.unravel_index(e.flat, e.shape))
         return Parts("coo", e.shape, e.values, coords=coords, sorted=True, unique=True)
     shape = e.shape
     if format == "csc":
         e = transposed(e)
     height, width = block or (1, 1)
-    rows, columns = split(e.places, e.shape[1])
+    rows, columns = split(e.flat, e.shape[1])
     extent, across = e.shape[0] // height, e.shape[1] // width
     blocks, inverse = torch.unique(rows // height * across + columns // width, return_inverse=True)
     within = (inverse * height + rows % height) * width + columns % width
@@ -132,7 +133,7 @@ def compressed(
     block: tuple[int, int] | None = None,
     index: str | None = None,
 ) -> Parts:
-    """Compressed parts of entries in order: their lines, of which there are ``extent``, and indices across."""
+    """Compressed parts of sorted entries, from their ``lines`` (``extent`` in all) and the indices ``across`` them."""
     dtype = getattr(torch, index or index_dtype(*shape, data.shape[0]).name)
     indptr = torch.zeros(extent + 1, dtype=dtype, device=data.device)
     torch.cumsum(torch.bincount(lines, minlength=extent), 0, dtype=dtype, out=indptr[1:])

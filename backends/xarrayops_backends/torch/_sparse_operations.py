@@ -1,4 +1,4 @@
-"""Sparse verbs in PyTorch's own functions: on any device, with gradients, and for the dtypes that NumPy lacks."""
+"""Sparse operations in PyTorch's own functions: on any device, with gradients, for dtypes that NumPy lacks too."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from xarrayops_backends.torch._sparse_parts import differentiable, holds, parts,
 
 
 def from_dense(x: Array, request: Compaction, /) -> Container:
-    """What is kept of x, with its gradient there and nowhere else."""
+    """The kept elements of x; the gradient flows to these elements only."""
     if request.format == "bsr":
         return wrap(_blocks(x, request))
-    p = _places(x.detach(), request)
+    p = _structure(x.detach(), request)
     if request.format == "coo":
         return wrap(p._replace(data=x[tuple(p.coords)]))
     lines, across = entries.lines_of(p), p.indices
     return wrap(p._replace(data=x[across, lines] if request.format == "csc" else x[lines, across]))
 
 
-def _places(x: Array, request: Compaction) -> Parts:
-    """Parts with what is kept in its place: by the host kernels where they see x, which they read once."""
+def _structure(x: Array, request: Compaction) -> Parts:
+    """Parts with the indices of the kept elements. The host kernels, which read x once, make them if they can."""
     library = backend_by_name("torch").sparse
     if host.refusal(library, "from_dense", Call((x, request), {})) is None:
         return parts(host.from_dense(library, x, request))._replace(sorted=True, unique=True)
     kept, shape = _kept(x, request.where), tuple(x.shape)
     axes = (kept.mT if request.format == "csc" else kept).nonzero().unbind(1)
-    number = axes[0]  # of values, as many as there are places
+    number = axes[0]  # a placeholder for the values, of the right length
     _limit(number.shape[0], request.nnz_max)
     if request.format == "coo":
         return Parts("coo", shape, number, coords=torch.stack(axes), sorted=True, unique=True)
@@ -59,7 +59,7 @@ def _limit(count: int, most: int | None) -> None:
 
 
 def _kept(x: Array, where: Any) -> Array:
-    """A truth value for each element."""
+    """A boolean array: whether to keep each element."""
     if where is None:
         return x.ne(0)
     if isinstance(where, torch.Tensor):
@@ -74,13 +74,13 @@ def _kept(x: Array, where: Any) -> Array:
 
 
 def to_dense(s: Container, /) -> Array:
-    """PyTorch's own but for its gradient, which is wrong for values in disorder."""
+    """PyTorch's to_dense, except with a gradient: PyTorch's is wrong for unsorted entries."""
     p = differentiable(s)
     return entries.dense(entries.of_parts(p)) if p.data.requires_grad else s.to_dense()
 
 
 def convert(s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
-    """Every entry in its new place, without a sort where it is known that rows are in order."""
+    """Rebuild the entries in the new format, without a sort if they are known to be sorted by row."""
     p = differentiable(s)
     known = bool(p.sorted and p.unique) and p.format in ("coo", "csr")
     block = block or p.block if format == "bsr" else None
@@ -88,7 +88,7 @@ def convert(s: Container, format: str, block: tuple[int, int] | None, /) -> Cont
 
 
 def transpose(s: Container, /) -> Container:
-    """The same tensors under another name, or every entry in its new place."""
+    """Swap csr and csc without a copy; rebuild the entries for other formats."""
     p = differentiable(s)
     if p.block is None and p.format != "coo":
         return wrap(p._replace(format="csr" if p.format == "csc" else "csc", shape=p.shape[::-1]))
@@ -97,37 +97,37 @@ def transpose(s: Container, /) -> Container:
 
 
 def add(a: Container, b: Container, /) -> Container:
-    """The entries of both."""
+    """Concatenate the entries of both and sum duplicates."""
     first, second = differentiable(a), differentiable(b)
     dtype = result_type(first.data, second.data)
-    (places, values, shape), more = (entries.of_parts(p._replace(data=p.data.to(dtype))) for p in (first, second))
-    both = Entries(torch.cat((places, more.places)), torch.cat((values, more.values)), shape)
+    (flat, values, shape), more = (entries.of_parts(p._replace(data=p.data.to(dtype))) for p in (first, second))
+    both = Entries(torch.cat((flat, more.flat)), torch.cat((values, more.values)), shape)
     return wrap(entries.to_parts(both, first.format, first.block))
 
 
 def multiply(a: Container, b: Container | Array | float, /) -> Container:
-    """The entries of a by what b has at their places; those that it lacks go, where b is sparse."""
+    """Multiply the entries of a by the elements of b; if b is sparse, only common entries remain."""
     p = differentiable(a)
     e = entries.canonical(entries.of_parts(p))
     if not holds(b):
         factor = b
         if isinstance(b, torch.Tensor) and b.ndim:
-            factor = b.broadcast_to(e.shape)[entries.split(e.places, e.shape[1])]
+            factor = b.broadcast_to(e.shape)[entries.split(e.flat, e.shape[1])]
         e = e._replace(values=e.values * factor)
     else:
         other = entries.canonical(entries.of_parts(differentiable(b)))
-        has, at = entries.found(other, e.places)
-        e = Entries(e.places[has], e.values[has] * other.values[at[has]], e.shape)
+        has, at = entries.found(other, e.flat)
+        e = Entries(e.flat[has], e.values[has] * other.values[at[has]], e.shape)
     return wrap(entries.to_parts(e, p.format, p.block))
 
 
 def sum(s: Container, axis: int | None, /) -> Array:
-    """Each value to its row or column."""
+    """The sum of the values by row or by column, or of all."""
     p = differentiable(s)
     e = entries.of_parts(p)
     e = entries.canonical(e) if e.values.dtype is torch.bool else e
     if axis is None:
         return e.values.sum()
-    rows, columns = entries.split(e.places, e.shape[1])
+    rows, columns = entries.split(e.flat, e.shape[1])
     dtype = e.values[:0].sum().dtype
     return entries.summed(e.values.to(dtype), columns if axis == 0 else rows, e.shape[1 - axis])

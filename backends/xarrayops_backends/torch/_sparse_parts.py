@@ -1,8 +1,8 @@
-"""Sparse tensors and their parts: coo and the compressed layouts, as PyTorch has them.
+"""PyTorch's sparse tensors and their parts: coo and the compressed layouts.
 
-PyTorch hands a gradient to a compressed tensor's values in the order of sorted indices, so that one of unsorted values
-is wrong without a word; it refuses duplicates, complex values, and, for csc and bsr, two uses. So a tensor that we make
-knows the values it was made over, and what xarrayops computes from it is computed from them.
+PyTorch returns the gradient of a compressed tensor's values in the order of sorted indices, so it is silently wrong for
+unsorted indices. PyTorch also refuses duplicates, complex values, and, for csc and bsr, a second use. Therefore a
+sparse tensor created here remembers its original values, and xarrayops computes from these values.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from xarrayops_backends.torch._linalg import SPARSE_LAYOUTS
 _LAYOUTS = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "bsr": torch.sparse_bsr}
 _FORMATS = {layout: format for format, layout in _LAYOUTS.items()}
 
-with warnings.catch_warnings():  # that the layout is in beta state, PyTorch says once in a process: here, unheard
+with warnings.catch_warnings():  # trigger, and silence, the warning "beta state", which PyTorch gives once per process
     warnings.simplefilter("ignore")
     torch.empty((0, 0), layout=torch.sparse_csr)
 
 
 def holds(x: Any, /) -> bool:
-    """Tensors of sparse layouts, those that we serve and bsc."""
+    """Whether x is a tensor of a sparse layout, including bsc, which is not supported."""
     return isinstance(x, torch.Tensor) and x.layout in SPARSE_LAYOUTS
 
 
 def parts(s: Container, /) -> Parts:
-    """The tensors of which a sparse tensor consists; its values with the gradient that flows to it.
+    """The tensors of which a sparse tensor consists. Its values are differentiable if the tensor is.
 
-    Without one they are no views of it, which PyTorch neither conjugates nor traces.
+    Without a gradient they are not views of the tensor, because PyTorch can neither conjugate nor trace such views.
     """
     if s.layout is torch.sparse_coo:
         return _coo(s)
     format = _FORMATS.get(s.layout)
     if format is None:
-        raise Unsupported(f"a tensor of layout {s.layout} is none of coo, csr, csc, bsr. Instead: x.to_dense()")
+        raise Unsupported(f"the layout {s.layout} is not supported; coo, csr, csc and bsr are. Instead: x.to_dense()")
     by_columns = format == "csc"
     indptr, indices = (s.ccol_indices(), s.row_indices()) if by_columns else (s.crow_indices(), s.col_indices())
     made = _making(s)
     data = made.data if made else s.values() if s.requires_grad else s.values().data
     if indptr.ndim != 1 or data.ndim != (3 if format == "bsr" else 1):
         raise Unsupported(
-            f"a {format} tensor {tuple(s.shape)} with values {tuple(data.shape)} is a batch, or has dense axes. "
-            "Instead: its matrices one by one, as s[i], or s.to_dense()"
+            f"a {format} tensor {tuple(s.shape)} with values {tuple(data.shape)} has batch or dense axes. "
+            "Instead: its matrices one by one, such as s[i], or s.to_dense()"
         )
     block = (int(data.shape[1]), int(data.shape[2])) if format == "bsr" else None
     known = (None, None) if not made else (made.structure.sorted, made.structure.unique)
@@ -70,15 +70,17 @@ def _coo(s: Container) -> Parts:
 
 
 def wrap(p: Parts, /) -> Container:
-    """PyTorch looks at no index; a gradient flows to the values as they were given."""
+    """A sparse tensor of the parts. PyTorch does not check the indices; gradients flow to the given values."""
     data = p.data.resolve_conj().resolve_neg()
     return _over(data, p) if data.requires_grad else _made(data, p)
 
 
 def _made(data: Array, p: Parts) -> Container:
-    """PyTorch counts the elements of the whole, which may be more than it has numbers for."""
+    """A sparse tensor. PyTorch needs the number of elements of the shape as an int64."""
     if prod(p.shape) >= 1 << 63:
-        raise Unsupported(f"PyTorch has no tensor of shape {p.shape}: too many elements to count. Instead: SciPy's")
+        raise Unsupported(
+            f"PyTorch has no tensors of shape {p.shape}, with 2**63 elements or more. Instead: a SciPy container"
+        )
     if p.format == "coo":
         known = bool(p.sorted and p.unique)
         return torch.sparse_coo_tensor(p.coords, data, p.shape, check_invariants=False, is_coalesced=known)
@@ -88,10 +90,10 @@ def _made(data: Array, p: Parts) -> Container:
 
 
 def differentiable(s: Container) -> Parts:
-    """The parts of a tensor that takes part in a gradient.
+    """The parts of a tensor, safe to differentiate.
 
-    Duplicates of a coo tensor of PyTorch's making are summed before. A compressed one in disorder is refused, unless it
-    is the leaf to which its gradient belongs.
+    A coo tensor that PyTorch created is coalesced first. A compressed tensor that PyTorch created is refused if its
+    entries are unsorted or have duplicates, unless the tensor is a leaf.
     """
     if s.layout is torch.sparse_coo and s.requires_grad and _making(s) is None:
         s = s.coalesce()
@@ -99,20 +101,20 @@ def differentiable(s: Container) -> Parts:
     foreign = s.requires_grad and not s.is_leaf and _making(s) is None
     if foreign and p.format != "coo" and not entries.is_canonical(p):
         raise Unsupported(
-            f"PyTorch gives the values of a {p.format} tensor in disorder, or with duplicates, a wrong gradient. "
+            f"PyTorch computes a wrong gradient for a {p.format} tensor with unsorted indices or duplicates. "
             f"Instead: xo.sparse.from_parts({p.format!r}, indptr, indices, data, shape=..., check=False)"
         )
     return p
 
 
 def _making(s: Container) -> Any:
-    """How `wrap` made a tensor to whose values a gradient flows, or None."""
+    """The autograd node of a tensor that `wrap` created over differentiable values, or None."""
     node = s.grad_fn
     return node if getattr(node, "_forward_cls", None) is _Wrapped else None
 
 
 class _Wrapped(torch.autograd.Function):
-    """A sparse tensor over values; what PyTorch's own functions send back is looked up at their places."""
+    """A sparse tensor over values. Gradients from PyTorch's functions are looked up at the indices of the values."""
 
     @staticmethod
     def forward(ctx: Any, data: Array, p: Parts) -> Container:
@@ -121,20 +123,20 @@ class _Wrapped(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Array | Container) -> tuple[Array, None]:
-        places = entries.of_parts(ctx.structure).places
+        flat = entries.of_parts(ctx.structure).flat
         if not holds(gradient):
-            return gradient.reshape(-1)[places].reshape(ctx.structure.data.shape), None
-        if gradient.layout is not torch.sparse_coo and len(places.unique()) < len(places):
+            return gradient.reshape(-1)[flat].reshape(ctx.structure.data.shape), None
+        if gradient.layout is not torch.sparse_coo and len(flat.unique()) < len(flat):
             raise Unsupported(
-                f"PyTorch's own functions give no sure gradient to the duplicates of a {ctx.structure.format} tensor. "
-                "Instead: those of xarrayops, or xo.sparse.from_parts(..., canonicalize=True)"
+                f"PyTorch computes no reliable gradient for a {ctx.structure.format} tensor with duplicates. "
+                "Instead: functions of xarrayops, or xo.sparse.from_parts(..., canonicalize=True)"
             )
         sent = entries.canonical(entries.of_parts(parts(gradient)))
-        return entries.values_at(sent, places).reshape(ctx.structure.data.shape), None
+        return entries.values_at(sent, flat).reshape(ctx.structure.data.shape), None
 
 
 class _Separate(torch.autograd.Function):
-    """The values of a coo tensor that may have duplicates, to each of which PyTorch can give no gradient of its own."""
+    """The values of a coo tensor that may have duplicates. PyTorch has no separate gradients for duplicates."""
 
     @staticmethod
     def forward(ctx: Any, s: Container) -> Array:
@@ -142,7 +144,7 @@ class _Separate(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Array) -> None:
-        raise Unsupported("PyTorch gives no gradient to each of the duplicates of a coo tensor. Instead: s.coalesce()")
+        raise Unsupported("PyTorch has no separate gradients for the duplicates of a coo tensor. Instead: s.coalesce()")
 
 
 _over: Callable[..., Container] = _Wrapped.apply

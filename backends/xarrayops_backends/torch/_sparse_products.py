@@ -1,8 +1,8 @@
 """Products of sparse tensors, and their gradients by the same products.
 
-Two functions, each linear in both operands, are each other's gradients: the product with a dense matrix, and the
-elements of a dense product at the places of a sparse matrix. So derivatives of any order are theirs, and nothing of the
-size of the dense product of a gradient is ever made.
+Two functions, each linear in both operands, are the gradients of each other: the product of a sparse and a dense
+matrix, and a dense product sampled at the entries of a sparse matrix. So they provide derivatives of any order, and no
+gradient ever needs memory for a whole dense product.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from xarrayops_backends.torch._sparse_parts import differentiable, holds, parts,
 
 
 def matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-    """By the compressed operand; a dense one on the left is taken from the other side."""
+    """The product by the compressed operand; if the dense operand is first, by the transposes."""
     if holds(a):
-        return _of_sparse(a, b) if holds(b) else _times(_compressed(a), b)
-    turned = _turned(_compressed(b))
-    return _times(turned, a) if a.ndim == 1 else _times(turned, a.mT).mT.contiguous()
+        return _of_sparse(a, b) if holds(b) else _dense_product(_compressed(a), b)
+    transposed = _transposed(_compressed(b))
+    return _dense_product(transposed, a) if a.ndim == 1 else _dense_product(transposed, a.mT).mT.contiguous()
 
 
 def sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
-    """The pattern counts as it is: no gradient flows to its values."""
+    """The product sampled at the entries of the pattern; no gradient flows to the pattern's values."""
     p = parts(pattern.detach())
-    places = p if p.format in ("csr", "csc") and entries.is_canonical(p) else _by_rows(p)
-    places = places._replace(sorted=True, unique=True)
+    structure = p if p.format in ("csr", "csc") and entries.is_canonical(p) else _by_rows(p)
+    structure = structure._replace(sorted=True, unique=True)
     dtype = result_type(a, b)
-    found = places._replace(data=_samples(a.to(dtype), b.to(dtype), places))
-    return wrap(found if p.format == places.format else entries.to_parts(entries.of_parts(found), p.format, p.block))
+    found = structure._replace(data=_samples(a.to(dtype), b.to(dtype), structure))
+    return wrap(found if p.format == structure.format else entries.to_parts(entries.of_parts(found), p.format, p.block))
 
 
-def _times(p: Parts, dense: Array) -> Array:
+def _dense_product(p: Parts, dense: Array) -> Array:
     dtype = result_type(p.data, dense)
     columns = (dense.unsqueeze(1) if dense.ndim == 1 else dense).to(dtype)
     out = _product(p.data.to(dtype), columns, p)
@@ -46,11 +46,11 @@ def _times(p: Parts, dense: Array) -> Array:
 
 
 def _of_sparse(a: Container, b: Container) -> Container:
-    """PyTorch's own, of coo and with its gradients."""
+    """PyTorch's product of two coo tensors, with its gradients."""
     first, second = differentiable(a), differentiable(b)
     dtype = result_type(first.data, second.data)
     left, right = (
-        wrap(entries.to_parts(entries.of_parts(p._replace(data=p.data.to(_calculated(dtype)))), "coo"))
+        wrap(entries.to_parts(entries.of_parts(p._replace(data=p.data.to(_computation_dtype(dtype)))), "coo"))
         for p in (first, second)
     )
     out = parts(torch.sparse.mm(left, right).coalesce())
@@ -59,7 +59,7 @@ def _of_sparse(a: Container, b: Container) -> Container:
 
 
 def _compressed(s: Container) -> Parts:
-    """A matrix by rows or columns; in order where a gradient for its values needs that."""
+    """A matrix as csr or csc, with sorted indices if its values need a gradient."""
     p = differentiable(s)
     fits = p.format in ("csr", "csc") and (not p.data.requires_grad or entries.is_canonical(p))
     return p if fits else _by_rows(p)
@@ -70,12 +70,12 @@ def _by_rows(p: Parts) -> Parts:
     return entries.to_parts(entries.of_parts(p), "csr", known=known)
 
 
-def _turned(p: Parts) -> Parts:
+def _transposed(p: Parts) -> Parts:
     return p._replace(format="csr" if p.format == "csc" else "csc", shape=p.shape[::-1])
 
 
 class _Product(torch.autograd.Function):
-    """``s @ dense`` by the values of s and a dense matrix."""
+    """``s @ dense``, as a function of the values of s and the dense matrix."""
 
     @staticmethod
     def forward(ctx: Any, values: Array, dense: Array, p: Parts) -> Array:
@@ -88,13 +88,13 @@ class _Product(torch.autograd.Function):
         values, dense = ctx.saved_tensors
         return (
             _samples(gradient, dense.mH, ctx.p) if ctx.needs_input_grad[0] else None,
-            _product(values.conj_physical(), gradient, _turned(ctx.p)) if ctx.needs_input_grad[1] else None,
+            _product(values.conj_physical(), gradient, _transposed(ctx.p)) if ctx.needs_input_grad[1] else None,
             None,
         )
 
 
 class _Sampled(torch.autograd.Function):
-    """The elements of ``a @ b`` at the places of canonical parts."""
+    """The elements of ``a @ b`` at the indices of canonical parts."""
 
     @staticmethod
     def forward(ctx: Any, a: Array, b: Array, p: Parts) -> Array:
@@ -107,7 +107,7 @@ class _Sampled(torch.autograd.Function):
         a, b = ctx.saved_tensors
         return (
             _product(gradient, b.mH, ctx.p) if ctx.needs_input_grad[0] else None,
-            _product(gradient, a.conj(), _turned(ctx.p)).mT if ctx.needs_input_grad[1] else None,
+            _product(gradient, a.conj(), _transposed(ctx.p)).mT if ctx.needs_input_grad[1] else None,
             None,
         )
 
@@ -116,25 +116,25 @@ _product: Callable[..., Array] = _Product.apply
 _samples: Callable[..., Array] = _Sampled.apply
 
 
-def _calculated(dtype: torch.dtype) -> torch.dtype:
-    """float32 for narrower ones, which PyTorch's products and NumPy lack."""
+def _computation_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The dtype of the computation: float32 for narrower floats, which PyTorch's products and NumPy do not support."""
     return torch.float32 if dtype.is_floating_point and dtype.itemsize < 4 else dtype
 
 
 def _multiplied(p: Parts, dense: Array) -> Array:
-    """By the host kernels in host memory, else by PyTorch's."""
+    """The product by the host kernels in host memory, and by PyTorch elsewhere."""
     if not dense.is_cpu:
         return wrap(p) @ dense
-    dtype = _calculated(dense.dtype)
+    dtype = _computation_dtype(dense.dtype)
     s = wrap(p._replace(data=p.data.to(dtype)))
     return host.matmul(backend_by_name("torch").sparse, s, dense.to(dtype)).to(dense.dtype)
 
 
 def _sampled(a: Array, b: Array, p: Parts) -> Array:
-    """By the host kernels in host memory, else by PyTorch's, which takes csr alone."""
+    """The sampled product by the host kernels in host memory, and elsewhere by PyTorch, which supports csr only."""
     if p.format == "csc":
-        return _sampled(b.mT, a.mT, _turned(p))
-    dtype = _calculated(a.dtype)
+        return _sampled(b.mT, a.mT, _transposed(p))
+    dtype = _computation_dtype(a.dtype)
     sample = _sampled_on_host if a.is_cpu else _sampled_natively
     return sample(a.to(dtype), b.to(dtype), p).values().to(a.dtype)
 

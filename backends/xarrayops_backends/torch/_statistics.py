@@ -13,11 +13,11 @@ from xarrayops_backends.torch._wide import WIDE, _bits, _rank, _unrank
 
 _Axes = int | tuple[int, ...] | None
 _UNTESTED = WIDE | {torch.uint8}
-"""torch.all and torch.any give uint8 for uint8, and lack the wide ones."""
+"""torch.all and torch.any return uint8 for uint8, and do not support wide unsigned integers."""
 
 
 def _over(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool, **kwargs: Any) -> Array:
-    """A reduction of one axis, done over any axes: PyTorch's prod and others take one only (pytorch#56586)."""
+    """Extend a reduction of one axis to any axes: PyTorch's prod and others support one only (pytorch#56586)."""
     if isinstance(axis, int):
         return reduce(x, axis, keepdim=keepdims, **kwargs)
     axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim if -x.ndim <= a < x.ndim else a for a in axis)
@@ -28,7 +28,7 @@ def _over(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool, *
 
 
 def _count(x: Array, axes: tuple[int, ...]) -> int:
-    """How many elements each result of a reduction stands for."""
+    """The number of elements that each result of a reduction combines."""
     count = 1
     for a in axes:
         count *= x.shape[a]
@@ -36,7 +36,7 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
 
 
 def sum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """torch.sum takes axis=() for all axes (pytorch#29137) and sums unsigned integers into int64."""
+    """torch.sum treats axis=() as all axes (pytorch#29137) and returns int64 for unsigned integers."""
     if dtype is None and (x.is_floating_point() or x.is_complex()) and axis != ():
         return torch.sum(x, axis, keepdim=keepdims)
     work, dtype = _accumulator(x.dtype, dtype)
@@ -45,7 +45,7 @@ def sum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = 
 
 
 def prod(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """torch.prod takes one axis only (pytorch#56586) and multiplies unsigned integers into int64."""
+    """torch.prod supports one axis only (pytorch#56586) and returns int64 for unsigned integers."""
     work, dtype = _accumulator(x.dtype, dtype)
     if axis is None and not keepdims:
         return torch.prod(x.to(work) if x.dtype in WIDE else x, dtype=work).to(dtype)
@@ -69,20 +69,22 @@ def _cumulative(
 
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """torch.cumsum has no initial value, requires an axis and sums unsigned integers into int64."""
+    """torch.cumsum has no initial value, requires an axis and returns int64 for unsigned integers."""
     return _cumulative(torch.cumsum, 0, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """torch.cumprod has no initial value, requires an axis and multiplies unsigned integers into int64."""
+    """torch.cumprod has no initial value, requires an axis and returns int64 for unsigned integers."""
     return _cumulative(torch.cumprod, 1, x, axis, dtype, include_initial)
 
 
-def _require_fractions(verb: str, x: Array) -> None:
-    """Say what PyTorch's refusal of integers leaves open: the way out. Asked once it has refused, it costs nothing."""
+def _require_floating_point(verb: str, x: Array) -> None:
+    """Raise an error for integers that says what to do instead. Only called after PyTorch has refused the call."""
     if not (x.is_floating_point() or x.is_complex()):
         dtype = dtype_name(x.dtype)
-        raise TypeError(f"xo.{verb} takes floating-point numbers, not {dtype}. Instead: xo.astype(x, xo.float32) first")
+        raise TypeError(
+            f"xo.{verb} requires floating-point numbers, not {dtype}. Instead: xo.astype(x, xo.float32) first"
+        )
 
 
 def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
@@ -90,7 +92,7 @@ def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
     try:
         return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
     except RuntimeError:
-        _require_fractions("mean", x)
+        _require_floating_point("mean", x)
         raise
 
 
@@ -101,7 +103,7 @@ def var(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: b
             return torch.var(x.unsqueeze(-1), -1, correction=correction)
         return torch.var(x, axis, correction=correction, keepdim=keepdims)
     except RuntimeError:
-        _require_fractions("var", x)
+        _require_floating_point("var", x)
         raise
 
 
@@ -112,7 +114,7 @@ def std(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: b
             return torch.std(x.unsqueeze(-1), -1, correction=correction)
         return torch.std(x, axis, correction=correction, keepdim=keepdims)
     except RuntimeError:
-        _require_fractions("std", x)
+        _require_floating_point("std", x)
         raise
 
 
@@ -126,22 +128,22 @@ def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: boo
 
 
 def max(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.max gives a pair and takes one axis (pytorch#58745); torch.amax takes axis=() for all."""
+    """torch.max returns a pair and supports one axis (pytorch#58745); torch.amax treats axis=() as all axes."""
     return _extremum(torch.amax, x, axis, keepdims)
 
 
 def min(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.min gives a pair and takes one axis (pytorch#58745); torch.amin takes axis=() for all."""
+    """torch.min returns a pair and supports one axis (pytorch#58745); torch.amin treats axis=() as all axes."""
     return _extremum(torch.amin, x, axis, keepdims)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """torch.argmax lacks wide unsigned integers."""
+    """torch.argmax does not support wide unsigned integers."""
     return torch.argmax(_rank(x) if x.dtype in WIDE else x, axis, keepdim=keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """torch.argmin lacks wide unsigned integers."""
+    """torch.argmin does not support wide unsigned integers."""
     return torch.argmin(_rank(x) if x.dtype in WIDE else x, axis, keepdim=keepdims)
 
 
@@ -152,17 +154,17 @@ def _test(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -
 
 
 def all(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.all takes axis=() for all axes and gives uint8 for uint8."""
+    """torch.all treats axis=() as all axes and returns uint8 for uint8."""
     return _test(torch.all, x, axis, keepdims)
 
 
 def any(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.any takes axis=() for all axes and gives uint8 for uint8."""
+    """torch.any treats axis=() as all axes and returns uint8 for uint8."""
     return _test(torch.any, x, axis, keepdims)
 
 
 def count_nonzero(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.count_nonzero has no keepdims, takes axis=() for all axes and lacks wide unsigned integers."""
+    """torch.count_nonzero has no keepdims, treats axis=() as all axes and supports no wide unsigned integers."""
     if not keepdims and axis != ():
         return torch.count_nonzero(_bits(x), axis)
     return torch.ne(x, 0).to(torch.int64) if axis == () else torch.sum(torch.ne(x, 0), axis, keepdim=keepdims)

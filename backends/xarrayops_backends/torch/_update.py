@@ -1,4 +1,4 @@
-"""The verb `at`: x with some of its elements set, added to, multiplied, or held to a bound."""
+"""The operation `at`: set, add, multiply, or take the minimum or maximum at an index of x."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BOOL_SCATTER = {"add": "amax", "multiply": "amin", "min": "amin", "max": "amax"
 
 
 def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Indexing with negative steps, and duplicate indices that accumulate: PyTorch has neither."""
+    """Update an index, also with negative steps and with duplicates that accumulate; PyTorch supports neither."""
     if op not in _COMBINE:
         raise ValueError(f"op must be one of {', '.join(_COMBINE)}, not {op!r}")
     value = _tensor(value, x.dtype, x).to(x.device)
@@ -55,62 +55,62 @@ def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -
     if in_place and views and _combined_into(x[index], op, value):
         return x
     out = x if in_place else value.new_empty(x.shape).copy_(x) if _is_wrapped_beyond(x, value) else x.clone()
-    # Bits, for PyTorch reads (before 2.10) and writes no wide unsigned integers at indexed places.
+    # As signed bits: PyTorch cannot write wide unsigned integers at an index, nor (before 2.10) read them there.
     old = _by_bits(torch.Tensor.__getitem__, x, index)
     _bits(out)[index] = _bits(_COMBINE[op](_kept(old, value) if in_place else old, value))
     return out
 
 
 def _combined_into(view: Array, op: str, value: Array) -> bool:
-    """Write the combination over the old values, without memory for it, if nothing but plain memory is concerned."""
+    """Update plain memory in place, without memory for an intermediate result."""
     plain = type(view) is type(value) is torch.Tensor and not torch.compiler.is_compiling()
     if not plain or op not in _INTO or view.dtype not in _PLAIN or _is_followed(view) or _is_followed(value):
         return False
     extents = zip(reversed(value.shape), reversed(view.shape), strict=False)
     if value.ndim > view.ndim or any(extent not in (1, wanted) for extent, wanted in extents):
-        return False  # the usual path reports what does not fit
+        return False  # the general path reports shapes that do not match
     (first, end), (start, stop) = _bounds(view), _bounds(value)
     if first < stop and start < end:
-        return False  # their storages do not show it: they differ where both see memory of another library
+        return False  # storages are not compared: two storages can alias memory of another library
     _INTO[op](view, value, out=view)
     return True
 
 
 def _bounds(x: Array) -> tuple[int, int]:
-    """Where the bytes of x begin, and where they have ended; PyTorch has no negative steps."""
+    """The addresses of the first byte of x and of the byte after its last; PyTorch has no negative strides."""
     reach = sum((extent - 1) * step for extent, step in zip(x.shape, x.stride(), strict=True))
     return x.data_ptr(), x.data_ptr() + (reach + 1) * x.itemsize * (x.numel() > 0)
 
 
 def _is_followed(x: Array) -> bool:
-    """Whether autograd, forward or backward, or a transform of torch.func keeps account of x."""
+    """Whether autograd, in forward or backward mode, or a transform of torch.func tracks x."""
     recorded = torch.is_grad_enabled() and x.requires_grad
     return recorded or _has_tangent(x) or torch._C._functorch.maybe_get_level(x) != -1
 
 
 def _obstacle(x: Array, value: Array, *, forced: bool) -> str | None:
-    """Why x had better not, or if forced must not, be written to."""
+    """Why x should not be updated in place, or, if ``forced``, why it cannot be."""
     if _overlaps(x):
-        return "several of its elements share memory, as in an expanded array"
+        return "some of its elements share memory, as in an expanded array"
     if not torch.compiler.is_compiling() and x.is_inference() and not torch.is_inference_mode_enabled():
-        return "it was made in inference mode"
+        return "it was created in inference mode"
     if _is_wrapped_beyond(x, value):
-        return "a transform such as torch.vmap follows the value, and not x"
+        return "a transform such as torch.vmap tracks the value, but not x"
     if torch.is_grad_enabled() and x.requires_grad and (x.is_leaf or not forced):
-        return "it requires grad, and its old values belong to the graph"
+        return "it requires grad, and the autograd graph needs its old values"
     if torch.is_grad_enabled() and value.requires_grad and not forced:
         return "the value requires grad"
     return None
 
 
 def _is_wrapped_beyond(x: Array, value: Array) -> bool:
-    """Whether a transform of torch.func stands for the value in a way in which it does not for x."""
+    """Whether the value belongs to a torch.func transform of a deeper level than that of x."""
     level = torch._C._functorch.maybe_get_level
     return not torch.compiler.is_compiling() and level(value) > level(x)
 
 
 def _overlaps(x: Array) -> bool:
-    """Whether two indices may lead to one place: a step that the shorter ones reach. Dynamo sorts no symbolic sizes."""
+    """Whether two indices may address the same element. Dynamo cannot sort symbolic strides, so pairs are compared."""
     if x.is_contiguous():
         return False
     axes = [(i, step, extent) for i, (step, extent) in enumerate(zip(x.stride(), x.shape, strict=True)) if extent > 1]
@@ -125,7 +125,7 @@ def _overlaps(x: Array) -> bool:
 
 
 def _full_index(x: Array, index: Any) -> tuple[Any, ...]:
-    """The index as a tuple without an ellipsis, sequences and foreign arrays of it as tensors beside x."""
+    """The index as a tuple without an ellipsis; sequences and other arrays become tensors on the device of x."""
     entries = list(index) if isinstance(index, tuple) else [index]
     entries = [
         each if each is None or each is Ellipsis or isinstance(each, (int, slice)) else _index_array(each, x)
@@ -138,31 +138,31 @@ def _full_index(x: Array, index: Any) -> tuple[Any, ...]:
     at = places[0] if places else len(entries)
     entries[at : at + len(places)] = [slice(None)] * (x.ndim - taken if places else 0)
     if any(isinstance(each, torch.Tensor) and each.ndim for each in entries):
-        # Beside arrays NumPy broadcasts integers too; PyTorch would take them first, and the axes would land elsewhere.
+        # NumPy broadcasts integers with index arrays; PyTorch applies integers first, which orders axes differently.
         entries = [_index_array([each], x) if type(each) is int else each for each in entries]
     return tuple(entries)
 
 
 def _index_array(each: Any, x: Array) -> Array:
-    """An index array as int64, or bool, on the device of x."""
+    """An index array as int64 or bool, on the device of x."""
     array = torch.as_tensor(each, device=x.device)
     return array if array.dtype is torch.bool else array.to(torch.int64)
 
 
 def _consumed(each: Any) -> int:
-    """How many dimensions of the array an entry of an index stands for."""
+    """The number of dimensions of the array that an entry of an index selects from."""
     if each is None or each is Ellipsis or isinstance(each, bool):
         return 0
     return each.ndim if isinstance(each, torch.Tensor) and each.dtype is torch.bool else 1
 
 
 def _kept(old: Array, value: Array) -> Array:
-    """Values that a write is about to replace: cloned where an autograd graph may hold them."""
+    """The old values before a write; cloned if an autograd graph may need them."""
     return old.clone() if torch.is_grad_enabled() and (old.requires_grad or value.requires_grad) else old
 
 
 def _masked(x: Array, mask: Array, op: str, value: Array, in_place: bool) -> Array:
-    """One mask and one value: no shape depends on the data, so this traces."""
+    """An update with one mask and one value. No shape depends on the data, so this can be traced."""
     mask = mask.reshape(*mask.shape, *(1,) * (x.ndim - mask.ndim))
     old = _kept(x, value) if in_place else x
     out = _elementwise.where(mask, _COMBINE[op](old, value), old)
@@ -170,7 +170,7 @@ def _masked(x: Array, mask: Array, op: str, value: Array, in_place: bool) -> Arr
 
 
 def _places(x: Array, index: tuple[Any, ...]) -> Array:
-    """Where in the flattened x the index leads. PyTorch has no negative steps: such dimensions are flipped first."""
+    """The flat positions that the index selects. PyTorch has no negative steps: such dimensions are flipped first."""
     places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
     entries, dim = list(index), 0
     for i, each in enumerate(index):
@@ -184,7 +184,7 @@ def _places(x: Array, index: tuple[Any, ...]) -> Array:
 
 
 def _scattered(x: Array, index: tuple[Any, ...], op: str, value: Array, in_place: bool) -> Array:
-    """Through flat positions, where duplicates can be found and accumulated."""
+    """Update by flat positions, so that duplicates can be found and accumulated."""
     places = _places(x, index)
     flat = (_kept(x, value) if in_place else x).reshape(-1)
     places, values = places.reshape(-1), value.expand(places.shape).reshape(-1)
@@ -206,8 +206,8 @@ def _scattered(x: Array, index: tuple[Any, ...], op: str, value: Array, in_place
 
 
 def _multiplied(flat: Array, places: Array, values: Array) -> Array:
-    """scatter_reduce multiplies complex numbers into zeros; as logarithms they add, as magnitudes and angles."""
-    size = torch.ones_like(flat.real).scatter_reduce(0, places, values.abs(), "prod")
-    turn = torch.zeros_like(flat.real).scatter_reduce(0, places, values.angle(), "sum")
+    """scatter_reduce gives zeros for products of complex numbers, so magnitudes are multiplied and angles added."""
+    magnitude = torch.ones_like(flat.real).scatter_reduce(0, places, values.abs(), "prod")
+    angle = torch.zeros_like(flat.real).scatter_reduce(0, places, values.angle(), "sum")
     touched = torch.zeros_like(flat.real).scatter_reduce(0, places, torch.ones_like(values.real), "amax") > 0
-    return torch.where(touched, flat * torch.polar(size, turn), flat)
+    return torch.where(touched, flat * torch.polar(magnitude, angle), flat)

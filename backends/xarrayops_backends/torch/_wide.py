@@ -1,7 +1,7 @@
-"""Roads around the kernels that PyTorch lacks for uint16, uint32 and uint64 (pytorch#58734).
+"""Replacements for the kernels that PyTorch lacks for uint16, uint32 and uint64 (pytorch#58734).
 
-Three signed stand-ins serve: the same bits where elements only move or are tested for zero; the same value in a wider
-type where arithmetic wraps alike; the same order where elements are compared.
+They compute on signed integers: with the same bits if elements are only moved or tested for zero, with the same values
+in a wider dtype for arithmetic that wraps in the same way, and with the same order for comparisons.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOWEST = torch.iinfo(torch.int64).min
 
 
 def _bits(x: Array) -> Array:
-    """The memory of x as signed integers of the same width, without a copy; other dtypes pass."""
+    """The memory of x as signed integers of the same width, without a copy; other dtypes are returned unchanged."""
     return x.view(_SAME_WIDTH[x.dtype]) if x.dtype in WIDE else x
 
 
@@ -40,7 +40,7 @@ def _unrank(ranks: Array, dtype: Any) -> Array:
 
 
 def _by_bits(function: Callable[..., Array], x: Array, *args: Any, **kwargs: Any) -> Array:
-    """function, which only moves the elements of x, for every dtype."""
+    """Apply a function that only moves the elements of x, for every dtype."""
     if x.dtype not in WIDE:
         return function(x, *args, **kwargs)
     return function(_bits(x), *args, **kwargs).view(x.dtype)
@@ -65,8 +65,8 @@ def _divided(
 
 
 def _shifted_right(x1: Array, x2: Array) -> Array:
-    """x1 >> x2 without the sign that an arithmetic shift of a stand-in would draw in."""
-    shift = torch.bitwise_right_shift  # and not >>, which PyTorch/XLA makes a division
+    """A logical shift x1 >> x2; an arithmetic shift of the signed integers would fill in their sign."""
+    shift = torch.bitwise_right_shift  # not >>, which PyTorch/XLA implements as a division
     if x1.dtype is not torch.uint64:
         return shift(_value(x1), _value(x2)).to(x1.dtype)
     word, by = x1.view(torch.int64), x2.view(torch.int64)

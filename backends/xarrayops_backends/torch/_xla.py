@@ -1,4 +1,4 @@
-"""XLA tensors bear PyTorch's class, so only the array itself shows that PyTorch/XLA's functions must serve it."""
+"""XLA tensors are instances of torch.Tensor: only their device shows that PyTorch/XLA serves them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from torch import Tensor, device as _Device
 
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops_backends.torch import _devices
 
 INSTALLED = importlib.util.find_spec("torch_xla") is not None
-"""Where it is not, no call pays for the question (a device's type costs 250 ns)."""
+"""If not, calls skip the test of the device, which takes 250 ns."""
 
 
 def _on_xla(value: Any) -> bool:
@@ -23,14 +24,22 @@ def _on_xla(value: Any) -> bool:
     return isinstance(value, _Device) and value.type == "xla"
 
 
-def refining(verb: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """plain, which hands arrays and devices of XLA to the other backend."""
+def refine(x: Tensor, /) -> str | None:
+    """The backend of PyTorch/XLA for a tensor on an XLA device."""
+    return "torch_xla" if x.device.type == "xla" else None
 
-    @wraps(plain)
+
+def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function; PyTorch/XLA's backend serves calls with arrays or devices of XLA."""
+
+    @wraps(function)
     def refined(*args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
             if _on_xla(value):
                 return backend_by_name("torch_xla").functions[verb](*args, **kwargs)
-        return plain(*args, **kwargs)
+        return function(*args, **kwargs)
 
     return refined
+
+
+to_device = wrap("to_device", _devices.to_device)

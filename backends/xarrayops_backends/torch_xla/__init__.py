@@ -1,9 +1,9 @@
-"""PyTorch/XLA (TPU): PyTorch's backend on XLA devices, and what waiting and moving mean there.
+"""PyTorch/XLA (TPU): the torch backend on XLA devices, with its own synchronisation and device transfers.
 
-The classes are PyTorch's; the torch backend recognises an XLA tensor by its device (`refine`). Upstream is in
-maintenance, so there are no kernels of its own here: every function is the torch backend's, but for those that
-PyTorch/XLA gets wrong (_elementwise, _statistics, _linalg, _creation). _guard keeps complex128 out, which loses its
-imaginary parts.
+The array class is PyTorch's; the torch backend recognises an XLA tensor by its device (`refine`). PyTorch/XLA is in
+maintenance mode, so this backend has no kernels of its own: every function is the torch backend's, except those with
+wrong results in PyTorch/XLA (_elementwise, _statistics, _linalg, _creation). _guard refuses complex128, because
+PyTorch/XLA loses its imaginary parts.
 """
 # ruff: noqa: F401 - the names are the backend's functions
 
@@ -114,16 +114,16 @@ ARRAY_TYPES = _torch.ARRAY_TYPES
 KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
-"""None of the torch backend's: the generic twin serves XLA."""
+"""No candidates of the torch backend: the generic implementation serves XLA."""
 
 
 def __getattr__(name: str) -> object:
-    """What is not here is the torch backend's; but PyTorch has no sparse tensors on XLA devices."""
+    """Take every other name from the torch backend, except SPARSE: there are no sparse tensors on XLA devices."""
     if name == "SPARSE":
         raise AttributeError(name)
     return getattr(_torch, name)
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """No function takes or gives complex128, and arrays without elements go where XLA does not fail on them."""
+    """Refuse complex128 in arguments and results, and compute empty arrays on the CPU if XLA fails on them."""
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

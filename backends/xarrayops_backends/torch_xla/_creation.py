@@ -1,4 +1,4 @@
-"""Creation functions: on an XLA device where none is named."""
+"""Creation functions. The default device is an XLA device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xarrayops_backends.torch._dtypes import _COMPLEX_OF
 
 
 def _on_xla(function: Callable[..., Array]) -> Callable[..., Array]:
-    """PyTorch's creation function with an XLA device as its default; asarray leaves a tensor where it is."""
+    """PyTorch's creation function with an XLA device as default; asarray keeps the device of a tensor."""
 
     @wraps(function)
     def created(*args: Any, device: Any = None, **kwargs: Any) -> Array:
@@ -27,7 +27,10 @@ def _on_xla(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _through_cpu(function: Callable[..., Array]) -> Callable[..., Array]:
-    """PyTorch's creation function on the CPU: XLA counts and spaces float64 in single precision, elements too many."""
+    """PyTorch's creation function on the CPU.
+
+    XLA computes the length and the spacing of float64 ranges in single precision, and so returns too many elements.
+    """
 
     @wraps(function)
     def created(*args: Any, device: Any = None, **kwargs: Any) -> Array:
@@ -49,7 +52,7 @@ _full = _on_xla(_compat.full)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """PyTorch/XLA makes complex128 of a Python complex number."""
+    """Without a dtype, PyTorch/XLA would return complex128 for a Python complex number."""
     if dtype is None and isinstance(fill_value, complex):
         dtype = _COMPLEX_OF[torch.get_default_dtype()]
     return _full(shape, fill_value, dtype=dtype, device=device)

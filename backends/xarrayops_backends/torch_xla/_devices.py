@@ -1,4 +1,4 @@
-"""Devices, dtypes, versions and waiting."""
+"""Devices, dtypes, versions and synchronisation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xarrayops_backends.torch_xla._guard import COMPLEX128, guarded
 
 
 def versions() -> dict[str, str]:
-    """Both distributions, and the runtime's device."""
+    """The versions of PyTorch and PyTorch/XLA, and the device of the PJRT runtime."""
     return {
         "torch": torch.__version__,
         "torch_xla": torch_xla.__version__,
@@ -24,21 +24,21 @@ def versions() -> dict[str, str]:
 
 
 def devices() -> list[Device]:
-    """The XLA devices that this process can address; the kind is tpu on a TPU, else xla."""
+    """The XLA devices that this process can address. Their kind is "tpu" on a TPU and "xla" otherwise."""
     kind = "tpu" if xm.xla_device_hw(torch_xla.device()) == "TPU" else "xla"
     return [Device(kind, f"xla:{i}", torch.device("xla", i), kind) for i in range(len(xm.get_xla_supported_devices()))]
 
 
 def refine(x: Array, /) -> str | None:
-    """Already refined."""
+    """None: an XLA tensor needs no further refinement."""
     return None
 
 
 def as_device(device: Any, /) -> torch.device:
-    """The device of a name: "xla", "xla:0" or "tpu"."""
+    """The device with this name, such as "xla", "xla:0" or "tpu"."""
     found = torch.device(str(device).replace("tpu", "xla"))
     if found.type != "xla" or (found.index or 0) >= len(devices()):
-        raise ValueError(f"there is {', '.join(d.name for d in devices())}")
+        raise ValueError(f"the XLA devices are {', '.join(d.name for d in devices())}")
     return torch.device("xla", found.index or 0)
 
 
@@ -56,7 +56,7 @@ def to_device(x: Array, device: Any, /) -> Array:
 
 
 def synchronize(*arrays: Array) -> None:
-    """Run what was recorded and wait for it."""
+    """Run the recorded operations and wait until they are done."""
     torch_xla.sync()
     xm.wait_device_ops()
 

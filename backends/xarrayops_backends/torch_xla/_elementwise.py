@@ -1,4 +1,4 @@
-"""Elementwise functions that PyTorch/XLA gets wrong."""
+"""Elementwise functions whose results in PyTorch/XLA are wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Binary = Callable[[Any, Any], Array]
 
 
 def _typed(function: _Binary) -> _Binary:
-    """function of two arrays of one dtype: XLA promotes wrongly, and takes a Python scalar for int64 or complex128."""
+    """Cast both operands to one dtype: XLA promotes wrongly, and treats Python scalars as int64 or complex128."""
 
     @wraps(function)
     def typed(x1: Any, x2: Any, /) -> Array:
@@ -55,22 +55,22 @@ _wide_product = _elementwise._wrapping(torch.multiply)
 
 @_typed
 def multiply(x1: Array, x2: Array, /) -> Array:
-    """XLA multiplies no wide unsigned integers."""
+    """XLA cannot multiply wide unsigned integers."""
     return _wide_product(x1, x2) if x1.dtype in WIDE else torch.multiply(x1, x2)
 
 
 @_typed
 def divide(x1: Array, x2: Array, /) -> Array:
-    """XLA gives quotients of complex numbers a real dtype (xla#4519)."""
+    """XLA returns a real dtype for quotients of complex numbers (xla#4519)."""
     return torch.multiply(x1, torch.reciprocal(x2)) if x1.is_complex() else torch.divide(x1, x2)
 
 
 def _floored(x1: Array, x2: Array) -> Array:
-    """The floored quotient of signed integers: XLA divides them in single precision, so it is corrected until exact."""
+    """The floored quotient of signed integers, corrected until exact: XLA divides integers in single precision."""
     rest, out = torch.remainder(x1, x2), torch.zeros_like(x1)
     below = (rest != 0) & ((x1 < 0) != (x2 < 0))
-    whole = x1 - torch.where(below, rest - x2, rest)  # towards zero, so that it cannot overflow
-    for _ in range(5):  # each round adds 23 bits; the last takes back what rounding down a whole number has lost
+    whole = x1 - torch.where(below, rest - x2, rest)  # rounded towards zero, so that it cannot overflow
+    for _ in range(5):  # each round adds 23 bits; the last corrects an exact quotient that was rounded down
         out = out + torch.floor_divide(whole - out * x2, x2)
     return out - below.to(x1.dtype)
 
@@ -82,23 +82,23 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
         return torch.floor_divide(x1, x2)
     if x1.dtype is torch.uint64:
         return _divided(torch.floor_divide, x1, x2, _floored)
-    work = torch.int64 if x1.dtype in (torch.int64, torch.uint32) else torch.int32  # XLA fails in int8
+    work = torch.int64 if x1.dtype in (torch.int64, torch.uint32) else torch.int32  # XLA fails on int8
     return _floored(x1.to(work), x2.to(work)).to(x1.dtype)
 
 
 @_typed
 def remainder(x1: Array, x2: Array, /) -> Array:
-    """XLA's remainder is exact; but that of uint64 is made of quotients."""
+    """XLA's remainder is exact; for uint64 it is computed from quotients."""
     return _divided(torch.remainder, x1, x2, _floored) if x1.dtype is torch.uint64 else _elementwise.remainder(x1, x2)
 
 
 def square(x: Array, /) -> Array:
-    """XLA multiplies no wide unsigned integers."""
+    """XLA cannot multiply wide unsigned integers."""
     return _wide_product(x, x) if x.dtype in WIDE else torch.square(x)
 
 
 def _choosing(native: _Binary) -> _Binary:
-    """maximum or minimum, where XLA keeps NaN in some positions only."""
+    """maximum or minimum that propagates NaN from either operand, which XLA does not always do."""
 
     def choose(x1: Any, x2: Any, /) -> Array:
         out = native(x1, x2)
@@ -114,7 +114,7 @@ minimum = _choosing(_elementwise.minimum)
 
 
 def _integral(native: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A rounding function: XLA makes signed integers of wide unsigned ones."""
+    """A rounding function: XLA returns signed integers for wide unsigned integers."""
     return lambda x, /: x.clone() if x.dtype in WIDE else native(x)
 
 
@@ -125,12 +125,12 @@ trunc = _integral(torch.trunc)
 
 
 def abs(x: Array, /) -> Array:
-    """XLA gives moduli a complex dtype (xla#3070)."""
+    """XLA returns a complex dtype for the absolute values of complex numbers (xla#3070)."""
     return torch.hypot(x.real, x.imag) if x.is_complex() else _elementwise.abs(x)
 
 
 def _parted(native: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A test that XLA makes of real numbers only."""
+    """A test on the real and imaginary parts: XLA supports real numbers only."""
     return lambda x, /: native(x.real) | native(x.imag) if x.is_complex() else native(x)
 
 
@@ -139,7 +139,7 @@ isnan = _parted(torch.isnan)
 
 
 def _logarithm(native: Callable[[Array], Array], base: float) -> Callable[[Array], Array]:
-    """A logarithm that XLA divides by its base's in single precision."""
+    """A logarithm of float64: XLA divides by the logarithm of the base in single precision."""
     return lambda x, /: torch.log(x) / math.log(base) if x.dtype is torch.float64 else native(x)
 
 

@@ -1,4 +1,4 @@
-"""Exchange: every value goes through the CPU."""
+"""Exchange: every value is copied through the CPU."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from xarrayops_backends.torch_xla._guard import COMPLEX128
 
 
 def memory(x: Array, /) -> Memory | None:
-    """None: XLA shows no addresses."""
+    """None: XLA does not expose memory addresses."""
     return None
 
 
 def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-    """PyTorch/XLA's from_dlpack takes the CPU only, and the values would leave the device."""
-    return "PyTorch/XLA shares no memory; values go through the CPU"
+    """Never alias: from_dlpack of PyTorch/XLA supports the CPU only, and its result would not be on the device."""
+    return "PyTorch/XLA cannot share memory; values are copied through the CPU"
 
 
 def import_refusal(dtype: str, /) -> str | None:

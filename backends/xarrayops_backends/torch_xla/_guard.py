@@ -1,4 +1,4 @@
-"""What no function on an XLA device may be given or give."""
+"""Checks around every function on an XLA device: complex128 is refused, and some empty arrays go to the CPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xarrayops.plugin.backends import backend_by_name
 
 COMPLEX128 = Gap(
     "PyTorch/XLA (2.9) loses the imaginary parts of complex128 whenever values move to or from the device",
-    'complex64, as by x.to(torch.complex64), or the CPU: xo.convert(x, "torch", device="cpu") before the call',
+    'complex64, by x.to(torch.complex64), or the CPU: xo.convert(x, "torch", device="cpu") before the call',
 )
 
 
@@ -29,7 +29,7 @@ def _refuse_complex128(value: Any) -> None:
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """function, which raises rather than take or give complex128."""
+    """The function, which raises an error if an argument or a result is complex128."""
 
     @wraps(function)
     def guard(*args: Any, **kwargs: Any) -> Any:
@@ -47,11 +47,11 @@ EMPTY = frozenset(
         *("linalg.svdvals", "max", "min", "roll", "take_along_axis", "unique_all", "unique_counts", "unique_inverse"),
     )
 )
-"""Functions in which XLA fails on an array without elements; where it is to be rolled, XLA ends the process."""
+"""Functions that fail on an empty array in XLA; roll aborts the process."""
 
 
 def empty_on_cpu(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """function, but PyTorch's own for an array without elements: nothing moves to the CPU, where it is served."""
+    """The function, which computes empty arrays on the CPU with the torch backend; no values are transferred."""
 
     @wraps(function)
     def served(x: Array, /, *args: Any, **kwargs: Any) -> Any:

@@ -1,14 +1,14 @@
-"""Layout: XLA chooses it."""
+"""Layout: XLA chooses the memory layout."""
 
 from __future__ import annotations
 
 from xarrayops.plugin import Array, Gap, unsupported
 
-NO_STRIDES = Gap("XLA tensors have no strides", "xo.relayout, which changes the order of the axes themselves")
+NO_STRIDES = Gap("XLA tensors have no strides", "xo.relayout, which permutes the axes")
 as_strided = unsupported(NO_STRIDES.why, instead="xo.take(xo.reshape(x, (-1,)), indices), a copy")
-pin_memory = unsupported("XLA tensors lie on their device", instead='xo.pin_memory(xo.to_device(x, "cpu"))')
+pin_memory = unsupported("XLA tensors are in device memory", instead='xo.pin_memory(xo.to_device(x, "cpu"))')
 
 
 def contiguous(x: Array, /) -> Array:
-    """x itself: XLA shows no other layout."""
+    """Return x: XLA does not expose any other layout."""
     return x

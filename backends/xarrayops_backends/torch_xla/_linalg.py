@@ -1,4 +1,4 @@
-"""Linear algebra that PyTorch/XLA gets wrong, or cannot do."""
+"""Linear algebra that is wrong or missing in PyTorch/XLA."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ from xarrayops_backends.torch_xla._elementwise import abs as _abs, multiply as _
 _ON_CPU = 'the CPU: xo.convert(x, "torch", device="cpu") before the call'
 
 linalg_svd = unsupported(
-    "PyTorch/XLA (2.9) gives wrong shapes for stacks and single precision for float64, and takes no complex numbers",
+    "PyTorch/XLA (2.9) returns wrong shapes for stacks, single precision for float64, and supports no complex numbers",
     instead=_ON_CPU,
 )
 linalg_pinv = unsupported(
-    "PyTorch/XLA (2.9) computes it by svd, in single precision and of real matrices only", instead=_ON_CPU
+    "PyTorch/XLA (2.9) computes it by svd, in single precision and for real matrices only", instead=_ON_CPU
 )
 
 
 def linalg_eigh(x: Array, /) -> Any:
-    """XLA stops iterating at the error of single precision."""
+    """XLA stops its iteration at the accuracy of single precision."""
     if x.dtype is torch.float64:
         raise Unsupported(f"PyTorch/XLA (2.9) computes eigenvectors in single precision. Instead: {_ON_CPU}")
     return torch.linalg.eigh(x)
 
 
 def linalg_svdvals(x: Array, /) -> Array:
-    """XLA gives a stack the wrong shape, and takes real matrices only; a complex one has one of twice the size."""
+    """XLA returns a wrong shape for stacks, and supports real matrices only.
+
+    A complex matrix is served by a real matrix of twice the size, which has each singular value twice.
+    """
     if x.is_complex():
         rows = torch.cat((x.real, -x.imag), -1), torch.cat((x.imag, x.real), -1)
         return linalg_svdvals(torch.cat(rows, -2))[..., ::2]
@@ -48,34 +51,34 @@ def linalg_svdvals(x: Array, /) -> Array:
 
 
 def linalg_inv(x: Array, /) -> Array:
-    """XLA's inverse of a complex matrix is wrong, its solution of linear equations right; and it asks for no square."""
+    """XLA's inverse of a complex matrix is wrong, but its solve is correct. XLA does not check for square matrices."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"inv takes square matrices, not an array of shape {tuple(x.shape)}")
+        raise ValueError(f"inv requires square matrices, not an array of shape {tuple(x.shape)}")
     if not x.is_complex():
         return torch.linalg.inv(x)
     return torch.linalg.solve(x, torch.eye(x.shape[-1], dtype=x.dtype, device=x.device).expand(x.shape))
 
 
 def linalg_slogdet(x: Array, /) -> Any:
-    """XLA takes the sign of a complex determinant for real."""
+    """XLA treats the sign of a complex determinant as real."""
     if not x.is_complex():
         return torch.linalg.slogdet(x)
     factors, pivots = torch.linalg.lu_factor(x)
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
     swapped = pivots != torch.arange(1, x.shape[-1] + 1, dtype=pivots.dtype, device=x.device)
     sizes = _abs(diagonal)
-    turns = torch.where(sizes == 0, 0.0, diagonal * torch.where(sizes == 0, 1.0, sizes).reciprocal())
-    sign = torch.prod(turns, -1) * torch.where(swapped, -1.0, 1.0).prod(-1)
+    phases = torch.where(sizes == 0, 0.0, diagonal * torch.where(sizes == 0, 1.0, sizes).reciprocal())
+    sign = torch.prod(phases, -1) * torch.where(swapped, -1.0, 1.0).prod(-1)
     return torch.return_types.linalg_slogdet((sign, torch.log(sizes).sum(-1)))  # type: ignore[attr-defined]
 
 
 def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """XLA has norms of real numbers only."""
+    """XLA has norms for real numbers only."""
     return aac_linalg.vector_norm(_abs(x) if x.is_complex() else x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """XLA has norms of real matrices only, and loses the stack in those by singular values."""
+    """XLA has norms for real matrices only, and norms from singular values drop the stack dimensions."""
     if ord not in (2, -2, "nuc"):
         return torch.linalg.matrix_norm(_abs(x) if x.is_complex() else x, ord=ord, keepdim=keepdims)
     values = linalg_svdvals(x)
@@ -84,7 +87,7 @@ def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro")
 
 
 def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """XLA loses the stack."""
+    """XLA drops the stack dimensions."""
     values = linalg_svdvals(x)
     if rtol is None:
         rtol = max(x.shape[-2:]) * torch.finfo(values.dtype).eps
@@ -93,7 +96,7 @@ def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def linalg_outer(x1: Array, x2: Array, /) -> Array:
-    """XLA multiplies no wide unsigned integers."""
+    """XLA cannot multiply wide unsigned integers."""
     x1, x2 = _pair(x1, x2)
     if x1.dtype not in WIDE:
         return _linalg.linalg_outer(x1, x2)
@@ -101,7 +104,7 @@ def linalg_outer(x1: Array, x2: Array, /) -> Array:
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """XLA multiplies no wide unsigned integers."""
+    """XLA cannot multiply wide unsigned integers."""
     x1, x2 = _pair(x1, x2)
     if x1.dtype not in WIDE or x1.shape[axis] != x2.shape[axis]:
         return _linalg.vecdot(x1, x2, axis=axis)

@@ -1,4 +1,4 @@
-"""Reductions that PyTorch/XLA gets wrong."""
+"""Reductions whose results in PyTorch/XLA are wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Axes = int | tuple[int, ...] | None
 
 
 def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
-    """XLA reduces no axis where none is named, and drops NaN."""
+    """Reduce all axes if axis is None, and propagate NaN; torch.amax and torch.amin on XLA do neither."""
     axis = tuple(range(x.ndim)) if axis is None else axis
     out = reduce(x, axis=axis, keepdims=keepdims)
     if not x.is_floating_point() or axis == ():
@@ -22,22 +22,22 @@ def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: boo
 
 
 def max(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.amax reduces no axis where none is named, and drops NaN."""
+    """On XLA, torch.amax reduces no axis if none is given, and drops NaN."""
     return _extremum(_statistics.max, x, axis, keepdims)
 
 
 def min(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.amin reduces no axis where none is named, and drops NaN."""
+    """On XLA, torch.amin reduces no axis if none is given, and drops NaN."""
     return _extremum(_statistics.min, x, axis, keepdims)
 
 
 def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """XLA has no mean of complex numbers."""
+    """XLA has no mean for complex numbers."""
     if not x.is_complex():
         return _statistics.mean(x, axis=axis, keepdims=keepdims)
     return torch.complex(*(_statistics.mean(part, axis=axis, keepdims=keepdims) for part in (x.real, x.imag)))
 
 
 def count_nonzero(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """torch.count_nonzero gives the dtype of x, and takes no negative axis."""
+    """On XLA, torch.count_nonzero returns the dtype of x, and supports no negative axis."""
     return _statistics.sum(torch.ne(x, 0), axis=axis, keepdims=keepdims)

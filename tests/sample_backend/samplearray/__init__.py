@@ -1,4 +1,4 @@
-"""A tiny array library: a class around NumPy's arrays, and the array API standard by way of array_api_compat."""
+"""A tiny array library: a class that wraps NumPy arrays, and the array API standard from array_api_compat."""
 
 import functools
 import sys
@@ -12,7 +12,7 @@ __array_api_version__ = "2025.12"
 
 
 class Array:
-    """An array of the library. Nothing but its own functions reads its values."""
+    """An array of the library. Only the library's own functions read its values."""
 
     __array_priority__ = 1.0
     __array_ufunc__ = None
@@ -36,7 +36,7 @@ class Array:
 
     def to_device(self, device, /, *, stream=None):
         if device != "cpu":
-            raise ValueError(f"there is no device {device!r}, only 'cpu'")
+            raise ValueError(f"device must be 'cpu', not {device!r}")
         return self
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -56,7 +56,7 @@ def _unwrap(value):
     if isinstance(value, Array):
         return value._values
     if isinstance(value, _np.ndarray):
-        raise TypeError("a NumPy array is no array of this library")
+        raise TypeError("a NumPy array is not an array of this library")
     return type(value)(map(_unwrap, value)) if type(value) in (list, tuple) else value
 
 
@@ -111,24 +111,24 @@ for _name in ("linalg", "fft"):
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """Written out because NumPy takes None for a value to prepend or append."""
+    """Defined separately because NumPy treats None as a value to prepend or append."""
     ends = {name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None}
     return _wrapped(_np.diff)(x, n=n, axis=axis, **ends)
 
 
 def finfo(type, /):
-    """Written out because NumPy's limits are no Python floats."""
+    """Defined separately because NumPy's limits are not Python floats."""
     info = _base.finfo(_unwrap(type))
     limits = {name: float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal")}
     return types.SimpleNamespace(bits=info.bits, dtype=info.dtype, **limits)
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """Written out because its argument is an array of another library."""
+    """Defined separately because its argument is an array of another library."""
     return Array(_base.from_dlpack(x, device=device, copy=copy))
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
-    """Written out because it takes what is no array of this library yet."""
+    """Defined separately because its argument need not be an array of this library."""
     values = obj if isinstance(obj, _np.ndarray) else _unwrap(obj)
     return Array(_base.asarray(values, dtype=dtype, device=device, copy=copy))

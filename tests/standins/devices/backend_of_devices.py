@@ -1,4 +1,4 @@
-"""The backend file of both flavours: the hooks, as those of PyTorch, CuPy and JAX have them."""
+"""The hooks of both stand-in libraries (mutable and immutable), modelled on the PyTorch, CuPy and JAX backends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {"cpu": "cpu", "gpu:0": "gpu", "gpu:1": "gpu"}
 
 
 def hooks(library: ModuleType) -> dict[str, Any]:
-    """What the backend of a flavour defines."""
+    """The names that the backend of a stand-in library defines."""
     asked: list[Any] = []
     running: dict[str, list[Any]] = {device: [] for device in DEVICES}
     capturing: set[str] = set()
@@ -64,7 +64,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
             or memory.readonly
             or any(s % memory.itemsize for s in memory.strides)
         ):
-            return "memory that cannot be taken as it is"
+            return "memory that cannot be aliased"
         if library.immutable:
             if not memory.is_compact:
                 return "strides that are not compact"
@@ -72,7 +72,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
         if any(stride < 0 for stride in memory.strides):
             return "negative strides"
         if memory.immutable and not forced:
-            return "memory that its library takes for immutable"
+            return "memory that its library treats as immutable"
         return None
 
     def alias(x: Any, memory: Memory, host: Any, /) -> Any:
@@ -93,7 +93,7 @@ def hooks(library: ModuleType) -> dict[str, Any]:
         return library.Array(copied(a, "cpu", device), device)
 
     def queue(x: Any, /) -> Queue | None:
-        """Work ends when a test takes it out of `running`."""
+        """A job is running until a test removes it from `running`."""
         return None if x.device == "cpu" else queues[x.device]
 
     def queue_of(device: str) -> Queue:
@@ -114,10 +114,10 @@ def hooks(library: ModuleType) -> dict[str, Any]:
         out = weights / weights.sum(axis=-1, keepdims=True) @ np.repeat(v, q.shape[1] // v.shape[1], axis=1)
         return library.Array(out, a.q.device), None
 
-    def can(call: Any, /) -> str | None:
+    def refusal(call: Any, /) -> str | None:
         a = call.args[0]
         plain = a.mask is a.bias is a.softcap is a.q_lengths is a.kv_lengths is None and not has_band(a)
-        return None if plain and not a.return_lse else "plain attention alone"
+        return None if plain and not a.return_lse else "it supports plain attention only"
 
     queues = {device: queue_of(device) for device in DEVICES}
     defined = dict(locals())
@@ -127,5 +127,5 @@ def hooks(library: ModuleType) -> dict[str, Any]:
         "NAMESPACE": library,
         "ARRAY_TYPES": (library.Array,),
         "IMMUTABLE": library.immutable,
-        "ATTENTION_CANDIDATES": [("simple", attention, can)],
+        "ATTENTION_CANDIDATES": [("simple", attention, refusal)],
     }

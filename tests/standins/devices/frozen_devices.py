@@ -1,4 +1,4 @@
-"""Immutable arrays, as JAX's, on two devices and the host."""
+"""A library with immutable arrays, like JAX, on two devices and the host."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Arrays that can be written, as PyTorch's and CuPy's, on two devices and the host."""
+"""A library with mutable arrays, like PyTorch and CuPy, on two devices and the host."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""Libraries with two devices, all in host memory: each array has a device, and every copy is written down.
+"""Stand-in array libraries with two simulated devices in host memory; each array has a device, every copy is logged.
 
-`library` makes one of two flavours: mutable as PyTorch and CuPy are, or immutable as JAX is. Each refuses what its
-models refuse: arrays of two devices in one call, NumPy's implicit conversion, DLPack from a device that is not the
-current one, and strides or addresses that its models do not take.
+`library` creates a mutable one (like PyTorch and CuPy) or an immutable one (like JAX). Each refuses what the real
+libraries refuse: arrays on two devices in one call, implicit conversion to NumPy, DLPack from a device that is not the
+current one, and strides or addresses that the real libraries do not support.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ OPERATORS = (
     *("rpow", "rsub", "rtruediv", "sub", "truediv", "xor"),
 )
 _CPU, _GPU = 1, 2
-"""Kinds of devices as DLPack counts them."""
+"""The device types, numbered as in DLPack."""
 
 
 class Event(NamedTuple):
-    """A copy of memory, or a request for memory of another library (``what`` is then "export")."""
+    """A copy of memory, or an export of memory to another library (``what`` is "copy" or "export")."""
 
     what: str
     source: str
@@ -41,7 +41,7 @@ log: list[Event] = []
 
 @contextmanager
 def recorded() -> Iterator[list[Event]]:
-    """The events while the block runs."""
+    """A list that has the events of the ``with`` block after the block ends."""
     start = len(log)
     events: list[Event] = []
     yield events
@@ -49,7 +49,7 @@ def recorded() -> Iterator[list[Event]]:
 
 
 class Capsule(NamedTuple):
-    """What DLPack hands over: memory of a device, and whoever keeps it alive."""
+    """What DLPack exchanges: device memory and the object that keeps it alive."""
 
     values: np.ndarray
     device: str
@@ -67,11 +67,11 @@ def copied(values: np.ndarray, source: str, target: str) -> np.ndarray:
 
 
 def library(namespace: dict[str, Any], *, immutable: bool) -> None:
-    """Fill a module with the standard's functions on arrays of that flavour."""
+    """Fill a module with an array class, mutable or immutable, and the functions of the standard."""
     current = ["gpu:0"]
 
     class Array:
-        """Values that lie on a device."""
+        """An array with values and a device."""
 
         __array_priority__ = 1.0
         __array_ufunc__ = None
@@ -105,7 +105,7 @@ def library(namespace: dict[str, Any], *, immutable: bool) -> None:
             if self.device != current[-1]:
                 raise BufferError(f"the current device is {current[-1]}, the array is on {self.device}")
             if stream is None:
-                raise BufferError("the consumer names no stream")
+                raise BufferError("the consumer passes no stream")
             log.append(Event("export", self.device, self.device, self.values.nbytes))
             return Capsule(self.values, self.device, self)
 
@@ -128,7 +128,7 @@ def library(namespace: dict[str, Any], *, immutable: bool) -> None:
                 raise RuntimeError(f"the address of a buffer must be a multiple of {ALIGNMENT}")
             return value.values
         if isinstance(value, np.ndarray):
-            raise TypeError("a NumPy array is no array of this library")
+            raise TypeError("a NumPy array is not an array of this library")
         return type(value)(map(_unwrap, value)) if type(value) in (list, tuple) else value
 
     def _held(value: Any) -> Iterator[str]:
@@ -157,7 +157,7 @@ def library(namespace: dict[str, Any], *, immutable: bool) -> None:
             given = kwargs.pop("device", None)
             held = set(_held(args)) | set(_held(list(kwargs.values())))
             if len(held) > 1:
-                raise RuntimeError(f"arrays of one call lie on {', '.join(sorted(held))}")
+                raise RuntimeError(f"the arrays of one call are on {', '.join(sorted(held))}")
             device = _device(given) if given is not None or not held else held.pop()
             named = {name: _unwrap(value) for name, value in kwargs.items()}
             with np.errstate(all="ignore"):
@@ -205,9 +205,9 @@ def library(namespace: dict[str, Any], *, immutable: bool) -> None:
         capsule = x.__dlpack__(stream=1)
         assert capsule.device == f"gpu:{index}"
         if immutable and not capsule.values.flags.c_contiguous:
-            raise BufferError("strides that are not compact")
+            raise BufferError("the strides are not compact")
         if not immutable and any(stride < 0 for stride in capsule.values.strides):
-            raise SystemError("a negative stride ends the process")
+            raise SystemError("a negative stride would abort the process")
         return Array(capsule.values, capsule.device, capsule.owner)
 
     @contextmanager

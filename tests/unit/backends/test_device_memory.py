@@ -1,4 +1,4 @@
-"""What libraries tell of an accelerator's memory and of their switches; allocators are simulated."""
+"""Device memory and precision settings that backends report; the allocators are simulated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import xarrayops as xo
 
 
 class Allocator:
-    """So many bytes in use, and the most that ever were."""
+    """An allocator that counts the bytes in use and their peak."""
 
     def __init__(self, used, peak):
         self.used, self.peak = used, peak
@@ -18,7 +18,7 @@ class Allocator:
         self.peak = max(self.peak, self.used)
 
     def call(self, *sizes):
-        """Takes these one after the other, and then gives all back but the last, which is the result."""
+        """Allocate these sizes in order, then free all except the last, which is the result."""
 
         def call():
             for size in sizes:
@@ -29,7 +29,7 @@ class Allocator:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
-def test_on_the_host_nothing_is_told(library):
+def test_no_device_memory_is_reported_on_the_host(library):
     pytest.importorskip(library)
     backend, called = xo.backend(library), []
     for device in backend.devices():
@@ -65,9 +65,9 @@ class TestTorch:
 
     def test_the_peak_is_that_of_the_call(self, cuda):
         peak_bytes = xo.backend("torch").functions["peak_bytes"]
-        assert peak_bytes(cuda.device, cuda.call(30, 20)) == 50, "whatever earlier calls took"
+        assert peak_bytes(cuda.device, cuda.call(30, 20)) == 50, "independent of earlier calls"
 
-    def test_free_is_what_the_allocator_keeps_too(self, cuda):
+    def test_free_bytes_include_those_cached_by_the_allocator(self, cuda):
         functions = xo.backend("torch").functions
         assert functions["free_bytes"](cuda.device) == 1000 + 400 - 100
         functions["release_memory"](cuda.device)
@@ -109,10 +109,10 @@ class TestJax:
 
     @pytest.mark.parametrize("sizes", [(30, 20), (70_000,), (0,)])
     def test_the_peak_is_that_of_the_call(self, device, sizes):
-        """XLA never resets its peak, which earlier calls made larger."""
+        """XLA never resets its peak, and an earlier call may have raised it."""
         assert xo.backend("jax").functions["peak_bytes"](device, device.call(*sizes)) == sum(sizes)
 
-    def test_what_is_left_of_the_limit(self, device):
+    def test_free_bytes_are_the_rest_of_the_limit(self, device):
         assert xo.backend("jax").functions["free_bytes"](device) == 10**6 - 1000
         device.memory_stats = dict
         assert xo.backend("jax").functions["free_bytes"](device) is None
@@ -137,7 +137,7 @@ pool.free_all_blocks = pinned.free_all_blocks = lambda: freed.append(cupy.cuda.r
 functions = xo.backend("cupy").functions
 assert functions["free_bytes"](device) == (79 << 30) + 500
 functions["release_memory"](device)
-assert freed == [1, 1, 1], "pools are asked on the device that is meant"
+assert freed == [1, 1, 1], "pools are queried on the requested device"
 hooks = []
 entered = cupy.cuda.MemoryHook.__enter__
 cupy.cuda.MemoryHook.__enter__ = lambda hook: hooks.append(hook) or entered(hook)
@@ -171,7 +171,7 @@ def test_cupy_counts_the_blocks_of_its_pool(run, standin_environment):
         ("numpy", ("OPENBLAS_CORETYPE", "OMP_NUM_THREADS")),
     ],
 )
-def test_a_library_knows_the_environment_that_decides_on_its_results(monkeypatch, library, names):
+def test_environment_variables_that_affect_results_are_reported(monkeypatch, library, names):
     pytest.importorskip(library)
     before = xo.backend(library).environment
     for name in names:
@@ -181,7 +181,7 @@ def test_a_library_knows_the_environment_that_decides_on_its_results(monkeypatch
     assert found == before | dict.fromkeys(names, "1")
 
 
-def test_an_environment_that_nobody_set_is_empty(backend, monkeypatch):
+def test_unset_environment_variables_are_not_reported(backend, monkeypatch):
     made = backend(ENVIRONMENT=("NO_SUCH_VARIABLE", "NO_SUCH_PREFIX_*"))
     assert made.environment == backend().environment == {}
     monkeypatch.setenv("NO_SUCH_PREFIX_A", "b")

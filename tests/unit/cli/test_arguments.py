@@ -1,4 +1,4 @@
-"""What the command lines share: the durations that --budget and --timeout take."""
+"""The durations of --budget and --timeout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_durations(text, want):
 @pytest.mark.parametrize(
     "text", ["", "s", "0", "0m", "-1", "-5m", "nan", "nanh", "5d", "5 min", "m5", "1h30m", "90S", "five"]
 )
-def test_no_durations(text):
+def test_invalid_durations(text):
     with pytest.raises(argparse.ArgumentTypeError) as raised:
         seconds(text)
     assert str(raised.value) == f"{text!r} is not a positive duration such as 90, 90s, 5m or 1h"

@@ -1,4 +1,4 @@
-"""The command ``xarrayops``: which command line it runs, and what it says of them."""
+"""The command ``xarrayops``: the command line that it runs, and its help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
 @pytest.fixture
 def called(monkeypatch):
-    """The arguments with which each command line was called; each ends with another status."""
+    """The arguments of each call of a command line; each returns another status."""
     calls = {}
     for status, (name, (module, _)) in enumerate(commands.COMMANDS.items()):
 
@@ -74,7 +74,7 @@ def test_an_unknown_command_is_an_error(called, capsys):
 @pytest.mark.parametrize(
     ("command", "option"), [("doctor", "--json"), ("bench", "--budget"), ("exchange-matrix", "--large")]
 )
-def test_each_command_has_help_of_its_own(capsys, command, option):
+def test_each_command_has_its_own_help(capsys, command, option):
     with pytest.raises(SystemExit) as ended:
         commands.main([command, "--help"])
     assert not ended.value.code

@@ -1,4 +1,4 @@
-"""The doctor: its facts are true, and no library crashes it."""
+"""The doctor reports correct facts, and a broken library does not crash it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_settings_are_shown_and_a_wrong_one_is_a_warning(monkeypatch, capsys):
 
 
 def test_the_environment_of_every_library_is_shown(broken_libraries):
-    """Of NumPy, the only library that can be imported; the others list none."""
+    """Only NumPy can be imported; the other libraries list no variables."""
     done = run_doctor({**broken_libraries, "OPENBLAS_CORETYPE": "HASWELL", "XARRAYOPS_THREADS": "2"}, "--json")
     settings = json.loads(done.stdout)["settings"]
     assert (settings["OPENBLAS_CORETYPE"], settings["XARRAYOPS_THREADS"]) == ("HASWELL", "2")
@@ -132,7 +132,7 @@ def test_known_bad_versions(version, device, hit):
         assert "pytorch#1" in found[0]
 
 
-def test_fault_of_any_device():
+def test_known_bug_of_any_device():
     fault = KnownBad("numpy", "<3", "any", "c", "i")
     assert doctor.known_bugs([fault], {"numpy": "2.4"}, [Device("cpu", "cpu", "cpu")])
 
@@ -149,7 +149,7 @@ def test_a_backend_that_two_distributions_claim_is_a_warning(monkeypatch, capsys
     assert "WARNING: two distributions claim" in capsys.readouterr().out
 
 
-def test_a_library_that_hangs_is_a_reason(tmp_path, monkeypatch):
+def test_a_library_that_hangs_is_reported(tmp_path, monkeypatch):
     (tmp_path / "dask.py").write_text("import time\ntime.sleep(600)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(doctor, "TIMEOUT_S", 1.0)

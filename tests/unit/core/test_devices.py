@@ -1,4 +1,4 @@
-"""Which device holds an array: one record per device, made once; no values are waited for."""
+"""The device of an array: one `Device` per device, created once, without waiting for values."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import xarrayops as xo
 from xarrayops.plugin import Device
 
 
-def test_the_library_is_asked_for_its_devices_once(monkeypatch):
+def test_devices_are_listed_once(monkeypatch):
     made = xo.backend("numpy").__class__("numpy", xo.backend("numpy").module)
     calls = []
     monkeypatch.setitem(made.functions, "devices", lambda: calls.append(1) or [Device("cuda", "cuda:1", "B")])
@@ -23,7 +23,7 @@ def test_the_device_of_an_array():
     assert xo.backend(x).device_of(x) == Device("cpu", "cpu", "cpu")
 
 
-def test_arrays_without_one_device():
+def test_arrays_without_a_device():
     torch = pytest.importorskip("torch")
     x = torch.zeros(3, device="meta")
     assert xo.backend(x).device_of(x) is None
@@ -32,7 +32,7 @@ def test_arrays_without_one_device():
     assert xo.backend(x).device_of(x) is None
 
 
-def test_nobody_waits_for_values_of_jax():
+def test_the_device_of_a_jax_array_is_found_without_waiting():
     jax = pytest.importorskip("jax")
     seen = []
 
@@ -41,7 +41,7 @@ def test_nobody_waits_for_values_of_jax():
         return v
 
     class Unready:
-        """An array of JAX that would fail any test that waits for it."""
+        """Has the only attribute of a JAX array that may be read without waiting."""
 
         device = jax.devices("cpu")[0]
 

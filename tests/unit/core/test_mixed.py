@@ -1,4 +1,4 @@
-"""Arrays of several libraries in one call: found in every place of every function, and explained."""
+"""Arrays of several libraries in one call raise, for every argument of every function, with an explanation."""
 
 import inspect
 import itertools
@@ -28,24 +28,24 @@ def public(verb):
     return attrgetter(verb)(xo)
 
 
-def check(call, wrong, count, asked, dearest):
-    """The call raises, naming each argument with library, dtype, shape and device, and the conversion that mends it."""
+def check(call, wrong, count, verb, target):
+    """Check that the call raises; the message describes each argument, and the conversion of the wrong one."""
     with pytest.raises(xo.MixedBackends) as error:
         call()
     text = str(error.value)
-    assert text.startswith(f"xo.{asked} was given arrays of several libraries: ")
-    listing = text.removeprefix(f"xo.{asked} was given arrays of several libraries: ").partition(". Convert so")[0]
+    assert text.startswith(f"xo.{verb} was given arrays of several libraries: ")
+    listing = text.removeprefix(f"xo.{verb} was given arrays of several libraries: ").partition(". Convert to")[0]
     arguments = listing.split("; ")
     assert len(arguments) == count
     assert all(re.fullmatch(ARGUMENT, argument) for argument in arguments), arguments
     assert any(": numpy " in argument for argument in arguments)
     assert any(": array_api_strict " in argument for argument in arguments)
-    assert f"{wrong} -> xo.convert({wrong}, {dearest})" in text
+    assert f"{wrong} -> xo.convert({wrong}, {target})" in text
     assert isinstance(error.value, TypeError)
 
 
 NAMED = [(np, xps, '"numpy"'), (xps, np, "array_api_strict")]
-"""The library of the first argument, that of the wrong one, and how convert calls the first."""
+"""The library of the first argument, that of the wrong one, and the first as an argument of convert."""
 
 
 def test_the_list_is_not_empty():
@@ -68,27 +68,27 @@ def test_optional_arrays(verb, wrong, first, other, name):
 
 
 @pytest.mark.parametrize(("first", "other", "name"), NAMED)
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("verb", SEQUENCES)
-def test_sequences(verb, place, first, other, name):
+def test_sequences(verb, position, first, other, name):
     members = [of(first, MATRIX[0])] * 3
-    members[place] = of(other, MATRIX[0])
+    members[position] = of(other, MATRIX[0])
     call = (lambda: public(verb)(members)) if SEQUENCES[verb] is list else (lambda: public(verb)(*members))
-    if place == 0:
+    if position == 0:
         first, name = other, next(n for f, _, n in NAMED if f is other)
-    check(call, f"arrays[{place or 1}]", 3, verb, name)
+    check(call, f"arrays[{position or 1}]", 3, verb, name)
 
 
-@pytest.mark.parametrize("places", [p for p in itertools.product((np, xps), repeat=3) if len(set(p)) == 2])
-def test_where(places):
-    condition, x1, x2 = (of(library, MATRIX) for library in places)
-    wrong = ("condition", "x1", "x2")[next(i for i in (1, 2) if places[i] is not places[0])]
-    check(lambda: xo.where(condition > 0, x1, x2), wrong, 3, "where", {f: n for f, _, n in NAMED}[places[0]])
+@pytest.mark.parametrize("libraries", [p for p in itertools.product((np, xps), repeat=3) if len(set(p)) == 2])
+def test_where(libraries):
+    condition, x1, x2 = (of(library, MATRIX) for library in libraries)
+    wrong = ("condition", "x1", "x2")[next(i for i in (1, 2) if libraries[i] is not libraries[0])]
+    check(lambda: xo.where(condition > 0, x1, x2), wrong, 3, "where", {f: n for f, _, n in NAMED}[libraries[0]])
 
 
 @pytest.mark.parametrize(("first", "other", "name"), NAMED)
 def test_where_with_a_scalar_between(first, other, name):
-    """NumPy alone would take the foreign array here without a word."""
+    """NumPy's own function would accept the foreign array."""
     check(lambda: xo.where(of(first, MATRIX) > 0, of(other, MATRIX), 0.0), "x1", 2, "where", name)
 
 
@@ -121,7 +121,7 @@ def test_namespaces_and_dtypes(first, other, name):
 
 
 def test_pytorch_and_numpy():
-    """The mixtures that pass in silence natively."""
+    """Calls with several libraries that NumPy or PyTorch itself would accept."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("xarrayops_backends.torch")
     t, n = torch.ones(2), np.ones(2)
@@ -136,7 +136,7 @@ def test_pytorch_and_numpy():
             call()
 
 
-def test_a_batch_of_three_libraries_names_every_conversion():
+def test_the_message_for_three_libraries_has_two_conversions():
     torch = pytest.importorskip("torch")
     pytest.importorskip("xarrayops_backends.torch")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""The namespace that a backend module becomes: complete, itself a standard namespace, accepted by its neighbours."""
+"""The namespace of a backend is complete, follows the standard, and works with array-api-compat and -extra."""
 
 from operator import attrgetter
 
@@ -24,7 +24,7 @@ def namespace(request):
     return status.backend.namespace
 
 
-def test_complete(namespace):
+def test_the_namespace_is_complete(namespace):
     for verb in SURFACE:
         assert callable(attrgetter(verb)(namespace)), verb
     for name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
@@ -36,14 +36,14 @@ def test_complete(namespace):
     assert set(info.capabilities()) >= {"boolean indexing", "data-dependent shapes", "max dimensions"}
 
 
-def test_what_the_library_offers_beyond_the_standard(namespace):
+def test_other_attributes_come_from_the_library(namespace):
     with pytest.raises(AttributeError):
         namespace.no_such_function  # noqa: B018
     assert xo.backend("numpy").namespace.ndarray is np.ndarray
 
 
-def test_array_api_compat_knows_it(namespace):
-    verdicts = {
+def test_array_api_compat_recognises_the_namespace(namespace):
+    checks = {
         "numpy": array_api_compat.is_numpy_namespace,
         "torch": array_api_compat.is_torch_namespace,
         "jax": array_api_compat.is_jax_namespace,
@@ -51,7 +51,7 @@ def test_array_api_compat_knows_it(namespace):
         "cupy": array_api_compat.is_cupy_namespace,
     }
     library = xo.backend(namespace).name
-    assert [name for name, is_namespace in verdicts.items() if is_namespace(namespace)] == [library]
+    assert [name for name, is_namespace in checks.items() if is_namespace(namespace)] == [library]
     assert array_api_compat.is_array_api_strict_namespace(xo.array_namespace(xps.ones(1)))
 
 
@@ -92,7 +92,7 @@ class TestArrayApiExtra:
         np.testing.assert_array_equal(self.numpy(xpx.at(x, 1).set(2.0, xp=xp)), [0, 2, 0])
 
 
-def test_the_inspection_is_the_backends_where_it_has_one(backend_module):
+def test_a_backend_can_define_the_inspection_api(backend_module):
     class __array_namespace_info__:  # noqa: N801 - the standard's name
         def devices(self):
             return ("made up",)
@@ -105,7 +105,7 @@ def test_the_inspection_is_the_backends_where_it_has_one(backend_module):
 
 
 class TestCandidates:
-    """Kernels listed by a backend: the first that can serve does."""
+    """Of the candidates that a backend lists, the first without a refusal serves the call."""
 
     def kernels(self):
         return [
@@ -117,15 +117,15 @@ class TestCandidates:
     def backend(self, backend):
         return backend(SQUARE_CANDIDATES=self.kernels(), square=lambda x, /: "never")
 
-    def test_the_first_that_can(self, backend):
+    def test_the_first_that_accepts_the_call_serves(self, backend):
         assert backend.functions["square"](xps.ones(2)) == "small"
         assert backend.namespace.square(xps.ones((2, 2))) == "float"
 
-    def test_none_can(self, backend):
+    def test_no_candidate_accepts_the_call(self, backend):
         with pytest.raises(xo.Unsupported, match="small: ndim is 2 or more; float: no float64"):
             backend.functions["square"](xps.ones((2, 2), dtype=xps.float32))
 
-    def test_a_kernel_sees_the_whole_call(self, backend_module):
+    def test_the_refusal_function_receives_the_whole_call(self, backend_module):
         seen = []
         module = backend_module(
             SUM_CANDIDATES=[("all", lambda x, /, **options: options, lambda call: seen.append(call))]
@@ -136,7 +136,7 @@ class TestCandidates:
 
 
 class TestWrap:
-    """The hook `wrap` is given every function once, and what it returns serves in the namespace and in dispatch."""
+    """The hook `wrap` receives every function once; the namespace and dispatch use the function that it returns."""
 
     @pytest.fixture
     def wrapped(self, backend, unsupported):
@@ -150,36 +150,36 @@ class TestWrap:
         kernels = [("only", lambda x, /: "only", lambda call: None)]
         return backend(wrap=wrap, EXP_CANDIDATES=kernels, square=lambda x, /: "own", fft_fft=gap), seen
 
-    def test_what_it_returns_serves(self, wrapped):
+    def test_the_returned_function_is_used(self, wrapped):
         made_up, _ = wrapped
         assert made_up.functions["square"](0) == made_up.namespace.square(0) == ("wrapped", "own")
         assert made_up.functions["exp"](0) == ("wrapped", "only")
         assert made_up.functions["log"] is xps.log
 
-    def test_it_is_given_each_function_once(self, wrapped):
+    def test_it_receives_each_function_once(self, wrapped):
         _, seen = wrapped
         verbs = [verb for verb, _ in seen]
         assert sorted(verbs) == sorted({*SURFACE, *WRAPPED_HOOKS} - {"fft.fft"})
         assert dict(seen)["log"] is xps.log
 
-    def test_a_gap_stays_one(self, wrapped):
+    def test_unsupported_functions_are_not_wrapped(self, wrapped):
         made_up, _ = wrapped
         assert gap_of(made_up.functions["fft.fft"]).why == "it has no FFT"
 
-    def test_the_origin_shows_it(self, wrapped):
+    def test_the_origin_shows_the_wrapper(self, wrapped):
         made_up, _ = wrapped
         assert made_up.origins["square"] == "the library's own function, completed by the backend"
         assert made_up.origins["log"] == "the library's own function"
         assert made_up.origins["contiguous"] == "xarrayops' generic function, written on the standard alone"
 
-    def test_candidates_are_found_once_for_each_verb(self, backend_module, monkeypatch):
-        asked = []
+    def test_candidates_are_looked_up_once_for_each_verb(self, backend_module, monkeypatch):
+        looked_up = []
         found = namespace_module.candidates
         monkeypatch.setattr(
-            namespace_module, "candidates", lambda module, verb: asked.append(verb) or found(module, verb)
+            namespace_module, "candidates", lambda module, verb: looked_up.append(verb) or found(module, verb)
         )
         registry.Backend("made_up", backend_module())
-        assert len(asked) == len(set(asked)) == len(SURFACE) + len(HOOKS)
+        assert len(looked_up) == len(set(looked_up)) == len(SURFACE) + len(HOOKS)
 
 
 def test_takes_arrays():
@@ -190,7 +190,7 @@ def test_takes_arrays():
     assert takes_arrays("update")
 
 
-def test_a_gap_raises_with_the_verb_and_the_way_out(backend, unsupported):
+def test_an_unsupported_function_raises_with_its_name_and_an_alternative(backend, unsupported):
     gap = unsupported("it has no FFT", instead="xo.convert(x, 'numpy')")
     made_up = backend(fft_fft=gap, einsum=gap)
     for verb in ("fft.fft", "einsum"):

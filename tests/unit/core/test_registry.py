@@ -1,4 +1,4 @@
-"""One door: entry points; which class, name and namespace leads where; what is said when nothing does."""
+"""The registry: entry points, the backend of a class, name or namespace, and errors if there is none."""
 
 import sys
 from types import ModuleType
@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops._core import default_backend, registry
 
 
-def test_two_distributions_that_claim_one_root(entries, claim):
+def test_two_distributions_with_an_entry_point_for_one_package(entries, claim):
     entries(claim("numpy", "xarrayops_backends.numpy", "xarrayops"), claim("numpy", "fast_numpy", "fastnumpy"))
     with pytest.raises(xo.InvalidBackend, match="fastnumpy and xarrayops") as error:
         xo.backend("numpy")
@@ -19,7 +19,7 @@ def test_two_distributions_that_claim_one_root(entries, claim):
         assert word in str(error.value)
 
 
-def test_one_claim_listed_twice_is_no_conflict(entries, claim):
+def test_an_entry_point_listed_twice_is_not_a_conflict(entries, claim):
     entries(*[claim("numpy", "xarrayops_backends.numpy", "xarrayops")] * 2)
     assert xo.backend("numpy").name == "numpy"
 
@@ -28,23 +28,23 @@ def test_one_claim_listed_twice_is_no_conflict(entries, claim):
     ("root", "name"),
     [("scipy", "numpy"), ("numpy", "numpy"), ("jaxlib", "jax"), ("cupyx", "cupy"), ("torch_xla", "torch_xla")],
 )
-def test_roots_lead_to_modules(root, name):
+def test_packages_and_their_backend_modules(root, name):
     entry = registry.entry_points()[root]
     assert entry.value == f"xarrayops_backends.{name}"
     assert registry.backend_name(entry) == name
 
 
-def test_a_module_with_no_root_of_its_name_is_called_by_the_first_root(entries, claim):
+def test_a_backend_is_named_after_its_first_package_if_none_has_its_name(entries, claim):
     entries(claim("zebra", "animals.stripes"), claim("okapi", "animals.stripes"))
     assert registry.backend_name(registry.entry_points()["zebra"]) == "okapi"
 
 
-def test_all_roots_of_a_module_are_one_backend():
+def test_all_packages_of_a_module_have_one_backend():
     assert xo.backend("scipy") is xo.backend("numpy") is xo.backend(np) is xo.backend(np.zeros(1))
 
 
 class TestMissing:
-    """A library that is not there, or broken."""
+    """Libraries that are not installed, or fail at import."""
 
     @pytest.mark.parametrize(
         ("root", "extras", "hint"),
@@ -62,7 +62,7 @@ class TestMissing:
     )
     def test_the_hint_names_the_extras(self, entries, claim, root, extras, hint):
         entries(claim(root, f"no_such_package.{root}", "animals", extras))
-        with pytest.raises(xo.BackendNotFound, match=f"'{root}' needs a library that is missing") as error:
+        with pytest.raises(xo.BackendNotFound, match=f"'{root}' needs a library that is not installed") as error:
             xo.backend(root)
         assert hint in str(error.value)
         assert "no_such_package" in str(error.value)
@@ -71,14 +71,14 @@ class TestMissing:
         assert status.reason == "not installed (no module no_such_package)"
         assert hint in status.hint
 
-    def test_our_own_extras(self):
+    def test_the_hints_of_our_own_extras(self):
         hint = registry.install_hint(registry.entry_points()["cupy"])
         assert "xarrayops[cupy-cuda12x]" in hint
         assert "xarrayops[cupy-cuda13x]" in hint
         assert registry.install_hint(registry.entry_points()["torch"]).endswith("pip install 'xarrayops[torch]'")
 
     @pytest.mark.parametrize("error", ["RuntimeError", "OSError", "ImportError"])
-    def test_a_library_that_breaks_at_import(self, entries, claim, monkeypatch, tmp_path, error):
+    def test_a_library_that_fails_at_import(self, entries, claim, monkeypatch, tmp_path, error):
         (tmp_path / "broken_zebra.py").write_text(f"raise {error}('libcuda.so.1: no such file')")
         monkeypatch.syspath_prepend(tmp_path)
         entries(claim("zebra", "broken_zebra", "animals", ["zebra"]))
@@ -88,7 +88,7 @@ class TestMissing:
         assert "animals[zebra]" in str(found.value)
         assert xo.backends()[0].reason == "cannot be imported: libcuda.so.1: no such file"
 
-    def test_a_backend_against_the_contract(self, entries, claim, backend_module):
+    def test_a_backend_that_breaks_the_contract(self, entries, claim, backend_module):
         backend_module("bad_backend", NAMESPACE=ModuleType("empty"))
         entries(claim("zebra", "bad_backend", "animals"))
         with pytest.raises(xo.InvalidBackend, match=r"bad_backend\.py has no abs"):
@@ -115,7 +115,7 @@ class TestMissing:
         assert "namespace module" in str(error.value)
         assert "did you mean" not in str(error.value)
 
-    def test_names_with_a_slip(self):
+    def test_misspelt_names(self):
         def in_a_block():
             with xo.use("nupmy"):
                 return xo.zeros(2)
@@ -134,7 +134,7 @@ class TestMissing:
             with pytest.raises(xo.BackendNotFound, match=f"did you mean '{meant}'"):
                 xo.zeros(2, backend=name)
 
-    def test_a_slip_in_the_environment(self, run):
+    def test_a_misspelt_name_in_the_environment(self, run):
         code = """
 import xarrayops as xo
 try:
@@ -142,9 +142,9 @@ try:
 except xo.BackendNotFound as error:
     print(error)
 """
-        told = run(code, XARRAYOPS_BACKEND="toch")
-        assert "did you mean 'torch'?" in told
-        assert "XARRAYOPS_BACKEND is set to it" in told
+        message = run(code, XARRAYOPS_BACKEND="toch")
+        assert "did you mean 'torch'?" in message
+        assert "XARRAYOPS_BACKEND is set to it" in message
 
     def test_nothing_is_installed(self, entries):
         entries()
@@ -152,8 +152,8 @@ except xo.BackendNotFound as error:
             xo.zeros(3)
 
 
-class TestAdmission:
-    """A class is admitted by ARRAY_TYPES, whatever its package."""
+class TestArrayClasses:
+    """ARRAY_TYPES decides which classes are arrays, independent of their package."""
 
     def test_subclasses_of_arrays(self):
         class Mine(np.ndarray):
@@ -163,7 +163,7 @@ class TestAdmission:
         assert xo.backend(x).name == "numpy"
         assert float(xo.sum(x)) == 3.0
 
-    def test_a_subclass_in_another_module_needs_its_library_no_entry(self):
+    def test_a_subclass_in_a_package_without_an_entry_point(self):
         Foreign = type("Foreign", (np.ndarray,), {"__module__": "zebra.arrays"})
         assert registry.backend_of_class(Foreign).name == "numpy"
 
@@ -171,13 +171,13 @@ class TestAdmission:
         for scalar in (np.float32(1), np.int64(1), np.bool_(True), np.complex64(1)):
             assert xo.backend(scalar).name == "numpy"
 
-    def test_classes_of_a_library_that_are_no_arrays(self):
+    def test_classes_of_a_library_that_are_not_arrays(self):
         for thing in (np.dtype("f4"), np.random.default_rng(0), np.float32, np.ndarray):
             assert registry.register_conforming(thing) is None
             with pytest.raises(xo.BackendNotFound, match=r"xo\.asarray"):
                 xo.sum(thing)
 
-    def test_a_module_of_pytorch_is_no_array(self):
+    def test_a_pytorch_module_is_not_an_array(self):
         torch = pytest.importorskip("torch")
         pytest.importorskip("xarrayops_backends.torch")
         assert xo.backend(torch.ones(2)).name == "torch"
@@ -214,7 +214,7 @@ class TestAdmission:
         with pytest.raises(xo.Unsupported, match="filled"):
             call(np.ma.array([[1.0]], mask=[[True]]))
 
-    def test_the_generic_road(self):
+    def test_a_library_without_an_entry_point(self):
         x = xps.ones(3)
         assert xo.backend(x) is xo.backend(xps)
         assert xo.backend(x).name == "array_api_strict"
@@ -224,7 +224,7 @@ class TestAdmission:
         assert {str(d) for d in xps.__array_namespace_info__().devices()} == {d.name for d in xo.backend(x).devices()}
 
     def test_a_refined_backend(self, entries, claim, backend_module):
-        """The class leads to one backend, and that backend to another for this very array."""
+        """The backend of the class can choose another backend for an array."""
 
         def refine(x, /):
             return "okapi" if x.ndim == 2 else None
@@ -243,12 +243,12 @@ def test_namespaces():
 
     assert xo.backend(array_api_compat.numpy) is xo.backend("numpy")
     assert xo.backend(xo.backend("numpy").namespace) is xo.backend("numpy")
-    with pytest.raises(xo.BackendNotFound, match="module math is no namespace"):
+    with pytest.raises(xo.BackendNotFound, match="module math is not a namespace"):
         xo.backend(math)
 
 
-def test_nothing_is_imported_to_test_a_type(run):
-    """A look-up that fails loads no library; one on NumPy loads NumPy's backend alone."""
+def test_look_ups_import_no_other_library(run):
+    """A look-up that fails loads no library; a look-up of a NumPy array loads only NumPy's backend."""
     code = """
 import sys, xarrayops as xo
 try:
@@ -264,8 +264,8 @@ print(*sorted({".".join(m.split(".")[:2]) for m in loaded}))
     assert run(code) == "xarrayops_backends.numpy"
 
 
-def test_a_name_alone_loads_nothing(run):
-    """A class that claims to be of a library whose import never happened is no proof that the library is there."""
+def test_a_class_that_claims_a_module_does_not_load_it(run):
+    """If a class names PyTorch as its module, but PyTorch was never imported, the look-up does not import it."""
     code = """
 import sys, xarrayops as xo
 try:
@@ -276,7 +276,7 @@ except xo.BackendNotFound as error:
     assert run(code) == "xo.sum: argument x is a torch.made_up.Tensor False"
 
 
-def test_backend_shows_itself():
+def test_repr_and_attributes_of_a_backend():
     backend = xo.backend("numpy")
     assert repr(backend) == "<xarrayops backend numpy>"
     assert backend.versions["numpy"] == np.__version__
@@ -319,7 +319,7 @@ print(*failures, len({{b for b in served if isinstance(b, registry.Backend)}}))
 RACES = {
     "one backend, two classes": ("", "xo.add(np.ones(2) if i % 2 else np.float64(1), 1.0)"),
     "by class and by name": ("", "xo.add(np.ones(2), xo.asarray(1.0, backend='numpy' if i % 2 else 'scipy'))"),
-    "the generic road": (
+    "a library without an entry point": (
         "import array_api_strict as xps\nclass Mine(type(xps.ones(2))): pass",
         "xo.backend(xps if i % 2 else xps.ones(2))",
     ),
@@ -327,15 +327,15 @@ RACES = {
 
 
 @pytest.mark.parametrize("race", RACES)
-def test_threads_that_meet_a_library_first_get_one_backend(run, race):
-    """Two backends of one library would make every later call of both a mixture, for the life of the process."""
+def test_concurrent_first_uses_create_one_backend(run, race):
+    """With two backends of one library, every later call with arrays of both would raise `MixedBackends`."""
     setup, call = RACES[race]
     code = HAMMER.format(setup=setup, call=call)
     assert [run(code) for _ in range(3)] == ["1"] * 3
 
 
 def test_one_block_in_many_threads(run):
-    """A `use` object has no state of a thread: each thread leaves the block as it entered it."""
+    """A `use` object may be shared by threads: each thread gets back its own default at the end of the block."""
     code = """
 import sys, threading
 import numpy, torch, array_api_compat.torch

@@ -1,4 +1,4 @@
-"""The host kernel of attention against the definition in double precision, on every road through it."""
+"""The host kernel of attention, compared with the definition in double precision, on every code path."""
 
 import math
 import threading
@@ -17,9 +17,9 @@ pytestmark = pytest.mark.filterwarnings("error")
 TOLERANCE = {"float64": 1e-12, "float32": 3e-6, "float16": 3e-3, "bfloat16": 2e-2}
 
 
-@pytest.fixture(params=["as it is", "always the largest subtracted", "base e"])
-def road(request, monkeypatch):
-    if request.param == "always the largest subtracted":
+@pytest.fixture(params=["default", "maximum always subtracted", "base e"])
+def path(request, monkeypatch):
+    if request.param == "maximum always subtracted":
         monkeypatch.setattr(kernel, "SMALL", -1.0)
     elif request.param == "base e":
         monkeypatch.setattr(kernel, "_exponential", lambda: (np.exp, 1.0))
@@ -27,7 +27,7 @@ def road(request, monkeypatch):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Many blocks, heads and rows put together by twos or threes, and threads, for problems of any size."""
+    """Small limits, so that problems of any size have several blocks, combined heads and rows, and threads."""
     for name, value in {"ROWS": 16, "FEW_ROWS": 8, "SCORES": 300, "TASK": 40_000, "CALM": 0, "SPREAD": 0}.items():
         monkeypatch.setattr(kernel, name, value)
     monkeypatch.setenv("XARRAYOPS_THREADS", "2")
@@ -53,7 +53,7 @@ def expected(a, **keywords):
 
 
 def check(a, tolerance=None, **keywords):
-    """The kernel gives what the oracle gives for the same call in public keywords (those of the band)."""
+    """Compare the kernel with the oracle; the keywords give the causal option and the window for the oracle."""
     out, lse = kernel.attention(a)
     right_out, right_lse = expected(a, **keywords)
     tolerance = tolerance or TOLERANCE[a.q.dtype.name]
@@ -70,7 +70,7 @@ def problem(rng, batch=2, shared=2, group=2, queries=40, keys=50, size=8, out=8,
 
 
 def any_problem(rng, dtype):
-    """A random call, and its band in public keywords."""
+    """A random call, and its causal option and window as keywords of the oracle."""
     batch, shared, group = rng.integers(1, 4, 3)
     queries, keys, size, out = (int(rng.choice([1, 2, 3, 7, 20, 41, 90])) for _ in range(4))
     a = problem(rng, batch, shared, group, queries, keys, size, out, dtype)
@@ -116,14 +116,14 @@ def any_problem(rng, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("seed", range(60))
-def test_random_problems_in_small_blocks(road, small_blocks, dtype, seed):
+def test_random_problems_in_small_blocks(path, small_blocks, dtype, seed):
     a, keywords = any_problem(np.random.default_rng(seed), dtype)
-    check(a, 1e-10 if dtype == "float64" else 5e-5, **keywords)  # scores of a hundred have an error of 1e-5
+    check(a, 1e-10 if dtype == "float64" else 5e-5, **keywords)  # scores near 100 have an error of 1e-5
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("count", ["1", "2", "5"])
-def test_every_dtype_in_blocks_of_full_size(monkeypatch, dtype, count):
+def test_every_dtype_in_blocks_of_default_size(monkeypatch, dtype, count):
     if dtype == "bfloat16":
         dtype = pytest.importorskip("ml_dtypes").bfloat16
     monkeypatch.setenv("XARRAYOPS_THREADS", count)
@@ -135,21 +135,21 @@ def test_every_dtype_in_blocks_of_full_size(monkeypatch, dtype, count):
     check(a._replace(bias=draw(rng, 1, 4, 1, 1300, dtype=dtype), softcap=5.0))
 
 
-def test_from_small_scores_to_large_ones(small_blocks):
-    """What was summed up without anything subtracted is brought to the base of what comes after, and to -inf's."""
+def test_small_scores_followed_by_large_ones(small_blocks):
+    """Sums without a subtracted maximum are rescaled when the maximum of a later block is subtracted."""
     rng = np.random.default_rng(5)
     a = problem(rng, keys=200)
     growing = np.linspace(0.1, 60, 200, dtype="float32")[None, None, :, None]
     check(a._replace(k=a.k * growing), 1e-4)
     mask = np.ones((1, 1, 40, 200), bool)
-    mask[:, :, ::3, :100] = False  # nothing seen while the base is 0, and then only what is far below
+    mask[:, :, ::3, :100] = False  # no key is visible while the base is 0; later keys have very low scores
     bias = np.where(np.arange(200) < 150, 0, -300).astype("float32")[None, None, None]
     mask[:, :, ::3, 100:150] = False
     check(a._replace(mask=mask, bias=bias), 1e-4)
 
 
 @pytest.mark.parametrize("level", [-1e30, -1e9, -1e4, -200.0, 80.0, 3e4])
-def test_rows_whose_scores_are_all_far_from_zero(level):
+def test_rows_with_all_scores_far_from_zero(level):
     rng = np.random.default_rng(6)
     bias = np.full((1, 1, 40, 1), level, "float32")
     bias[:, :, ::2] = 0
@@ -157,7 +157,7 @@ def test_rows_whose_scores_are_all_far_from_zero(level):
     out, lse = kernel.attention(a)
     right, right_lse = expected(a)
     odd = slice(1, None, 2)
-    lost = max(3e-6, abs(level) * 1e-7)  # the scores themselves are rounded by so much
+    lost = max(3e-6, abs(level) * 1e-7)  # the rounding error of the scores
     np.testing.assert_allclose(out[:, :, ::2], right[:, :, ::2], rtol=3e-6, atol=3e-6)
     np.testing.assert_allclose(lse, right_lse, rtol=1e-6, atol=1e-6)
     if lost < 0.1:
@@ -168,8 +168,8 @@ def test_rows_whose_scores_are_all_far_from_zero(level):
 
 @pytest.mark.parametrize("values", [1e20, 1e-26])
 @pytest.mark.parametrize("level", [-60.0, -22.0, 22.0, 60.0])
-def test_values_near_the_ends_of_the_range(values, level):
-    """Weights to which nothing was subtracted neither overflow with large values nor drown small ones."""
+def test_very_large_and_very_small_values(values, level):
+    """Weights without a subtracted maximum neither overflow with large values nor underflow with small ones."""
     rng = np.random.default_rng(7)
     a = problem(rng, keys=3000, bias=np.full((1, 1, 1, 1), level, "float32"))
     a = a._replace(v=a.v * np.float32(values), q=a.q * np.float32(0.01))
@@ -178,7 +178,7 @@ def test_values_near_the_ends_of_the_range(values, level):
     np.testing.assert_allclose(out / values, right / values, rtol=1e-4, atol=1e-6)
 
 
-def test_queries_that_see_nothing(road, small_blocks):
+def test_queries_without_visible_keys(path, small_blocks):
     rng = np.random.default_rng(8)
     mask = rng.random((2, 1, 40, 50)) < 0.5
     mask[:, :, 5:30] = False
@@ -209,13 +209,13 @@ def test_empty_extents(empty):
         np.testing.assert_allclose(out, np.repeat(a.v.mean(2, keepdims=True), 2, 1).repeat(3, 2), rtol=1e-6)
 
 
-def hostile(x, kind):
-    """The values of x in memory of that kind."""
+def in_memory(x, kind):
+    """A copy of x in memory of this kind."""
     if kind == "reversed":
         return np.ascontiguousarray(x[:, ::-1, ::-1, ::-1])[:, ::-1, ::-1, ::-1]
-    if kind == "turned":
+    if kind == "transposed":
         return np.ascontiguousarray(x.transpose(3, 1, 0, 2)).transpose(2, 1, 3, 0)
-    if kind == "heads behind":
+    if kind == "heads after positions":
         return np.ascontiguousarray(x.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
     if kind == "gaps":
         return np.repeat(np.repeat(x, 3, 3), 2, 2)[:, :, ::2, ::3]
@@ -233,9 +233,10 @@ def hostile(x, kind):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize(
-    "kind", ["reversed", "turned", "heads behind", "gaps", "big-endian", "unaligned", "read-only", "shared"]
+    "kind",
+    ["reversed", "transposed", "heads after positions", "gaps", "big-endian", "unaligned", "read-only", "shared"],
 )
-def test_any_memory(small_blocks, kind, dtype):
+def test_memory_layouts(small_blocks, kind, dtype):
     rng = np.random.default_rng(10)
     a = problem(rng, dtype=dtype, bias=draw(rng, 2, 4, 40, 50, dtype=dtype), mask=rng.random((2, 4, 40, 50)) < 0.8)
     if kind == "shared":
@@ -243,26 +244,28 @@ def test_any_memory(small_blocks, kind, dtype):
         check(a)
         return
     before = {name: getattr(a, name).copy() for name in ("q", "k", "v", "bias")}
-    a = a._replace(**{name: hostile(x, kind) for name, x in before.items()})
+    a = a._replace(**{name: in_memory(x, kind) for name, x in before.items()})
     check(a)
     for name, x in before.items():
         np.testing.assert_array_equal(getattr(a, name), x)
 
 
-@pytest.mark.parametrize("kind", ["reversed", "turned", "heads behind", "gaps", "big-endian", "unaligned", "read-only"])
-def test_blas_is_given_dense_rows(kind):
-    """NumPy would multiply others too, many times slower; what BLAS takes as it lies is not copied."""
-    x = hostile(draw(np.random.default_rng(19), 2, 3, 5, 4), kind)
+@pytest.mark.parametrize(
+    "kind", ["reversed", "transposed", "heads after positions", "gaps", "big-endian", "unaligned", "read-only"]
+)
+def test_blas_receives_contiguous_rows(kind):
+    """Other rows would be multiplied by NumPy, many times slower. Memory that BLAS accepts is not copied."""
+    x = in_memory(draw(np.random.default_rng(19), 2, 3, 5, 4), kind)
     dense = kernel._for_blas(x, np.dtype("float32"))
     assert dense.strides[-1] == 4
     assert dense.strides[-2] >= 16
     assert dense.flags.aligned
     assert dense.dtype.isnative
-    assert np.shares_memory(x, dense) == (kind in ("heads behind", "read-only"))
+    assert np.shares_memory(x, dense) == (kind in ("heads after positions", "read-only"))
     np.testing.assert_array_equal(x, dense)
 
 
-def test_what_lengths_cut_off_is_never_felt(small_blocks):
+def test_values_past_the_lengths_have_no_effect(small_blocks):
     rng = np.random.default_rng(11)
     lengths = {"q_lengths": np.array([40, 13]), "kv_lengths": np.array([0, 31], "uint8")}
     a = problem(rng, **lengths, right=0, offset=np.array([-40, 18]))
@@ -277,7 +280,7 @@ def test_what_lengths_cut_off_is_never_felt(small_blocks):
 @pytest.mark.parametrize("wrong", [-1, 51])
 def test_lengths_outside_their_axis(name, wrong):
     a = problem(np.random.default_rng(12), queries=50, **{name: np.array([50, wrong])})
-    with pytest.raises(ValueError, match=rf"{name}\[1\] is {wrong}\. Instead: from 0 to 50"):
+    with pytest.raises(ValueError, match=rf"{name}\[1\] is {wrong}\. Instead: 0 to 50"):
         kernel.attention(a)
 
 
@@ -290,13 +293,13 @@ def test_keys_outside_the_band_are_not_read():
     assert np.isfinite(lse[:, :, :1500]).all()
 
 
-def test_nan_and_infinity_go_where_the_formula_sends_them(road):
+def test_nan_and_infinity_follow_the_definition(path):
     rng = np.random.default_rng(14)
     a = problem(rng)
     a.q[0, 0, 3, 2] = math.nan
-    a.k[1, 1, 7, 0] = math.inf  # against positive items of q a score of inf, and so NaN; else one of -inf
+    a.k[1, 1, 7, 0] = math.inf  # the score is inf, so the result NaN, if the item of q is positive; otherwise -inf
     a.v[0, 1, 5, 1] = math.inf
-    with np.errstate(all="raise"):  # nor may it depend on the caller's settings
+    with np.errstate(all="raise"):  # the result must not depend on the caller's settings
         out, lse = kernel.attention(a)
     with np.errstate(all="ignore"):
         right, right_lse = expected(a)
@@ -322,7 +325,7 @@ def blas_threads():
     return [each["num_threads"] for each in threadpoolctl.threadpool_info() if each["user_api"] == "blas"]
 
 
-def test_blas_is_as_before_whatever_happens(small_blocks, monkeypatch):
+def test_the_blas_thread_count_is_restored_after_an_error(small_blocks, monkeypatch):
     rng = np.random.default_rng(16)
     a = problem(rng, queries=300, keys=300)
     before, inside = blas_threads(), []
@@ -342,7 +345,7 @@ def test_blas_is_as_before_whatever_happens(small_blocks, monkeypatch):
     assert blas_threads() == before
 
 
-def test_many_callers_at_the_same_time(small_blocks):
+def test_concurrent_calls(small_blocks):
     rng = np.random.default_rng(17)
     a = problem(rng, queries=100, keys=100, right=0)
     before, right, wrong = blas_threads(), kernel.attention(a)[0], []
@@ -359,7 +362,7 @@ def test_many_callers_at_the_same_time(small_blocks):
     assert blas_threads() == before
 
 
-def test_what_it_refuses():
+def test_refusals():
     a = problem(np.random.default_rng(18))
     assert kernel.refusal(Call((a,), {})) is None
     assert "float8" in kernel.refusal(

@@ -1,4 +1,4 @@
-"""BLAS is held to one thread by whoever asks, and is let go by the last one."""
+"""BLAS is limited to one thread while any caller needs it; the last caller restores the number."""
 
 import os
 import subprocess
@@ -19,22 +19,22 @@ def count():
 
 @pytest.fixture(autouse=True)
 def two_threads():
-    """BLAS with two threads, whatever the machine has."""
+    """BLAS with two threads, independent of the machine."""
     with threadpoolctl.threadpool_limits(2, "blas"):
         assert count() == 2
         yield
         assert count() == 2
 
 
-def test_one_thread_inside_and_as_before_after():
+def test_one_thread_inside_and_restored_afterwards():
     seen = []
     blas.with_one_thread(lambda: seen.append(count()))
     assert seen == [1]
     assert count() == 2
 
 
-def test_another_thread_has_set_the_number():
-    """With threadpoolctl 3.8 it would keep all others from setting it."""
+def test_a_limit_set_by_another_thread():
+    """With threadpoolctl 3.8, a limit that one thread has set keeps other threads from setting one."""
     threadpoolctl.threadpool_limits(2, "blas")
     seen = []
     thread = threading.Thread(target=lambda: blas.with_one_thread(lambda: seen.append(count())))
@@ -44,7 +44,7 @@ def test_another_thread_has_set_the_number():
     assert count() == 2
 
 
-def test_one_inside_another():
+def test_nested_calls():
     seen = []
 
     def outer():
@@ -66,7 +66,7 @@ def test_an_error_inside(error):
 
 
 def test_an_interrupt_while_the_limit_is_set(monkeypatch):
-    """Nobody holds it yet, and still it is restored."""
+    """The number is restored, although no caller is registered yet."""
 
     class Interrupting(set):
         def add(self, member):
@@ -78,8 +78,8 @@ def test_an_interrupt_while_the_limit_is_set(monkeypatch):
     assert count() == 2
 
 
-def test_the_first_to_come_leaves_first():
-    """Had each restored what it found, the second would leave BLAS at the one thread that it found."""
+def test_overlapping_calls_of_two_threads():
+    """If each caller restored the number that it found, the second would leave BLAS with one thread."""
     inside, first_left, seen = threading.Event(), threading.Event(), []
 
     def second():
@@ -101,7 +101,7 @@ def test_the_first_to_come_leaves_first():
     assert count() == 2
 
 
-def test_many_at_the_same_time():
+def test_concurrent_calls():
     seen = []
 
     def call():
@@ -137,8 +137,8 @@ blas.with_one_thread(fork)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_holds_nothing():
-    """In a process of its own: JAX warns of forks."""
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_has_no_limit():
+    """In a separate process, because JAX warns about forks."""
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True)
     assert done.stdout.split() == ["2", "1"], done.stderr

@@ -1,4 +1,4 @@
-"""The host copies: NumPy's values bit by bit, and no byte beyond, on every path through them."""
+"""The host kernel for copies: bitwise equal to NumPy's, with no write out of bounds, on every code path."""
 
 import tracemalloc
 
@@ -29,11 +29,11 @@ DTYPES = [
 ]
 EXTENTS = [1, 1, 1, 2, 3, 7, 8, 9, 63, 64, 65]
 LIMIT = 40_000
-"""Items of a random array."""
+"""The maximum number of items of a random array."""
 
 
 def noise(random, shape, dtype):
-    """Any bits: of floats NaNs with a payload, too."""
+    """Random bits, including NaNs with a payload for floats."""
     dtype = np.dtype(dtype)
     bits = random.integers(0, 2 if dtype.kind == "b" else 256, (*shape, dtype.itemsize), dtype=np.uint8)
     if dtype.kind == "U":
@@ -43,7 +43,7 @@ def noise(random, shape, dtype):
 
 
 def bits(a):
-    """By NumPy's own road, item by item: independent of strides, and NaN equals NaN only with the same payload."""
+    """The bytes of all items, independent of strides; NaNs are equal only if their payloads are."""
     return a.tobytes()
 
 
@@ -60,17 +60,17 @@ def shape_of(random):
 
 
 def source_of(random, shape, dtype):
-    """An array of that shape, which lies in memory in one of many ways."""
+    """An array of this shape in a random memory layout."""
     axes = random.permutation(len(shape))
     steps = [int(random.choice([1, 1, 1, 2, 3, -1, -2])) for _ in shape]
-    lying = [shape[k] for k in axes]
-    if random.random() < 0.3:  # as it lies, without steps
+    stored_shape = [shape[k] for k in axes]
+    if random.random() < 0.3:  # a contiguous permutation, without steps
         steps = [1] * len(shape)
-    stored = [n * abs(steps[k]) for k, n in zip(axes, lying, strict=True)]
+    stored = [n * abs(steps[k]) for k, n in zip(axes, stored_shape, strict=True)]
     if np.prod(stored, dtype=float) > 4 * LIMIT:
-        steps, stored = [1] * len(shape), lying
+        steps, stored = [1] * len(shape), stored_shape
     whole = noise(random, stored, dtype)
-    if random.random() < 0.3 and whole.size:  # off its natural address
+    if random.random() < 0.3 and whole.size:  # not aligned
         raw = np.empty(whole.nbytes + 1, np.uint8)[1:]
         raw[...] = whole.reshape(-1).view(np.uint8)
         whole = raw.view(whole.dtype).reshape(stored)
@@ -85,11 +85,11 @@ def source_of(random, shape, dtype):
     return a
 
 
-@pytest.fixture(params=["as it is", "tiny blocks", "small blocks", "always turned", "always straight"])
-def way(request, monkeypatch):
-    """The limits as they are, or such that small arrays go through blocks, too."""
+@pytest.fixture(params=["default", "tiny blocks", "small blocks", "always transposed", "always straight"])
+def path(request, monkeypatch):
+    """The default limits, or limits for which small arrays are copied in blocks, too."""
     permute._planned.cache_clear()
-    if request.param != "as it is":
+    if request.param != "default":
         for limit in ("SMALL", "SPREAD", "MANY", "STREAM"):
             monkeypatch.setattr(permute, limit, 1)
         tiny = request.param == "tiny blocks"
@@ -102,52 +102,52 @@ def way(request, monkeypatch):
 
 
 @pytest.mark.parametrize("count", ["1", "2", "5"])
-def test_copies_are_numpys(way, count, monkeypatch):
+def test_copies_equal_numpys(path, count, monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", count)
-    random = np.random.default_rng([len(way), int(count)])
-    for turn in range(130):
-        dtype = np.dtype(DTYPES[turn % len(DTYPES)])
+    random = np.random.default_rng([len(path), int(count)])
+    for k in range(130):
+        dtype = np.dtype(DTYPES[k % len(DTYPES)])
         shape = shape_of(random)
         a = source_of(random, shape, dtype)
         before = bits(a)
         got = permute.contiguous(a)
-        said = f"{way} {count} {turn}: {dtype} {a.shape} {a.strides}"
-        assert (got.dtype, got.shape) == (dtype, shape), said
-        assert got.flags.c_contiguous, said
-        assert got.flags.writeable, said
-        assert bits(got) == before == bits(a), said
-        assert bits(got) == bits(np.ascontiguousarray(a)), said
+        case = f"{path} {count} {k}: {dtype} {a.shape} {a.strides}"
+        assert (got.dtype, got.shape) == (dtype, shape), case
+        assert got.flags.c_contiguous, case
+        assert got.flags.writeable, case
+        assert bits(got) == before == bits(a), case
+        assert bits(got) == bits(np.ascontiguousarray(a)), case
 
 
-@pytest.mark.parametrize("order", ["C", "F", "gaps", "backward"])
-def test_nothing_is_written_beside_the_target(way, order, monkeypatch):
+@pytest.mark.parametrize("order", ["C", "F", "gaps", "reversed"])
+def test_nothing_is_written_outside_the_target(path, order, monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", "2")
-    random = np.random.default_rng([7, len(way), len(order)])
-    for turn in range(60):
-        dtype = np.dtype(DTYPES[turn % len(DTYPES)])
+    random = np.random.default_rng([7, len(path), len(order)])
+    for k in range(60):
+        dtype = np.dtype(DTYPES[k % len(DTYPES)])
         shape = shape_of(random)
         a = source_of(random, shape, dtype)
         guard, size = 512, dtype.itemsize
-        lying = shape[::-1] if order == "F" else shape
-        stored = [n * 2 for n in lying] if order in ("gaps", "backward") else list(lying)
+        stored_shape = shape[::-1] if order == "F" else shape
+        stored = [n * 2 for n in stored_shape] if order in ("gaps", "reversed") else list(stored_shape)
         while np.prod(stored, dtype=float) > 32 * LIMIT:
-            stored[int(np.argmax(np.array(stored) / np.array([max(n, 1) for n in lying])))] //= 2
+            stored[int(np.argmax(np.array(stored) / np.array([max(n, 1) for n in stored_shape])))] //= 2
         raw = np.full(int(np.prod(stored)) * size + 2 * guard, 0xA5, np.uint8)
-        by_numpy = raw.copy()
-        target, twin = (lain(memory, dtype, stored, shape, order, guard) for memory in (raw, by_numpy))
+        expected = raw.copy()
+        target, expected_target = (view_in(memory, dtype, stored, shape, order, guard) for memory in (raw, expected))
         permute.copy(a, target)
-        twin[...] = a
-        assert bits(target) == bits(a), f"{turn}: {dtype} {a.shape} {a.strides} {target.strides}"
-        assert np.array_equal(raw, by_numpy)
+        expected_target[...] = a
+        assert bits(target) == bits(a), f"{k}: {dtype} {a.shape} {a.strides} {target.strides}"
+        assert np.array_equal(raw, expected)
 
 
-def lain(memory, dtype, stored, shape, order, guard):
-    """A target of some order amid that memory."""
+def view_in(memory, dtype, stored, shape, order, guard):
+    """A target of this order within the memory, with guard bytes on both sides."""
     whole = memory[guard : len(memory) - guard].view(dtype).reshape(stored)
     if order == "F":
         whole = whole.T
     elif order != "C":
-        sign = -1 if order == "backward" else 1
+        sign = -1 if order == "reversed" else 1
         whole = whole[
             *(slice(None, None, sign * (s // max(n, 1) or 1)) for s, n in zip(stored, shape, strict=True)), ...
         ]
@@ -155,8 +155,8 @@ def lain(memory, dtype, stored, shape, order, guard):
     return whole
 
 
-def test_paddings_and_objects_go_by_numpy(monkeypatch):
-    """What holds references must be counted, whatever its size."""
+def test_objects_are_copied_by_numpy(monkeypatch):
+    """NumPy counts references, which a copy of bytes would not."""
     monkeypatch.setattr(permute, "SMALL", 1)
     a = np.array([[object(), 1], [None, "x"]], dtype=object)
     assert permute.contiguous(a.T).tolist() == a.T.tolist()
@@ -165,29 +165,29 @@ def test_paddings_and_objects_go_by_numpy(monkeypatch):
     assert permute.contiguous(nested.T).tolist() == nested.T.tolist()
 
 
-def test_no_items_and_items_of_no_bytes():
+def test_arrays_without_items_or_bytes():
     for a in (np.zeros((0, 5)).T, np.zeros((600, 500), "V0").T, np.zeros((600, 500), "S0").T, np.zeros(())):
         got = permute.contiguous(a)
         assert (got.shape, got.dtype) == (a.shape, a.dtype)
 
 
 @pytest.mark.parametrize("shape", [(2048, 2048), (64, 257, 255), (1 << 20, 4), (4, 1 << 20), (100, 3, 13983)])
-def test_at_the_limits_as_they_are(shape):
-    """Above every limit: blocks, threads and an aligned result."""
+def test_large_arrays_with_the_default_limits(shape):
+    """The arrays exceed every limit: blocks, threads and an aligned result are used."""
     a = np.random.default_rng(3).integers(0, 1 << 32, shape, dtype=np.uint32)
     for axes in (range(len(shape))[::-1], (*range(1, len(shape)), 0)):
-        turned = a.transpose(*axes)
-        got = permute.contiguous(turned)
+        permuted = a.transpose(*axes)
+        got = permute.contiguous(permuted)
         assert got.ctypes.data % permute.LINE == 0
-        assert np.array_equal(got, turned)
+        assert np.array_equal(got, permuted)
 
 
 @pytest.mark.parametrize("count", ["1", "2"])
-def test_a_copy_takes_little_more_than_its_result(count, monkeypatch):
+def test_a_copy_needs_little_memory_besides_its_result(count, monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", count)
     a = np.ones((4096, 4096), np.float32)
     target = views.aligned(a.shape, a.dtype)
-    permute.copy(a.T, target)  # the pool stands, and NumPy's caches are filled
+    permute.copy(a.T, target)  # the thread pool exists, and NumPy's caches are filled
     tracemalloc.start()
     permute.copy(a.T, target)
     peak = tracemalloc.get_traced_memory()[1]
@@ -195,8 +195,7 @@ def test_a_copy_takes_little_more_than_its_result(count, monkeypatch):
     assert peak < 4 * permute.BLOCK * int(count)
 
 
-def test_the_threads_are_used(monkeypatch):
-    """As many places as tell that each is copied once, from more than one call of the work."""
+def test_large_copies_use_threads(monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", "3")
     seen = []
     run = threads.run

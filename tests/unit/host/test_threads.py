@@ -1,4 +1,4 @@
-"""The pool of threads: every task is done once, every error comes out, and nobody waits for ever."""
+"""The thread pool: every task runs once, every error is raised, and no call waits for ever."""
 
 import os
 import signal
@@ -21,12 +21,12 @@ def count(request, monkeypatch):
     return int(request.param)
 
 
-PATIENCE_S = 300
-"""How long a test waits for what must come: it passes the moment it comes, however slow the machine is."""
+TIMEOUT_S = 300
+"""The time limit for events that must occur; long, so that tests also pass on slow machines."""
 
 
-def awaited(function):
-    """The result of a function; an error where it hangs."""
+def with_timeout(function):
+    """The result of a function; raises if it does not return in time."""
     result = []
 
     def call():
@@ -37,38 +37,38 @@ def awaited(function):
 
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
-    thread.join(PATIENCE_S)
-    assert result, f"still running after {PATIENCE_S} s"
+    thread.join(TIMEOUT_S)
+    assert result, f"still running after {TIMEOUT_S} s"
     value, error = result[0]
     if error is not None:
         raise error
     return value
 
 
-def test_every_task_is_done_once(count):
+def test_every_task_runs_once(count):
     for n in (0, 1, 2, 3, 50, 1000):
         done = []
-        awaited(lambda n=n, done=done: threads.run(done.extend, iter(range(n))))
+        with_timeout(lambda n=n, done=done: threads.run(done.extend, iter(range(n))))
         assert sorted(done) == list(range(n))
 
 
-def test_every_thread_works_and_none_more(count):
-    """Tasks that wait for one another: as many threads as told are there at the same time."""
+def test_the_number_of_threads_that_work(count):
+    """The tasks wait for each other, so that they need exactly ``count`` threads at the same time."""
     barrier = threading.Barrier(count)
     names = set()
 
     def work(tasks):
         for _ in tasks:
-            barrier.wait(PATIENCE_S)
+            barrier.wait(TIMEOUT_S)
             names.add(threading.current_thread().name)
 
-    awaited(lambda: threads.run(work, range(4 * count)))
+    with_timeout(lambda: threads.run(work, range(4 * count)))
     assert len(names) == count
 
 
 @pytest.fixture
 def dropped(monkeypatch):
-    """Set once the tasks that nobody has begun are dropped."""
+    """An event that is set when the tasks that have not started are dropped."""
     dropped = threading.Event()
 
     class Tasks(deque):
@@ -81,91 +81,91 @@ def dropped(monkeypatch):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])
-def test_an_error_comes_out_after_all_have_come_to_rest(monkeypatch, dropped, error):
+def test_an_error_is_raised_after_all_threads_have_stopped(monkeypatch, dropped, error):
     monkeypatch.setenv("XARRAYOPS_THREADS", "3")
-    inside, begun = [], []
+    inside, started = [], []
 
     def work(tasks):
         for task in tasks:
             inside.append(task)
-            begun.append(task)
+            started.append(task)
             try:
                 if task == 0:
-                    raise error("told so")
-                assert dropped.wait(PATIENCE_S)
+                    raise error("as intended")
+                assert dropped.wait(TIMEOUT_S)
             finally:
                 inside.remove(task)
 
     def call():
-        with pytest.raises(error, match="told so"):
+        with pytest.raises(error, match="as intended"):
             threads.run(work, range(200))
         assert inside == []
 
-    awaited(call)
-    assert len(begun) <= 3, "what nobody had begun is dropped"
+    with_timeout(call)
+    assert len(started) <= 3, "tasks that have not started must be dropped"
     done = []
-    threads.run(done.extend, range(10))  # the pool is as good as before
+    threads.run(done.extend, range(10))  # the pool still works
     assert sorted(done) == list(range(10))
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system sends threads no signals")
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot send signals to threads")
 def test_the_caller_can_be_interrupted(monkeypatch, dropped):
-    """An interrupt is sent until it arrives: one that meets a thread on its way into a wait is seen only after it."""
+    """The signal is repeated, because a thread that is about to wait handles a signal only after the wait."""
     monkeypatch.setenv("XARRAYOPS_THREADS", "2")
-    inside, begun, interrupts = [], [], []
+    inside, started, interrupts = [], [], []
     everyone = threading.Barrier(3)
 
     def work(tasks):
         for task in tasks:
             inside.append(task)
-            begun.append(task)
-            everyone.wait(PATIENCE_S)
-            assert dropped.wait(PATIENCE_S)
+            started.append(task)
+            everyone.wait(TIMEOUT_S)
+            assert dropped.wait(TIMEOUT_S)
             inside.remove(task)
 
     def interrupt():
-        everyone.wait(PATIENCE_S)
+        everyone.wait(TIMEOUT_S)
         while not dropped.wait(0.05):
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    def first_alone(number, frame):
+    def raise_once(number, frame):
         interrupts.append(number)
         if len(interrupts) == 1:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, first_alone)
+    before = signal.signal(signal.SIGINT, raise_once)
     interrupter = threading.Thread(target=interrupt, daemon=True)
     interrupter.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             threads.run(work, range(1000))
         assert inside == []
-        assert len(begun) == 2
-        interrupter.join(PATIENCE_S)
+        assert len(started) == 2
+        interrupter.join(TIMEOUT_S)
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system tells no CPUs")
-def test_threads_are_bound_only_where_there_is_one_for_each_cpu(monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not report CPU affinity")
+def test_threads_are_pinned_only_if_there_is_one_for_each_cpu(monkeypatch):
     everywhere = os.sched_getaffinity(0)
 
-    def places(count):
+    def affinities(count):
         monkeypatch.setenv("XARRAYOPS_THREADS", str(count))
         barrier, found = threading.Barrier(count), []
 
         def work(tasks):
             for _ in tasks:
-                barrier.wait(PATIENCE_S)
+                barrier.wait(TIMEOUT_S)
                 found.append(frozenset(os.sched_getaffinity(0)))
 
         threads.run(work, range(count))
         return set(found)
 
     n = len(everywhere)
-    assert places(n) == {frozenset({cpu}) for cpu in everywhere} or n == 1
-    assert places(n + 1) == {frozenset(everywhere)}
-    assert os.sched_getaffinity(0) == everywhere, "the caller's own place is left alone"
+    assert affinities(n) == {frozenset({cpu}) for cpu in everywhere} or n == 1
+    assert affinities(n + 1) == {frozenset(everywhere)}
+    assert os.sched_getaffinity(0) == everywhere, "the caller's own affinity must not change"
 
 
 def test_nested_runs_do_not_wait_for_each_other(count):
@@ -181,11 +181,11 @@ def test_nested_runs_do_not_wait_for_each_other(count):
             threads.run(middle, range(4))
 
     done = []
-    awaited(lambda: threads.run(outer, range(10)))
+    with_timeout(lambda: threads.run(outer, range(10)))
     assert len(done) == 120
 
 
-def test_many_callers_at_once(monkeypatch):
+def test_concurrent_callers(monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", "3")
     results = {}
 
@@ -199,40 +199,40 @@ def test_many_callers_at_once(monkeypatch):
     for thread in callers:
         thread.start()
     for thread in callers:
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert sorted(results) == list(range(1, 17))
     assert all(sorted(done) == sorted(list(range(k)) * 20) for k, done in results.items())
 
 
 def test_no_result_is_written_after_the_call(monkeypatch):
-    """Even if the system gives fewer threads than asked for, those that there are have come to rest."""
+    """Also if the system starts fewer threads than requested, all of them have stopped."""
     monkeypatch.setenv("XARRAYOPS_THREADS", "4")
     real, inside = threads._pool(3, frozenset()), []
 
-    class Scarce:
-        given = 0
+    class LimitedPool:
+        submitted = 0
 
         def submit(self, *args):
-            self.given += 1
-            if self.given > 1:
+            self.submitted += 1
+            if self.submitted > 1:
                 raise RuntimeError("can't start new thread")
             return real.submit(*args)
 
     def work(tasks):
         for task in tasks:
             inside.append(task)
-            time.sleep(0.005)  # so that a caller who does not wait comes first
+            time.sleep(0.005)  # a caller that does not wait would return first
             inside.remove(task)
 
     for _ in range(10):
-        scarce = Scarce()
-        monkeypatch.setattr(threads, "_pool", lambda count, cpus, scarce=scarce: scarce)
+        limited = LimitedPool()
+        monkeypatch.setattr(threads, "_pool", lambda count, cpus, limited=limited: limited)
         threads.run(work, range(5))
         assert inside == []
-        assert scarce.given == 2
+        assert limited.submitted == 2
 
 
-def test_systems_that_bind_no_threads(run):
+def test_systems_without_thread_affinity(run):
     code = """
 import os
 for name in ("sched_setaffinity", "sched_getaffinity"):
@@ -247,8 +247,8 @@ print(len(threading.enumerate()) > 1)
     assert run("import threading" + code, XARRAYOPS_THREADS="2") == "True"
 
 
-def test_a_share_that_begins_late_finds_nothing(monkeypatch):
-    """A pool that gives no thread keeps what it was given, and may run it when the call is over."""
+def test_a_share_that_starts_after_the_call_does_nothing(monkeypatch):
+    """A pool without a free thread may run a submitted share after the call has ended."""
     monkeypatch.setenv("XARRAYOPS_THREADS", "2")
     kept = []
 
@@ -270,9 +270,9 @@ def test_a_share_that_begins_late_finds_nothing(monkeypatch):
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize("asked", ["0", "-1", "two", "1.5", "²", "1 2", "\u0660"])
-def test_what_is_no_number_of_threads(monkeypatch, asked):
-    monkeypatch.setenv("XARRAYOPS_THREADS", asked)
+@pytest.mark.parametrize("number", ["0", "-1", "two", "1.5", "²", "1 2", "\u0660"])
+def test_invalid_numbers_of_threads(monkeypatch, number):
+    monkeypatch.setenv("XARRAYOPS_THREADS", number)
     with pytest.raises(xo.XArrayOpsError, match=r"XARRAYOPS_THREADS=.*Instead"):
         threads.run(list, range(3))
 
@@ -290,14 +290,14 @@ import os, threading, warnings
 from xarrayops._host import threads
 def all_done():
     done, barrier = [], threading.Barrier(3)
-    def work(tasks):  # none goes on without the two others
+    def work(tasks):  # each waits for the two others
         for task in tasks:
             barrier.wait(300)
             done.append(task)
     threads.run(work, range(51))
     return sorted(done) == list(range(51))
 assert all_done()
-warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads, which is the point
+warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads, which is what this tests
 child = os.fork()
 if child == 0:
     os._exit(0 if all_done() else 1)
@@ -306,14 +306,14 @@ print(os.waitstatus_to_exitcode(status), all_done())
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_after_a_fork(run):
-    """The child has none of its parent's threads, and makes its own."""
+    """The child does not have its parent's threads and starts its own."""
     assert run(FORK, XARRAYOPS_THREADS="3") == "0 True"
 
 
-@pytest.mark.parametrize("before", ["", "threads.run(list, range(9))"], ids=["first use", "pool stands"])
-def test_while_the_interpreter_ends(run, before):
+@pytest.mark.parametrize("before", ["", "threads.run(list, range(9))"], ids=["first use", "pool exists"])
+def test_use_while_the_interpreter_exits(run, before):
     code = f"""
 import atexit
 from xarrayops._host import threads
@@ -327,12 +327,12 @@ atexit.register(last)
     assert run(code, XARRAYOPS_THREADS="3") == "True"
 
 
-def test_an_idle_pool_does_not_keep_the_interpreter(run):
+def test_an_idle_pool_does_not_keep_the_interpreter_alive(run):
     code = "from xarrayops._host import threads; threads.run(list, range(9)); print('over')"
     assert run(code, XARRAYOPS_THREADS="4") == "over"
 
 
-def test_switching_often_changes_nothing(monkeypatch):
+def test_frequent_thread_switches(monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", "5")
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

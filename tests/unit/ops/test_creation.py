@@ -1,4 +1,4 @@
-"""Where new arrays live: like=, backend= and device=, `use`, the environment, NumPy."""
+"""The library and device of new arrays: like=, backend= and device=, `use`, the environment, or NumPy."""
 
 import asyncio
 import threading
@@ -85,11 +85,11 @@ class TestChoice:
 
     def test_dtypes_of_another_library(self, create):
         for options in ({"dtype": xps.float32}, {"like": S, "dtype": np.float32}, {"like": S, "dtype": N.dtype}):
-            with pytest.raises(xo.MixedBackends, match="Name the dtype by a string"):
+            with pytest.raises(xo.MixedBackends, match="name the dtype by a string"):
                 create(**options)
 
 
-def which():
+def default_library():
     return xo.backend(xo.zeros(1)).name
 
 
@@ -97,27 +97,27 @@ class TestUse:
     def test_nested(self, torch):
         with xo.use("torch"):
             with xo.use("numpy"):
-                assert which() == "numpy"
-            assert which() == "torch"
-        assert which() == "numpy"
+                assert default_library() == "numpy"
+            assert default_library() == "torch"
+        assert default_library() == "numpy"
 
     def test_one_block_entered_twice(self, torch):
         block = xo.use("torch")
         with block:
             with block:
-                assert which() == "torch"
-            assert which() == "torch"
-        assert which() == "numpy"
+                assert default_library() == "torch"
+            assert default_library() == "torch"
+        assert default_library() == "numpy"
 
-    def test_left_by_an_error(self, torch):
+    def test_leaving_by_an_error(self, torch):
         with pytest.raises(ZeroDivisionError), xo.use("torch"):
             raise ZeroDivisionError
-        assert which() == "numpy"
+        assert default_library() == "numpy"
         assert default_backend._blocks._open == 0
 
     def test_the_device(self):
         with xo.use("numpy", device="cpu"):
-            assert which() == "numpy"
+            assert default_library() == "numpy"
         with xo.use("numpy", device="tpu"), pytest.raises(xo.Unsupported, match="'tpu'"):
             xo.zeros(1)
 
@@ -127,17 +127,17 @@ class TestUse:
             assert xo.zeros(1).device.type == "meta"
             assert xo.zeros(1, device="cpu").device.type == "cpu"
 
-    def test_unknown_names_show_when_an_array_is_made(self):
+    def test_unknown_names_raise_at_the_first_creation(self):
         with xo.use("nunpy"), pytest.raises(xo.BackendNotFound, match="'nunpy'"):
             xo.zeros(1)
 
-    def test_threads_have_their_own(self, torch):
+    def test_each_thread_has_its_own_default(self, torch):
         seen = {}
         inside, done = threading.Event(), threading.Event()
 
         def other():
             inside.wait()
-            seen["other"] = which()
+            seen["other"] = default_library()
             done.set()
 
         thread = threading.Thread(target=other)
@@ -145,16 +145,16 @@ class TestUse:
         with xo.use("torch"):
             inside.set()
             done.wait()
-            seen["this"] = which()
+            seen["this"] = default_library()
         thread.join()
         assert seen == {"other": "numpy", "this": "torch"}
 
-    def test_tasks_have_their_own(self, torch):
+    def test_each_task_has_its_own_default(self, torch):
         async def task(name, gate, other):
             with xo.use(name):
                 gate.set()
                 await other.wait()
-                return which()
+                return default_library()
 
         async def main():
             a, b = asyncio.Event(), asyncio.Event()
@@ -166,13 +166,13 @@ class TestUse:
 class TestEnvironment:
     code = "import xarrayops as xo; print(xo.backend(xo.zeros(1)).name, xo.backend(xo.asarray(1)).name)"
 
-    def test_names_the_default(self, run, torch):
+    def test_the_variable_sets_the_default(self, run, torch):
         assert run(self.code, XARRAYOPS_BACKEND="torch") == "torch torch"
 
     def test_empty_means_numpy(self, run):
         assert run(self.code, XARRAYOPS_BACKEND="") == "numpy numpy"
 
-    def test_use_goes_first(self, run):
+    def test_use_has_priority(self, run):
         code = f"import xarrayops as xo\nwith xo.use('numpy'):\n    {self.code.partition('; ')[2]}"
         assert run(code, XARRAYOPS_BACKEND="nunpy") == "numpy numpy"
 
@@ -182,7 +182,7 @@ class TestEnvironment:
 
 
 class TestAsarray:
-    def test_an_array_stays_in_its_library(self, torch):
+    def test_an_array_keeps_its_library(self, torch):
         assert xo.asarray(N) is N
         assert type(xo.asarray(S)) is type(S)
         with xo.use("torch"):
@@ -196,7 +196,7 @@ class TestAsarray:
         assert xo.asarray(N, backend="torch", copy=True).data_ptr() != N.ctypes.data
         assert xo.asarray(N, like=torch.ones(1), dtype="float32").dtype is torch.float32
 
-    def test_lists_of_arrays_stay_in_their_library(self, torch):
+    def test_lists_of_arrays_keep_their_library(self, torch):
         stacked = xo.asarray([torch.tensor(1.0), torch.tensor(2.0)])
         assert type(stacked) is torch.Tensor
         assert stacked.tolist() == [1.0, 2.0]
@@ -213,12 +213,14 @@ class TestAsarray:
         assert xo.asarray(array.array("d", [1.5])).tolist() == [1.5]
 
     @pytest.mark.parametrize("bad", ["text", object(), {1}, {1: 2}, None, range(3), iter([1])])
-    def test_what_is_no_number(self, bad):
-        with pytest.raises(xo.BackendNotFound, match=f"of a .*{type(bad).__name__}.* It takes numbers, nested lists"):
+    def test_objects_that_are_not_numbers(self, bad):
+        with pytest.raises(
+            xo.BackendNotFound, match=f"of class .*{type(bad).__name__}.* Instead: a number, a nested list"
+        ):
             xo.asarray(bad)
 
     @pytest.mark.parametrize("bad", [[None], ["a"], [["a"]], [object()], [np.datetime64("2020")], [1, "a"]])
-    def test_sequences_of_what_is_no_number(self, bad):
+    def test_sequences_with_items_that_are_not_numbers(self, bad):
         with pytest.raises((xo.Unsupported, xo.BackendNotFound)):
             xo.asarray(bad)
 
@@ -247,7 +249,7 @@ class TestFromDlpack:
 
 
 @pytest.mark.parametrize("create", [xo.zeros_like, xo.ones_like, xo.empty_like, lambda x, **o: xo.full_like(x, 7, **o)])
-def test_creation_after_an_array(create):
+def test_creation_like_an_array(create):
     assert type(create(S)) is type(S)
     assert create(S, dtype="int8").dtype == xps.int8
     assert create(N, dtype="int8").dtype == np.int8
@@ -259,7 +261,7 @@ def test_creation_after_an_array(create):
         create(N, dtype=xps.int8)
 
 
-def test_from_dlpack_takes_one_library():
+def test_from_dlpack_with_like_and_backend():
     for x in (N, memoryview(b"ab")):
         with pytest.raises(TypeError, match=r"xo\.from_dlpack takes like= or backend=, not both"):
             xo.from_dlpack(x, like=S, backend="numpy")

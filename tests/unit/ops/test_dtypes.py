@@ -1,4 +1,4 @@
-"""Functions of dtypes: over names, native dtypes, arrays and scalars; of one library."""
+"""Functions for dtypes, with names, native dtypes, arrays and scalars of one library."""
 
 import array_api_strict as xps
 import numpy as np
@@ -26,7 +26,7 @@ def test_iinfo(dtype):
 
 @pytest.mark.parametrize("a", NAMES)
 @pytest.mark.parametrize("b", NAMES)
-def test_promotion_of_names_is_numpys(a, b):
+def test_promotion_of_names_equals_numpys(a, b):
     assert xo.result_type(a, b) == np.result_type(np.dtype(a), np.dtype(b))
     assert xo.can_cast(a, b) is np.can_cast(a, b)
 
@@ -99,16 +99,16 @@ def test_dtypes_of_several_libraries(call):
 
 
 @pytest.mark.parametrize("call", [xo.finfo, xo.iinfo, lambda x: xo.isdtype(x, "bool"), xo.result_type])
-def test_no_dtype(call):
+def test_arguments_that_are_not_dtypes(call):
     for bad in (1.0, float, [1], None):
-        with pytest.raises(xo.BackendNotFound, match="needs an array, a dtype or a dtype's name"):
+        with pytest.raises(xo.BackendNotFound, match="needs an array, a dtype or the name of a dtype"):
             call(bad)
     with pytest.raises(xo.Unsupported, match="numpy has no dtype 'float31'"):
         call("float31")
 
 
-def test_every_name_and_back():
-    """The law of the hooks: dtype_name(as_dtype(name)) == name."""
+def test_conversion_of_names_to_dtypes_and_back():
+    """dtype_name(as_dtype(name)) == name."""
     pytest.importorskip("ml_dtypes")
     for library, names in ((np, [*NAMES, "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"]), (xps, NAMES)):
         hooks = xo.backend(library).functions
@@ -132,8 +132,8 @@ except xo.Unsupported as error:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask", "array_api_strict"])
-def test_isdtype_takes_the_names_of_all_dtypes(library):
-    """A library that lacks a dtype has no array of it; the name of something else in its namespace is no kind."""
+def test_isdtype_accepts_the_names_of_all_dtypes(library):
+    """isdtype is False for dtypes that the library lacks; other names in its namespace are not kinds."""
     import array_api_strict
 
     if library != "array_api_strict":

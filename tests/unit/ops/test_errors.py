@@ -1,4 +1,4 @@
-"""The family of errors: what each is besides, and that every message says what was asked, why not, and what to do."""
+"""The error classes: their built-in bases, and messages with the call, the reason and what to do instead."""
 
 import array_api_strict as xps
 import numpy as np
@@ -13,7 +13,7 @@ READ_ONLY.flags.writeable = False
 
 
 @pytest.mark.parametrize(
-    ("error", "besides"),
+    ("error", "base"),
     [
         (xo.BackendNotFound, LookupError),
         (xo.MixedBackends, TypeError),
@@ -24,9 +24,9 @@ READ_ONLY.flags.writeable = False
         (xo.InvalidBackend, Exception),
     ],
 )
-def test_the_family(error, besides):
+def test_base_classes(error, base):
     assert issubclass(error, xo.XArrayOpsError)
-    assert issubclass(error, besides)
+    assert issubclass(error, base)
 
 
 CASES = {
@@ -38,7 +38,7 @@ CASES = {
     "mixed dtype": (
         lambda: xo.astype(N, xps.float32),
         xo.MixedBackends,
-        ("array_api_strict.float32", "belongs to array_api_strict", "runs on numpy", '"float32"'),
+        ("array_api_strict.float32", "belongs to array_api_strict", "the call uses numpy", '"float32"'),
     ),
     "list": (lambda: xo.exp([1.0]), xo.BackendNotFound, ("xo.exp", "argument x", "list", "xo.asarray(x)")),
     "none": (lambda: xo.exp(None), xo.BackendNotFound, ("xo.exp", "argument x", "None", "must be an array")),
@@ -83,7 +83,11 @@ CASES = {
         xo.ExchangeError,
         ("xo.from_dlpack", "__dlpack__", "int", "xo.asarray(x)"),
     ),
-    "no values": (lambda: xo.asarray({1: 2}), xo.BackendNotFound, ("xo.asarray", "dict", "nested lists")),
+    "no values": (
+        lambda: xo.asarray({1: 2}),
+        xo.BackendNotFound,
+        ("xo.asarray", "dict", "a nested list or tuple of numbers"),
+    ),
     "no verb": (lambda: xo.explain("matmull", N), xo.Unsupported, ("xo.explain", "'matmull'", "did you mean 'matmul'")),
 }
 
@@ -98,8 +102,8 @@ def test_messages(call, error, words):
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
-def test_a_misspelt_dtype_or_device_is_said_once(library):
-    """Every library says it in the same one sentence, with what was perhaps meant."""
+def test_messages_for_misspelt_dtypes_and_devices(library):
+    """The message has the same form for every library: one sentence, which may suggest a name."""
     pytest.importorskip(library)
     with pytest.raises(xo.Unsupported) as error:
         xo.zeros(3, dtype="flaot32", backend=library)
@@ -115,8 +119,8 @@ def test_a_misspelt_dtype_or_device_is_said_once(library):
         assert (f"did you mean '{meant}" in text) == bool(meant)
 
 
-class Silent:
-    """An array that tells nothing: each attribute raises, as of a tracer that has no value."""
+class ArrayWithoutAttributes:
+    """An array whose attributes all raise, as those of a tracer without a value."""
 
     def __array_namespace__(self, *, api_version=None):
         return xps
@@ -125,9 +129,9 @@ class Silent:
         raise RuntimeError(f"no {name} yet")
 
 
-def test_arrays_that_tell_nothing_do_not_hide_the_error():
+def test_arrays_whose_attributes_raise_do_not_hide_the_error():
     with pytest.raises(xo.MixedBackends, match=r"x1: numpy float32 \(2, 3\) on cpu; x2: array_api_strict\. Convert"):
-        xo.add(N, Silent())
+        xo.add(N, ArrayWithoutAttributes())
 
 
 def test_tracers_are_described_without_a_device():

@@ -1,4 +1,4 @@
-"""explain: what would run, and why; nothing runs."""
+"""explain returns what a call would run, and why, without running it."""
 
 import inspect
 import re
@@ -107,7 +107,7 @@ def test_creation_functions():
 
 
 @pytest.mark.parametrize("verb", ["asarray", "from_dlpack"])
-def test_a_conversion_behind_a_creation_function(verb):
+def test_creation_functions_that_convert(verb):
     for where in ({"backend": "numpy"}, {"like": N}):
         found = xo.explain(verb, S, **where)
         assert (found.verb, found.chosen, found.action) == (verb, "array_api_strict->numpy", "zero-copy")
@@ -119,8 +119,8 @@ def test_a_conversion_behind_a_creation_function(verb):
         assert xo.explain("asarray", S).chosen == "array_api_strict:asarray"
 
 
-def test_what_no_array_can_be_made_of():
-    with pytest.raises(xo.BackendNotFound, match="cannot make an array of a object"):
+def test_objects_that_asarray_cannot_convert():
+    with pytest.raises(xo.BackendNotFound, match="cannot convert a value of class object"):
         xo.explain("asarray", object())
     with pytest.raises(xo.Unsupported, match="filled"):
         xo.explain("asarray", np.ma.array([1.0]), backend="numpy")
@@ -142,7 +142,7 @@ def test_what_no_array_can_be_made_of():
         ("broadcast_shapes", ((2,), (3,)), {}),
     ],
 )
-def test_it_raises_what_the_call_raises(verb, args, options):
+def test_explain_raises_the_error_of_the_call(verb, args, options):
     with pytest.raises(Exception, match=r".") as expected:
         getattr(xo, verb)(*args, **options)
     with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
@@ -150,7 +150,7 @@ def test_it_raises_what_the_call_raises(verb, args, options):
 
 
 @pytest.mark.parametrize("verb", ["relayout", "with_memory_format", "as_strided"])
-def test_a_missing_argument_is_told_of_the_verb(verb):
+def test_a_missing_argument_names_the_verb(verb):
     with pytest.raises(TypeError, match=rf"^xo\.{verb}: missing a required argument"):
         xo.explain(verb, N)
 
@@ -163,7 +163,7 @@ def test_functions_of_dtypes():
     assert xo.explain("can_cast", np.float32, "float64").chosen == "numpy:can_cast"
 
 
-def test_shapes_need_no_library():
+def test_functions_of_shapes_need_no_library():
     found = xo.explain("broadcast_shapes", (2, 1), (3,))
     assert (found.chosen, found.summary) == ("xarrayops:broadcast_shapes", "no library is needed")
 
@@ -180,7 +180,7 @@ def test_at():
 
 
 def test_the_origin_of_a_function():
-    """The library's own, completed by the backend file or by array-api-compat, or the generic road's."""
+    """The library's own, completed by the backend or by array-api-compat, or xarrayops' generic function."""
     assert xo.explain("einsum", "ij->", S).candidates[0].reason == (
         "xarrayops' generic function, written on the standard alone"
     )
@@ -192,12 +192,12 @@ def test_the_origin_of_a_function():
 
 
 def test_the_list_of_creation_functions():
-    """They are those whose public function takes ``like=``."""
+    """They are the functions with a parameter ``like=``."""
     functions = {verb: attrgetter(verb)(xo) for verb in SURFACE}
     assert {v for v, f in functions.items() if "like" in inspect.signature(f).parameters} == CREATION
 
 
-def test_errors_of_the_call_itself():
+def test_errors_for_invalid_arguments():
     with pytest.raises(xo.MixedBackends, match=r"xo\.matmul .* x2"):
         xo.explain("matmul", N, S)
     with pytest.raises(xo.MixedBackends, match=r"xo\.concat .* arrays\[1\]"):
@@ -209,7 +209,7 @@ def test_errors_of_the_call_itself():
 
 
 class TestKernels:
-    """A backend that lists candidates, or a gap, for a verb; array_api_strict stands in as the library."""
+    """A made-up backend of array_api_strict with candidates, or an unsupported function, for a verb."""
 
     @pytest.fixture
     def served_by(self, backend, monkeypatch):
@@ -235,8 +235,8 @@ class TestKernels:
         assert found.chosen == "made_up:large"
         assert xo.explain("square", xps.ones(2)).chosen == "made_up:small"
 
-    def test_kernels_of_a_hook_serve(self, served_by):
-        """What explain lists is what runs."""
+    def test_the_chosen_candidate_of_a_hook_runs(self, served_by):
+        """explain and the call choose the same candidate."""
         kernels = [
             (
                 "pairs",
@@ -251,8 +251,8 @@ class TestKernels:
         assert xo.explain("einsum", "i->", S).candidates[0] == Candidate("made_up:pairs", False, "not two")
         assert made_up.functions["einsum"]("i->", S) == "any"
 
-    def test_a_kernel_is_asked_about_the_call_that_it_would_get(self, served_by):
-        """With defaults filled in and dtypes native, as the public function hands them over."""
+    def test_the_refusal_function_receives_the_call_as_the_kernel_would(self, served_by):
+        """Defaults are filled in and dtypes are native, as the public function passes them."""
         seen = []
         made_up = served_by(SUM_CANDIDATES=[("mine", lambda x, /, **o: seen.append(o), lambda c: seen.append(c))])
         xo.explain("sum", S, dtype="float32")
@@ -260,20 +260,20 @@ class TestKernels:
         assert seen[0].kwargs == {"axis": None, "dtype": xps.float32, "keepdims": False}
         assert "completed by the backend" in made_up.origins["sum"]
 
-    def test_none_can(self, served_by):
+    def test_every_candidate_refuses(self, served_by):
         served_by(SQUARE_CANDIDATES=[("gpu", pytest.fail, lambda call: "no GPU here")])
         found = xo.explain("square", S)
         assert (found.chosen, found.summary) == (None, "made_up cannot serve this call")
         assert "no GPU here" in str(found)
 
-    def test_a_gap(self, served_by, unsupported):
+    def test_an_unsupported_function(self, served_by, unsupported):
         served_by(square=unsupported("it has no square", instead="xo.multiply(x, x)"))
         found = xo.explain("square", S)
         assert found.chosen is None
         assert found.candidates == (Candidate("made_up:square", False, "it has no square. Instead: xo.multiply(x, x)"),)
 
 
-def test_takes_the_function_itself():
+def test_the_verb_may_be_a_function():
     x = np.eye(2)
     assert xo.explain(xo.matmul, x, x) == xo.explain("matmul", x, x)
     assert xo.explain(xo.linalg.det, x).verb == "linalg.det"

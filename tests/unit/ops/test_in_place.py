@@ -1,4 +1,4 @@
-"""What docs/guides/in-place.md says of each library."""
+"""The statements of docs/guides/in-place.md about each library."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def test_at_writes_x_itself(library):
 
 
 @pytest.mark.parametrize("library", ["jax", "dask"])
-def test_at_gives_a_new_array(library):
+def test_at_returns_a_new_array(library):
     x = ones(library)
     new = xo.at(x)[0].add(1.0)
     assert new is not x
@@ -34,7 +34,7 @@ def test_at_gives_a_new_array(library):
         xo.at(x)[0].add(1.0, copy=False)
 
 
-def test_at_copies_what_must_not_be_written():
+def test_at_copies_arrays_that_must_not_be_written():
     x = ones("numpy")
     x.flags.writeable = False
     assert xo.at(x)[0].add(1.0) is not x
@@ -49,7 +49,7 @@ def test_at_copies_what_must_not_be_written():
 
 @pytest.fixture
 def spy(monkeypatch):
-    """How often the host kernel has copied."""
+    """A list with one item for each copy by the host kernel."""
     copies = []
     real = permute.copy
     monkeypatch.setattr(permute, "copy", lambda *arrays: copies.append(1) or real(*arrays))
@@ -68,7 +68,7 @@ INDICES = [
 
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
-def test_at_sets_large_views_of_numpy_by_the_host_kernel(spy, index):
+def test_at_sets_large_numpy_views_with_the_host_kernel(spy, index):
     x = np.random.default_rng(0).standard_normal((600, 700)).astype(np.float32)
     want = x.copy()
     value = np.asfortranarray(np.random.default_rng(1).standard_normal(want[index].shape).astype(np.float32))
@@ -78,8 +78,8 @@ def test_at_sets_large_views_of_numpy_by_the_host_kernel(spy, index):
     assert spy
 
 
-def test_at_sets_as_numpy_does_what_the_kernel_cannot(spy):
-    """Values that overlap, broadcast or are cast; indices that give no view; runs of a few items."""
+def test_at_sets_other_views_as_numpy_does(spy):
+    """Values that overlap, broadcast or are cast; indices that do not select a view; short runs of items."""
     base = np.random.default_rng(0).standard_normal((600, 600)).astype(np.float32)
     rows = np.arange(600)[::-1].copy()
     for index, value_of in [
@@ -112,7 +112,7 @@ def test_at_under_vmap_follows_the_value():
     assert torch.equal(
         torch.func.vmap(lambda v: xo.at(xo.zeros((4,), like=x))[1:3].add(v[:2]))(values)[:, 1:3], values[:, :2]
     )
-    with pytest.raises(xo.Unsupported, match=r"follows the value.*Instead"):
+    with pytest.raises(xo.Unsupported, match=r"tracks the value.*Instead"):
         torch.func.vmap(lambda v: xo.at(x)[1].set(v, copy=False))(values)
     assert not x.any()
     (grad,) = torch.func.grad(lambda v: xo.at(x)[1].multiply(v).sum() + xo.at(x)[1].set(v).sum(), argnums=(0,))(
@@ -121,7 +121,7 @@ def test_at_under_vmap_follows_the_value():
     assert grad.tolist() == [1, 1, 1, 1]
 
 
-def test_duplicates_accumulate_where_the_operator_drops_them():
+def test_duplicates_accumulate_unlike_in_the_operator():
     for library in ("numpy", "torch"):
         x, index = ones(library)[0], xo.asarray([1, 1], backend=library)
         x[index] += 1.0
@@ -129,13 +129,13 @@ def test_duplicates_accumulate_where_the_operator_drops_them():
         assert float(xo.at(x)[index].add(1.0)[1]) == 4
 
 
-def test_out_of_numpy():
+def test_out_argument_of_numpy():
     x, out = ones("numpy"), np.empty((3, 4), dtype=np.float32)
     assert np.add(x, x, out=out) is out
     assert (out == 2).all()
 
 
-def test_out_of_torch():
+def test_out_argument_of_torch():
     torch = pytest.importorskip("torch")
     x, out = torch.ones(3, 4), torch.empty(3, 4)
     assert torch.add(x, x, out=out) is out
@@ -145,7 +145,7 @@ def test_out_of_torch():
         torch.add(x.requires_grad_(), x, out=out)
 
 
-def test_out_of_jax():
+def test_out_argument_of_jax():
     jax = pytest.importorskip("jax")
     x = jax.numpy.ones((3, 4))
     with pytest.raises(NotImplementedError, match="out"):
@@ -156,7 +156,7 @@ def test_out_of_jax():
         assert float(jax.jit(lambda a: a + 1, donate_argnums=0)(donated)[0, 0]) == 3
 
 
-def test_out_of_dask():
+def test_out_argument_of_dask():
     da = pytest.importorskip("dask.array")
     x = da.ones((3, 4), chunks=2)
     out = da.zeros((3, 4), chunks=2)

@@ -1,4 +1,4 @@
-"""Kernels are refused where they are known to fail, and those of a hook are followed by the generic road."""
+"""Candidates refuse calls that are known to fail; the last candidate of a hook is the generic function."""
 
 from types import ModuleType
 
@@ -26,28 +26,28 @@ def versions(number="2.1"):
     return lambda: {"lib": number}
 
 
-def test_a_fault_refuses_the_calls_that_it_strikes():
-    can = screened(always, [FAULT], versions())
-    assert can(Call((2,), {})) is None
-    assert "wrong for 3 (lib#7)" in can(Call((3,), {}))
+def test_a_known_fault_refuses_only_the_affected_calls():
+    refusal_of = screened(always, [FAULT], versions())
+    assert refusal_of(Call((2,), {})) is None
+    assert "wrong for 3 (lib#7)" in refusal_of(Call((3,), {}))
     assert screened(always, [FAULT], versions("3.0"))(Call((3,), {})) is None
     assert screened(always, [], versions()) is always
 
 
-def test_the_kernels_own_reason_comes_first():
-    can = screened(lambda call: "too small", [FAULT], versions())
-    assert can(Call((3,), {})) == "too small"
+def test_the_reason_of_the_kernel_itself_comes_first():
+    refusal_of = screened(lambda call: "too small", [FAULT], versions())
+    assert refusal_of(Call((3,), {})) == "too small"
 
 
-def test_the_first_that_can_serves():
+def test_the_first_that_accepts_the_call_serves():
     kernels = [("a", lambda x: "a", lambda call: "never"), ("b", lambda x: "b", always)]
     assert first_able("verb", kernels)(1) == "b"
     with pytest.raises(Unsupported, match=r"verb: a: never"):
         first_able("verb", kernels[:1])(1)
 
 
-def test_a_kernel_that_fails_when_it_runs_is_passed_over(monkeypatch):
-    """Once for each form of call; other errors are nobody's to hide."""
+def test_a_kernel_that_fails_when_it_runs_is_skipped(monkeypatch):
+    """It is tried once for each kind of call; errors other than `NotServed` are raised."""
     monkeypatch.setattr(candidates, "_failures", {})
     tried = []
 
@@ -75,14 +75,14 @@ def backend(**attributes):
     return Backend("under_test", module)
 
 
-def test_a_backend_refuses_what_its_data_say():
+def test_known_faults_of_a_backend_refuse_calls():
     kernels = [("fast", lambda x: "fast", always), ("slow", lambda x: "slow", always)]
     served = backend(ABS_CANDIDATES=kernels, KNOWN_BAD=(FAULT,)).functions["abs"]
     assert (served(2), served(3)) == ("fast", "slow")
 
 
-def test_the_generic_road_follows_the_kernels_of_a_hook():
-    """Of a function of the standard there is no generic one."""
+def test_the_generic_function_is_the_last_candidate_of_a_hook():
+    """Functions of the standard have no generic function."""
     found = backend(MEMORY_CANDIDATES=[("mine", lambda x: "mine", lambda call: None if call.args[0] else "nothing")])
     assert [name for name, *_ in found.kernels["memory"]] == ["mine", "generic"]
     assert found.functions["memory"](1) == "mine"

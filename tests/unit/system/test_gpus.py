@@ -40,7 +40,7 @@ EXCLUSIVE = H200 | {"compute_mode": "Exclusive_Process"}
 
 @pytest.fixture
 def smi(tmp_path, monkeypatch):
-    """An nvidia-smi that prints a text, or does what it is told."""
+    """An nvidia-smi that prints a text, or runs a given body."""
 
     def install(body):
         path = tmp_path / "nvidia-smi"
@@ -151,8 +151,8 @@ def test_the_reports_show_them():
     assert "| 0 | after process 1 of 2 | 1755 MHz |  |  |  | P0 |" in text
     assert "3.00 MiB" in text
     html = page.html(found)
-    for told in ("NVIDIA H200", "after process 1 of 2", "cuda.matmul.fp32_precision"):
-        assert told in html
+    for text in ("NVIDIA H200", "after process 1 of 2", "cuda.matmul.fp32_precision"):
+        assert text in html
     assert "## GPUs" not in markdown.report(results())
 
 

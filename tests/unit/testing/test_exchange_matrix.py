@@ -162,7 +162,7 @@ class TestFaultsAreDetected:
     def test_no_faults(self):
         assert examine(NUMPY, STRICT, "float32", "C", None) == {
             "action": "zero-copy",
-            "reason": "one memory serves both",
+            "reason": "both arrays share one memory",
             "nbytes": 0,
             "outcome": "zero-copy",
         }
@@ -310,7 +310,7 @@ class TestCommandLine:
             "kind": "C",
             "copy": None,
             "outcome": "zero-copy",
-            "reason": "one memory serves both",
+            "reason": "both arrays share one memory",
             "action": "zero-copy",
             "nbytes": 0,
         }

@@ -1,4 +1,4 @@
-"""The tables of verbs as the generator reads them: without importing the package."""
+"""The generator reads the tables of verbs without importing the package."""
 
 import ast
 import sys
@@ -40,8 +40,8 @@ def test_rows():
     assert other == ("other", None, False, {"other": "xarrayops._ops.soft.explain"})
 
 
-def test_a_function_from_nowhere_is_an_error():
-    with pytest.raises(SystemExit, match="VERBS names softmin, which"):
+def test_an_unknown_function_is_an_error():
+    with pytest.raises(SystemExit, match="VERBS has softmin, but"):
         rows('VERBS = (Verb("softmin", softmin),)')
 
 

@@ -1,1 +1,1 @@
-"""Host kernels of sparse matrices, over NumPy arrays: compaction, order, products, checks."""
+"""Host kernels for sparse matrices, over NumPy arrays: compaction, sorting, products, checks."""

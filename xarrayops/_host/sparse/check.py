@@ -1,9 +1,9 @@
-"""What is wrong with the parts of a sparse matrix, if anything: the first place, in a sentence.
+"""Check the parts of a sparse matrix, and describe the first fault in a sentence.
 
-Nothing is believed before it was checked, so the order is: ranks, dtypes and lengths; then the pointers; then whether
-each index is within its extent; then the order of the entries. The arrays are read by chunks that stay in the cache,
-and values are compared, never subtracted, so that nothing wraps. Memory does not grow with the matrix, nor time with
-a length that is only claimed: an array with a stride of 0 claims any.
+Each step relies only on what was checked before: first the numbers of axes, dtypes and lengths; then the pointers; then
+the bounds of the indices; then the order of the entries. The arrays are read in chunks that stay in the cache. Values
+are compared, never subtracted, so that nothing overflows. Memory does not grow with the matrix. The time depends on the
+memory of an array, not on its length: an array with a stride of 0 can have any length.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from xarrayops._host import threads
 
 Array = np.ndarray[Any, Any]
 Check = Callable[[int, int], str | None]
-"""What is wrong with the entries from one up to another."""
+"""A function of start and stop: the fault of these entries, or None."""
 
 CHUNK = 1 << 16
-"""Items that are read at one go: they stay in the second-level cache of a core while they are checked."""
+"""The items of a chunk: they fit the second-level cache of a core while they are checked."""
 
 
 def compressed_fault(
@@ -35,10 +35,10 @@ def compressed_fault(
     canonical: bool = True,
     names: tuple[str, str] = ("row", "column"),
 ) -> str | None:
-    """What is wrong first with a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if nothing.
+    """The first fault of a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if it is valid.
 
-    ``block``: the extents of the blocks that ``data`` (n, r, c) holds. ``names``: of axis 0 and axis 1. Disorder and
-    duplicates are wrong only where ``canonical`` is asked for.
+    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: those of axis 0 and axis 1. With
+    ``canonical``, unsorted entries and duplicates are faults too.
     """
     fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
     if fault:
@@ -46,7 +46,7 @@ def compressed_fault(
     if block is not None:
         names = f"block {names[0]}", f"block {names[1]}"
     extent = _lines(shape, block)[1 - axis]
-    indptr, indices = np.asarray(indptr), np.asarray(indices)  # masks and other overlays of a subclass hide nothing
+    indptr, indices = np.asarray(indptr), np.asarray(indices)  # a subclass could hide values, for example by a mask
     return _pointers_fault(indptr, len(indices)) or _indices_fault(
         indptr, indices, extent, (names[axis], names[1 - axis]), canonical=canonical
     )
@@ -61,7 +61,7 @@ def compressed_form_fault(
     axis: int = 0,
     block: tuple[int, int] | None = None,
 ) -> str | None:
-    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    """Like `compressed_fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
     fault = (
         _integers_fault("indptr", indptr, 1)
         or _integers_fault("indices", indices, 1)
@@ -76,12 +76,12 @@ def compressed_form_fault(
     if len(indptr) != lines + 1:
         return f"indptr has {len(indptr)} items, not {lines} + 1 = {lines + 1}"
     if len(indices) != len(data):
-        return f"indices holds {len(indices)} entries, but data {len(data)}"
+        return f"indices has {len(indices)} entries, but data has {len(data)}"
     return None
 
 
 def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
-    """How many lines a matrix has along each axis, in blocks if it is of blocks."""
+    """The numbers of rows and columns; with ``block``, those of block rows and block columns."""
     height, width = block or (1, 1)
     return shape[0] // height, shape[1] // width
 
@@ -89,27 +89,27 @@ def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, 
 def coo_fault(
     coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...], *, canonical: bool = True
 ) -> str | None:
-    """What is wrong first with ``coords`` (ndim, nnz), or ndim arrays (nnz,), and ``data`` (nnz,); None if nothing.
+    """The first fault of ``coords`` (ndim, nnz), or ndim arrays (nnz,), and ``data`` (nnz,); None if they are valid.
 
-    Disorder (in the C order of the entries) and duplicates are wrong only where ``canonical`` is asked for.
+    With ``canonical``, entries that are not sorted in C order and duplicates are faults too.
     """
     fault = coo_form_fault(coords, data, shape)
     return fault or _coords_fault(tuple(map(np.asarray, coords)), shape, canonical=canonical)
 
 
 def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[int, ...]) -> str | None:
-    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    """Like `coo_fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
     fault = _coords_form_fault(coords) or _numbers_fault(data, 1)
     if fault:
         return fault
     if len(coords) == 0:
-        return "coords has no rows, but there must be one for each axis"
+        return "coords has no rows, but needs one for each axis"
     narrowest = min((row.dtype for row in coords), key=lambda dtype: dtype.itemsize)
     fault = _extents_fault("shape", shape, len(coords), 0, narrowest)
     if fault:
         return fault
     if len(coords[0]) != len(data):
-        return f"coords holds {len(coords[0])} entries, but data {len(data)}"
+        return f"coords has {len(coords[0])} entries, but data has {len(data)}"
     return None
 
 
@@ -121,7 +121,7 @@ def _coords_form_fault(coords: Any) -> str | None:
     if fault or len({len(row) for row in coords}) < 2:
         return fault
     axis = next(axis for axis, row in enumerate(coords) if len(row) != len(coords[0]))
-    return f"coords[{axis}] holds {len(coords[axis])} entries, but coords[0] {len(coords[0])}"
+    return f"coords[{axis}] has {len(coords[axis])} entries, but coords[0] has {len(coords[0])}"
 
 
 def _array_fault(name: str, array: Any, ndim: int) -> str | None:
@@ -134,7 +134,7 @@ def _array_fault(name: str, array: Any, ndim: int) -> str | None:
 
 def _integers_fault(name: str, array: Any, ndim: int) -> str | None:
     fault = _array_fault(name, array, ndim)
-    if fault or array.dtype in (np.int32, np.int64):  # of the other byte order, they are not equal to these
+    if fault or array.dtype in (np.int32, np.int64):  # dtypes of the other byte order are not equal to these
         return fault
     return f"{name} has dtype {array.dtype}, not int32 or int64"
 
@@ -144,7 +144,7 @@ def _numbers_fault(data: Any, ndim: int) -> str | None:
     if fault:
         return fault
     dtype = data.dtype
-    if dtype.kind not in "biufc" and (dtype.kind != "V" or issubclass(dtype.type, np.void)):  # V: ml_dtypes' floats
+    if dtype.kind not in "biufc" and (dtype.kind != "V" or issubclass(dtype.type, np.void)):  # V: floats of ml_dtypes
         return f"data has dtype {dtype}, not bool, integer, float or complex"
     return None if dtype.isnative else f"data has dtype {dtype}, not in the byte order of this machine"
 
@@ -152,11 +152,11 @@ def _numbers_fault(data: Any, ndim: int) -> str | None:
 def _same_dtype_fault(indptr: Array, indices: Array) -> str | None:
     if indptr.dtype == indices.dtype:
         return None
-    return f"indptr has dtype {indptr.dtype}, but indices {indices.dtype}"
+    return f"indptr has dtype {indptr.dtype}, but indices has {indices.dtype}"
 
 
 def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dtype[Any]) -> str | None:
-    """Extents that are wrong are not printed: Python refuses to print an int of thousands of digits."""
+    """The fault of extents. The message omits them: Python does not print integers of thousands of digits."""
     if not isinstance(extents, tuple):
         return f"{name} is a {type(extents).__name__}, not a tuple of ints"
     if len(extents) != count:
@@ -168,7 +168,7 @@ def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dt
         if extent < least:
             return f"{name}[{axis}] is less than {least}"
         if extent > most:
-            return f"{name}[{axis}] is more than {most}, the most that indices of {dtype} may count"
+            return f"{name}[{axis}] is more than {most}, the maximum for {dtype} indices"
     return None
 
 
@@ -177,10 +177,10 @@ def _block_fault(data: Array, shape: tuple[int, ...], block: tuple[int, int]) ->
     if fault:
         return fault
     if data.shape[1:] != block:
-        return f"data holds blocks of {data.shape[1:]}, not {block}"
+        return f"data has blocks of shape {data.shape[1:]}, not {block}"
     for axis, (extent, step) in enumerate(zip(shape, block, strict=True)):
         if extent % step:
-            return f"shape[{axis}] is {extent}, no multiple of block[{axis}], which is {step}"
+            return f"shape[{axis}] is {extent}, not a multiple of block[{axis}], which is {step}"
     return None
 
 
@@ -205,7 +205,7 @@ def _pointers_fault(indptr: Array, count: int) -> str | None:
 def _indices_fault(
     indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
 ) -> str | None:
-    """What is wrong with the indices, by pointers that are right."""
+    """The fault of the indices; the pointers are valid."""
     line, across = names
 
     def within(start: int, stop: int) -> str | None:
@@ -222,15 +222,17 @@ def _indices_fault(
         part = indices[start:stop]
         falls = part[1:] <= part[:-1]
         first, last = bisect_right(indptr, start), bisect_right(indptr, stop - 1)
-        for i in range(first, last, CHUNK):  # lines begin anew; any number of empty ones may begin at one entry
+        for i in range(
+            first, last, CHUNK
+        ):  # a new row may start with any index; many empty rows may start at one entry
             begins = indptr[i : min(i + CHUNK, last)] - (start + 1)
-            falls[begins.astype(np.intp, copy=False)] = False  # NumPy is quickest with indices of this dtype
+            falls[begins.astype(np.intp, copy=False)] = False  # NumPy is fastest with indices of this dtype
         if not falls.any():
             return None
         k = start + 1 + int(falls.argmax())
         here = f"{line} {bisect_right(indptr, k) - 1}"
         if indices[k] == indices[k - 1]:
-            return f"{here} holds {across} {indices[k]} twice, at entries {k - 1} and {k}"
+            return f"{here} has {across} {indices[k]} twice, at entries {k - 1} and {k}"
         return f"{here} is not sorted: {across} {indices[k]} at entry {k} comes after {across} {indices[k - 1]}"
 
     return _first_fault(len(indices), indices.strides[0], within, ordered if canonical else None)
@@ -257,7 +259,7 @@ def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonica
         k = start + 1 + int(falls.argmax())
         before, here = (tuple(int(row[i]) for row in coords) for i in (k - 1, k))
         if here == before:
-            return f"coords holds {here} twice, at entries {k - 1} and {k}"
+            return f"coords has {here} twice, at entries {k - 1} and {k}"
         return f"coords is not sorted: {here} at entry {k} comes after {before}"
 
     stride = max(abs(row.strides[0]) for row in coords)
@@ -265,28 +267,32 @@ def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonica
 
 
 def _first_fault(count: int, stride: int, check: Check, check_order: Check | None = None) -> str | None:
-    """What ``check`` finds first; else what ``check_order`` does, in the same pass.
+    """The first fault that ``check`` finds, else the first that ``check_order`` finds, in one pass.
 
-    Each range takes in the first entry of the next, so that every neighbour is met. A stride of 0 repeats one entry:
-    then no later range differs from the first, but for the lines that begin in it.
+    Each range includes the first entry of the next, so that all neighbours are compared. A stride of 0 repeats one
+    entry: then a later range differs from the first only in the rows that start in it.
     """
     starts = range(0, count, CHUNK)
-    if stride and check_order is None and threads.hold(lambda k: check(k, min(k + CHUNK + 1, count)) is None, starts):
+    if (
+        stride
+        and check_order is None
+        and threads.all_true(lambda k: check(k, min(k + CHUNK + 1, count)) is None, starts)
+    ):
         return None
-    disorder = None
+    order_fault = None
     for start in starts:
         stop = min(start + CHUNK + 1, count)
         fault = check(start, stop)
         if fault:
             return fault
-        if check_order is not None and disorder is None:
-            disorder = check_order(start, stop)
-        if stride == 0 and (disorder or check_order is None):
+        if check_order is not None and order_fault is None:
+            order_fault = check_order(start, stop)
+        if stride == 0 and (order_fault or check_order is None):
             break
-    return disorder
+    return order_fault
 
 
 def _outside(part: Array, extent: int) -> int | None:
-    """Where the first index is that is negative or beyond the extent; read without a sign, a negative one is huge."""
+    """The position of the first index out of bounds. As an unsigned integer, a negative index is too large."""
     unsigned = part.view(f"u{part.itemsize}")
     return None if unsigned.max() < extent else int((unsigned >= extent).argmax())

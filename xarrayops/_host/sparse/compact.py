@@ -1,12 +1,13 @@
-"""Dense to sparse: what a predicate keeps of an array, as CSR, COO or BSR.
+"""Conversion of dense arrays to CSR, COO or BSR, with the entries that a predicate selects.
 
 The array is cut into spans, which are contiguous in C order and fit the second-level cache of a core. Threads first
-count what each span keeps. From then on the place of each span in the result is known: it is allocated to the entry,
-and threads fill it. What is kept is remembered in bits, so that of a contiguous array only the lines that hold entries
-are read again; of so many items at most that beside the result nothing grows with the array.
+count the selected items of each span. This gives the size of the result, which is then allocated, and the position of
+each span in it, so that threads can fill it. The first pass records in bits which items are selected, so that the
+second reads only cache lines with entries. The number of these bits is limited, so that temporary memory does not grow
+with the array.
 
-To find the places while filling was tried, too. It needs room for the largest result possible, which systems refuse and
-tools report as used, and threads that wait for each other.
+A single pass was tried too. It needs memory for the largest possible result, which systems refuse and tools report as
+used, and threads that wait for each other.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ Test = Callable[[Array, Array | None], Array]
 Task = TypeVar("Task")
 
 SPAN = 1 << 18
-"""Items of a span, at most."""
-REMEMBERED = 1 << 26
-"""Items of which it is remembered whether they are kept: 8 MB of bits."""
+"""The maximum number of items of a span."""
+RECORDED = 1 << 26
+"""The number of items for which the first pass records the selection: 8 MB of bits."""
 SPREAD = 1 << 18
-"""Items from which it pays to wake other threads."""
+"""The number of items from which several threads are worthwhile."""
 COMPILED = 1 << 20
-"""Items from which it pays to load, and once to compile, a loop."""
+"""The number of items from which loading a compiled loop is worthwhile."""
 WORD = 64
-"""Bits of a word."""
+"""The bits of a word."""
 NARROW = 16
-"""Columns of a block up to which NumPy's reduction over them costs more than one pass for each."""
+"""The number of columns of a block up to which a loop over them is faster than NumPy's reduction."""
 
 
 class Span(NamedTuple):
-    """A part of an array that is contiguous in its C order: where it is, its first item, how many it has."""
+    """A part of an array that is contiguous in C order: its slices, its first item, and its number of items."""
 
     part: tuple[slice, ...]
     start: int
@@ -51,45 +52,45 @@ class Span(NamedTuple):
 
 
 class Reader(Protocol):
-    """What one thread reads spans with, through buffers of its own."""
+    """Reads spans, for one thread, with its own buffers."""
 
     def count(self, span: Span) -> tuple[int, Array | None]:
-        """How many entries a span gives; and `bits`, where they are at hand."""
+        """The number of selected items of a span; and its `bits`, or None if they would take another pass."""
 
     def bits(self, span: Span) -> Array:
-        """Whether each item gives one, in C order, as bits in whole words."""
+        """Which items are selected, in C order, as bits in whole words. Loads the span."""
 
     def load(self, span: Span) -> None:
-        """Make ready to gather from a span, as ``bits`` does too."""
+        """Prepare `gather` for a span."""
 
     def gather(self, positions: Array, out: Array) -> None:
-        """The entries at these positions of the span that is loaded."""
+        """Write the items at these positions of the loaded span to ``out``."""
 
 
-class Items:
+class ItemReader:
     """A reader of single items."""
 
     def __init__(self, x: Array, where: Where, size: int) -> None:
         self.x = x
-        self.numbers = x.view(np.uint8) if x.dtype.kind == "b" else x  # compared without a cast of each bool
+        self.numbers = x.view(np.uint8) if x.dtype.kind == "b" else x  # compares faster than bool
         self.mask = where if isinstance(where, np.ndarray) else None
         self.test = _test(None if isinstance(where, np.ndarray) else where, self.numbers.dtype)
         size = min(size, x.size)
         self.buffer, self.kept_buffer = np.empty(size, x.dtype), np.empty(size, np.bool_)
 
     def count(self, span: Span) -> tuple[int, Array | None]:
-        """In whatever order the items lie."""
+        """Count in memory order, without a copy."""
         if self.mask is not None:
             kept = self.mask[span.part]
         else:
             part = self.numbers[span.part]
             out = self.kept_buffer[: span.size].reshape(part.shape) if part.flags.c_contiguous else None
             kept = self.test(part, out)
-        at_hand = kept.flags.c_contiguous and span.start < REMEMBERED
-        return int(np.count_nonzero(kept)), _packed(kept) if at_hand else None
+        has_bits = kept.flags.c_contiguous and span.start < RECORDED
+        return int(np.count_nonzero(kept)), _packed(kept) if has_bits else None
 
     def load(self, span: Span) -> None:
-        """The values in C order."""
+        """Make the values of the span contiguous in C order."""
         part = self.x[span.part]
         if part.flags.c_contiguous:
             self.values = part.reshape(-1)
@@ -98,7 +99,7 @@ class Items:
             permute.copy(part, self.values.reshape(part.shape))
 
     def kept(self, span: Span) -> Array:
-        """Whether each item is kept, in C order; one pass over the values."""
+        """Which items are selected, in C order. Loads the span."""
         self.load(span)
         kept = self.kept_buffer[: span.size]
         if self.mask is not None:
@@ -109,35 +110,39 @@ class Items:
         return kept
 
     def bits(self, span: Span) -> Array:
-        """One pass over the values."""
+        """The selection as bits. Loads the span."""
         return _packed(self.kept(span))
 
     def gather(self, positions: Array, out: Array) -> None:
-        """In a mode in which NumPy writes to ``out`` itself."""
+        """Write the items at these positions. With ``mode="clip"`` NumPy writes to ``out`` without a buffer."""
         self.values.take(positions, mode="clip", out=out)
 
 
-class Blocks:
-    """A reader of blocks, each of which counts as one item: kept, if anything in it is."""
+class BlockReader:
+    """A reader of blocks. Each counts as one item, which is selected if any element of the block is."""
 
     def __init__(self, x: Array, where: Where, block: tuple[int, int], size: int) -> None:
-        self.items, self.block, self.choosy = Items(x, where, size * math.prod(block)), block, where is not None
+        self.items, self.block, self.clears_rest = (
+            ItemReader(x, where, size * math.prod(block)),
+            block,
+            where is not None,
+        )
         self.kept_buffer = np.empty(size, np.bool_)
 
     def count(self, span: Span) -> tuple[int, Array | None]:
-        """A block at a time; their items must be looked at again."""
+        """Count the selected blocks. Their bits take another pass."""
         return int(np.count_nonzero(self.kept(span))), None
 
     def load(self, span: Span) -> None:
-        """All that there is to do."""
+        """Load the span and its selected items."""
         self.kept(span)
 
     def bits(self, span: Span) -> Array:
-        """One pass over the values."""
+        """The selection as bits. Loads the span."""
         return _packed(self.kept(span))
 
     def kept(self, span: Span) -> Array:
-        """Any item of each block: first along its columns, where neighbours are taken together, then along its rows."""
+        """Which blocks are selected. Reduces over the rows of each block first, because that is contiguous."""
         (top, bottom), (left, right) = ((axis.start, axis.stop) for axis in span.part)
         rows, columns = self.block
         part = slice(top * rows, bottom * rows), slice(left * columns, right * columns)
@@ -153,37 +158,37 @@ class Blocks:
         return kept
 
     def gather(self, positions: Array, out: Array) -> None:
-        """Line by line of each block."""
+        """Write the blocks at these positions, row by row."""
         rows, columns = self.block
         quotients = positions // self.width
         first = positions + quotients * (self.width * (rows - 1))
         lines = first[:, np.newaxis] + np.arange(0, rows * self.width, self.width)
         self.items.values.reshape(-1, columns).take(lines, axis=0, mode="clip", out=out)
-        if self.choosy:
+        if self.clears_rest:
             out[~self.kept_items.reshape(-1, columns).take(lines, axis=0)] = 0
 
 
 def csr(x: Array, where: Where = None, index: np.dtype[Any] | None = None) -> Compressed:
-    """What ``where`` keeps of a matrix, compressed along its rows.
+    """The entries of a matrix that ``where`` selects, compressed along its rows.
 
-    ``where``: None (all but zeros; NaN is kept), "relu" (what is above zero), a number (what is further from zero, in
-    the precision of x), or a mask. The indices are int32 where they fit, unless ``index`` asks for another dtype.
+    ``where``: None (items that are not zero; NaN is not), "relu" (items above zero), a number (items with a greater
+    absolute value, in the precision of x), or a mask. The indices are int32 if possible, unless ``index`` is given.
     """
-    indptr, indices, data = _compressed(partial(Items, x, where), x.shape, (), x.dtype, index)
+    indptr, indices, data = _compressed(partial(ItemReader, x, where), x.shape, (), x.dtype, index)
     return Compressed(indptr, indices, data, *x.shape)
 
 
 def bsr(
     x: Array, block: tuple[int, int], where: Where = None, index: np.dtype[Any] | None = None
 ) -> tuple[Array, Array, Array]:
-    """The blocks of which ``where`` keeps anything: indptr, indices, data (blocks, r, c), 0 where it keeps nothing."""
+    """The blocks with selected items: indptr, indices, and data (blocks, r, c) with zeros for the other items."""
     grid = x.shape[0] // block[0], x.shape[1] // block[1]
-    return _compressed(partial(Blocks, x, where, block), grid, block, x.dtype, index)
+    return _compressed(partial(BlockReader, x, where, block), grid, block, x.dtype, index)
 
 
 def coo(x: Array, where: Where = None, index: np.dtype[Any] | None = None) -> tuple[Array, Array]:
-    """What ``where`` keeps of an array: its coordinates (ndim, nnz), sorted, and its values; ``where`` as for csr."""
-    compaction = _Compaction(partial(Items, x, where), x.shape, 1)
+    """The sorted coordinates (ndim, nnz) and values of the items that ``where`` selects, as for `csr`."""
+    compaction = _Compaction(partial(ItemReader, x, where), x.shape, 1)
     coords = np.empty((x.ndim, compaction.nnz), index or index_dtype(*x.shape))
     data = np.empty(compaction.nnz, x.dtype.newbyteorder("="))
 
@@ -203,7 +208,7 @@ def _compressed(
     dtype: np.dtype[Any],
     index: np.dtype[Any] | None,
 ) -> tuple[Array, Array, Array]:
-    """The arrays of a matrix of that shape, counted in blocks."""
+    """The indptr, indices and data of a matrix; ``shape`` is counted in blocks."""
     rows, columns = shape
     compaction = _Compaction(reader, shape, math.prod(block))
     index = index or index_dtype(columns, compaction.nnz)
@@ -220,10 +225,10 @@ def _compressed(
 
 
 class _Compaction:
-    """The spans of an array and where their entries belong."""
+    """The spans of an array and the positions of their entries in the result."""
 
     def __init__(self, reader: Callable[[int], Reader], shape: tuple[int, ...], weight: int) -> None:
-        """Count; an item of that shape stands for ``weight`` numbers."""
+        """Count the entries. An item stands for ``weight`` elements of the array."""
         size = max(1, SPAN // weight)
         self.reader = partial(reader, size)
         self.spans = list(_spans(shape, size))
@@ -241,7 +246,7 @@ class _Compaction:
         self.nnz = self.starts[-1]
 
     def fill(self, data: Array, place: Callable[[Span, slice, Array], None]) -> None:
-        """Write the entries into data, and hand the items at which they were found to ``place``."""
+        """Write the entries to data, and call ``place`` for each span with the positions of its entries."""
         loops = fast.loops("compact") if self.numbers >= COMPILED else None
         set_bits = _set_bits if loops is None else loops.set_bits
 
@@ -252,7 +257,9 @@ class _Compaction:
                     bits = reader.bits(span)
                 else:
                     reader.load(span)
-                positions = set_bits(bits, int(np.bitwise_count(bits).sum()))  # not as counted: others may write to x
+                positions = set_bits(
+                    bits, int(np.bitwise_count(bits).sum())
+                )  # counted again: another thread may have written to x
                 entries = slice(start, start + positions.size)
                 reader.gather(positions, data[entries])
                 positions += span.start
@@ -263,7 +270,7 @@ class _Compaction:
 
     def _run(self, work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         def quiet(tasks: Iterable[Task]) -> None:
-            with np.errstate(all="ignore"):  # for it is of each thread: NaN is compared, lengths overflow
+            with np.errstate(all="ignore"):  # the state of each thread; NaN is compared, and absolute values overflow
                 work(tasks)
 
         if self.numbers < SPREAD:
@@ -273,7 +280,7 @@ class _Compaction:
 
 
 def _spans(shape: tuple[int, ...], limit: int) -> Iterator[Span]:
-    """Cut an array in C order, along one axis, into nearly equal spans of so many items at most."""
+    """Cut an array in C order, along one axis, into nearly equal spans of at most ``limit`` items."""
     if 0 in shape:
         return
     axis, inner = len(shape), 1
@@ -292,10 +299,10 @@ def _spans(shape: tuple[int, ...], limit: int) -> Iterator[Span]:
 
 
 def _test(where: str | float | None, dtype: np.dtype[Any]) -> Test:
-    """The predicate: from numbers to bools, which are written to the second argument."""
+    """The predicate: a function from values to booleans, which it writes to the second argument."""
     if where is None or isinstance(where, str):
         return partial(_compared, np.greater if where == "relu" else np.not_equal, dtype.type(0))
-    if dtype.kind in "iu":  # compared as integers, which the absolute value need not fit into
+    if dtype.kind in "iu":  # compared as integers, because the absolute value can overflow
         return partial(_outside, *_bounds(where, np.iinfo(dtype)))
     with np.errstate(over="ignore"):
         limit = np.asarray(where).astype(dtype.type(0).real.dtype)[()]
@@ -311,14 +318,14 @@ def _beyond(limit: Any, numbers: Array, out: Array | None) -> Array:
 
 
 def _bounds(where: float, limits: np.iinfo[Any]) -> tuple[Any, Any]:
-    """An integer's absolute value is larger than ``where`` if it is below the first or above the second.
+    """The bounds below and above which the absolute value of an integer is greater than ``where``.
 
-    They are of its dtype: NumPy 2.1 crashes where some views are compared with an integer that the dtype does not hold.
+    They have the dtype of the array: NumPy 2.1 crashes when it compares some views with an integer out of its range.
     """
-    if where < 0:  # as every one is
+    if where < 0:  # every integer is selected
         low, high = limits.min + 1, limits.min
     else:
-        beyond = limits.max + 1  # what none exceeds, and nothing exceeds NaN
+        beyond = limits.max + 1  # no integer is greater, and none is greater than NaN
         limit = math.floor(where) if where <= beyond else beyond
         low, high = max(-limit, limits.min), min(limit, limits.max)
     return limits.dtype.type(low), limits.dtype.type(high)
@@ -333,10 +340,10 @@ def _longer(limit: Any, numbers: Array, out: Array | None) -> Array:
 
 
 def _set_bits(bits: Array, count: int) -> Array:
-    """The numbers of the bits that are set, so many of them, as the compiled loop finds them.
+    """The positions of the ``count`` bits that are set, like those of the compiled loop.
 
-    Up to one in ten NumPy jumps from one to the next, which takes more time than to look at all; so here it looks at
-    words of eight first.
+    If less than a tenth is set, NumPy jumps from one set item to the next, which is slower than a scan of all. So this
+    function scans groups of eight first.
     """
     kept = np.unpackbits(bits.view(np.uint8), bitorder="little")
     if count * 10 > kept.size:
@@ -348,14 +355,14 @@ def _set_bits(bits: Array, count: int) -> Array:
 
 
 def _divided(positions: Array, extent: int, remainders: Array) -> Array:
-    """The quotients; divmod at the speed of vector instructions."""
+    """The quotients; writes the remainders. Faster than divmod because NumPy vectorizes it."""
     quotients = positions // extent
     np.subtract(positions, quotients * extent, out=remainders, casting="unsafe")
     return quotients
 
 
 def _ends(found: Array, first: int, last: int) -> Array:
-    """How many of these sorted rows come before each of the rows ``first + 1`` to ``last``."""
+    """For each of the rows ``first + 1`` to ``last``, the number of entries in ``found`` (sorted rows) before it."""
     if (last - first) * 8 < found.size:
         return np.searchsorted(found, np.arange(first + 1, last + 1))
     return np.bincount(found - first, minlength=last - first)[: last - first].cumsum()

@@ -1,4 +1,4 @@
-"""A compressed sparse matrix as the host kernels see it."""
+"""The compressed sparse matrix of the host kernels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ INT32_MAX = 2**31 - 1
 
 
 class Compressed(NamedTuple):
-    """A matrix of so many rows and columns, compressed along its rows; with the two in turn, along its columns.
+    """A matrix compressed along its rows. With rows and columns exchanged, it is one compressed along its columns.
 
-    ``indptr`` (rows + 1,) and ``indices`` (nnz,) have one dtype, int32 or int64; row i holds the entries from
+    ``indptr`` (rows + 1,) and ``indices`` (nnz,) have the same dtype, int32 or int64; row i has the entries from
     ``indptr[i]`` up to ``indptr[i + 1]``.
     """
 
@@ -26,5 +26,5 @@ class Compressed(NamedTuple):
 
 
 def index_dtype(*extents: int) -> np.dtype[Any]:
-    """The dtype of indices that all these numbers, extents and counts of entries, fit into: int32 as long as it can."""
+    """The narrowest dtype of indices, int32 or int64, that can hold these extents and numbers of entries."""
     return np.dtype(np.int32 if max(extents, default=0) <= INT32_MAX else np.int64)

@@ -1,4 +1,4 @@
-"""Sums and products of sparse matrices, entry by entry, and sums of rows and of columns."""
+"""Elementwise sums and products of sparse matrices, and sums of rows and of columns."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from xarrayops._host.sparse.products import spmm, stacked
 Array = np.ndarray[Any, Any]
 
 STEP = 1 << 16
-"""Entries that are multiplied at once."""
+"""The number of entries of one step."""
 
 
 def add(a: Compressed, b: Compressed) -> Compressed:
-    """``a + b``, canonical, of what is not zero."""
-    return _joined(a, b, lambda x, y: as_scipy(x, x.data) + as_scipy(y, y.data))
+    """``a + b``, canonical, without zeros."""
+    return _combined(a, b, lambda x, y: as_scipy(x, x.data) + as_scipy(y, y.data))
 
 
 def multiply(a: Compressed, b: Compressed) -> Compressed:
-    """The product entry by entry, canonical, where both have an entry."""
-    return _joined(a, b, _common)
+    """The elementwise product, canonical, with the entries that both operands have."""
+    return _combined(a, b, _common)
 
 
 def _common(x: Compressed, y: Compressed) -> Any:
-    """SciPy finds where both have entries, by numbers that are not zero; by values, an infinity times none is NaN."""
+    """SciPy finds the common entries of nonzero numbers; with the values, infinity times a missing entry gives NaN."""
     first, second = (np.arange(1, c.data.size + 1) for c in (x, y))
     ones = np.ones_like(first), np.ones_like(second)
     product = as_scipy(x, first).multiply(as_scipy(y, ones[1]))
@@ -40,7 +40,7 @@ def _common(x: Compressed, y: Compressed) -> Any:
 
 
 def multiply_dense(c: Compressed, dense: Array) -> Compressed:
-    """The product entry by entry with a dense array that broadcasts to (rows, columns), at the entries of c alone."""
+    """The elementwise product with a dense array that broadcasts to (rows, columns), for the entries of c only."""
     rows, whole = rows_of(c), np.broadcast_to(dense, (c.rows, c.columns))
     data = np.empty(c.data.size, np.result_type(c.data, dense))
 
@@ -57,7 +57,7 @@ def multiply_dense(c: Compressed, dense: Array) -> Compressed:
 def sum_rows(c: Compressed) -> Array:
     """The sum of each row (rows,), in the dtype of NumPy's sums."""
     c = cast(c, c.data[:0].sum().dtype)
-    folded = c._replace(indices=np.zeros_like(c.indices), columns=1)  # of however many columns
+    folded = c._replace(indices=np.zeros_like(c.indices), columns=1)  # regardless of the number of columns
     return spmm(folded, np.ones(1, c.data.dtype))
 
 
@@ -69,13 +69,13 @@ def sum_columns(c: Compressed) -> Array:
     return sums
 
 
-def _joined(a: Compressed, b: Compressed, join: Callable[[Compressed, Compressed], Any]) -> Compressed:
-    """Both by ranges of rows; SciPy joins canonical ones in one pass, and so that the result is canonical."""
+def _combined(a: Compressed, b: Compressed, combine: Callable[[Compressed, Compressed], Any]) -> Compressed:
+    """Combine ranges of rows. For canonical operands SciPy needs one pass and returns a canonical result."""
     dtype, index = np.result_type(a.data, b.data), np.result_type(a.indices, b.indices)
     a, b = (cast(canonical(c), arithmetic(dtype)) for c in (a, b))
 
     def compute(begin: int, end: int) -> Any:
-        return join(between(a, begin, end), between(b, begin, end))
+        return combine(between(a, begin, end), between(b, begin, end))
 
     parts = row_ranges(max(a, b, key=lambda c: c.data.size), 0)
     return stacked(compute, parts, (a.rows, a.columns), dtype, index)

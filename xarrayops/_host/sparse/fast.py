@@ -1,4 +1,4 @@
-"""The loops that numba compiles, where numba is installed."""
+"""The loops that numba compiles, if numba is installed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import ModuleType
 
 @cache
 def loops(name: str) -> ModuleType | None:
-    """The module of compiled loops of that name, such as ``"compact"``; None without numba.
+    """The module of compiled loops with that name, such as ``"compact"``; None without numba.
 
-    To compile them takes seconds, once for each installation: they are kept on disk.
+    Compilation takes seconds, once per installation: numba caches the result on disk.
     """
     return import_module(f"xarrayops._host.sparse.loops_{name}") if find_spec("numba") else None

@@ -1,6 +1,6 @@
-"""The sparse verbs for any library whose arrays lie in host memory: its parts seen through NumPy, our host kernels.
+"""The sparse verbs for every library with arrays in host memory: host kernels over NumPy views of the parts.
 
-One function per verb of `xarrayops.plugin.sparse`, with the library's `SparseLibrary` before its arguments.
+One function per verb of `xarrayops.plugin.sparse`; the `SparseLibrary` precedes its arguments.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _Host = np.ndarray[Any, Any]
 _NUMBERS = "biufc"
-"""The kinds of dtype that the host kernels compute with."""
+"""The kinds of dtypes that the host kernels support."""
 BY_COLUMNS = "csc"
 
 
@@ -32,19 +32,19 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
     for x in (library.values(x) for x in (*call.args, where) if hasattr(x, "dtype")):
         memory = library.memory(x)
         if memory is None:
-            return "the values are not in memory that can be seen"
+            return "the values have no memory address"
         if memory.device != "cpu":
             return f"the values are on {memory.device}:{memory.index}, not in host memory"
         if not _is_known(memory.dtype):
-            return f"the host kernels do not compute with {memory.dtype}"
-        kept = library.backend.functions["export_refusal"](x)
-        if kept is not None:
-            return str(kept)
+            return f"the host kernels do not support {memory.dtype}"
+        reason = library.backend.functions["export_refusal"](x)
+        if reason is not None:
+            return str(reason)
     return _promotion_refusal(library, call.args) if verb in ("matmul", "add", "multiply") else None
 
 
 def _promotion_refusal(library: SparseLibrary, operands: tuple[Any, ...]) -> str | None:
-    """Why not where NumPy makes another dtype of the operands than their library does."""
+    """The reason if NumPy promotes the operands to another dtype than their library does; else None."""
     functions = library.backend.functions
     values = [library.values(x) if hasattr(x, "dtype") else x for x in operands]
     known = [functions["dtype_name"](x.dtype) if hasattr(x, "dtype") else x for x in values]
@@ -52,18 +52,18 @@ def _promotion_refusal(library: SparseLibrary, operands: tuple[Any, ...]) -> str
         return None
     ours = np.result_type(*(np.dtype(x) if isinstance(x, str) else x for x in known)).name
     theirs = functions["dtype_name"](functions["result_type"](*values))
-    return None if ours == theirs else f"NumPy makes {ours} of these operands, not {theirs}"
+    return None if ours == theirs else f"NumPy promotes these operands to {ours}, not to {theirs}"
 
 
 def _is_known(dtype: str) -> bool:
     try:
         return np.dtype(dtype).kind in _NUMBERS and np.dtype(dtype).isnative
-    except TypeError:  # bfloat16 and the like, which NumPy knows only by ml_dtypes
+    except TypeError:  # bfloat16 and others, which NumPy knows only from ml_dtypes
         return False
 
 
 def fault(p: Parts, *, canonical: bool) -> str | None:
-    """What is wrong with parts in host memory, the first place of it; None if nothing is."""
+    """What is wrong with parts in host memory, with the first invalid entry; None if they are valid."""
     if p.format == "coo":
         return check.coo_fault(p.coords, p.data, p.shape, canonical=canonical)
     axis = 1 if p.format == BY_COLUMNS else 0
@@ -71,7 +71,7 @@ def fault(p: Parts, *, canonical: bool) -> str | None:
 
 
 def form_fault(p: Parts) -> str | None:
-    """The same of ranks, dtypes, lengths and extents alone: no value is read."""
+    """Like `fault`, for numbers of axes, dtypes, lengths and extents only: no value is read."""
     if p.format == "coo":
         return check.coo_form_fault(p.coords, p.data, p.shape)
     axis = 1 if p.format == BY_COLUMNS else 0
@@ -79,32 +79,32 @@ def form_fault(p: Parts) -> str | None:
 
 
 def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Container:
-    """One pass over the memory of x."""
+    """The entries of x that the request selects, in about one pass over x."""
     to_numpy = library.backend.functions["to_numpy"]
     a, where = to_numpy(x), request.where
     where = to_numpy(where) if hasattr(where, "shape") else where
     format = request.format
-    asked = None if request.index_dtype is None else np.dtype(request.index_dtype)
+    requested = None if request.index_dtype is None else np.dtype(request.index_dtype)
     if format == "coo":
-        coords, data = compact.coo(a, where, asked)
+        coords, data = compact.coo(a, where, requested)
         p = Parts("coo", a.shape, data, coords=coords)
     elif format == "bsr":
         assert request.block is not None
-        indptr, indices, data = compact.bsr(a, request.block, where, asked)
+        indptr, indices, data = compact.bsr(a, request.block, where, requested)
         p = Parts("bsr", a.shape, data, indices, indptr, block=request.block)
     else:
         transposed = format == BY_COLUMNS
         mask = where.T if transposed and isinstance(where, np.ndarray) else where
-        c = compact.csr(a.T if transposed else a, mask, asked)
+        c = compact.csr(a.T if transposed else a, mask, requested)
         p = Parts(format, a.shape, c.data, c.indices, c.indptr)
     nnz = p.data.shape[0]
     if request.nnz_max is not None and nnz > request.nnz_max:
         raise ValueError(f"x has {nnz} entries to keep, more than nnz_max={request.nnz_max}")
-    return _native(library, p, asked)
+    return _native(library, p, requested)
 
 
 def to_dense(library: SparseLibrary, s: Container, /) -> Array:
-    """Zeros, to which the entries are added."""
+    """The dense array; duplicates are summed."""
     p = library.on_host(library.seen(s))
     if len(p.shape) != 2:
         dense, (coords, data) = np.zeros(p.shape, p.data.dtype), _summed(p)
@@ -117,22 +117,22 @@ def to_dense(library: SparseLibrary, s: Container, /) -> Array:
 
 
 def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int, int] | None, /) -> Container:
-    """By way of compressed rows, but straight from csr to csc and back."""
+    """The matrix in another format: csr and csc directly, the others through csr."""
     p = library.on_host(library.seen(s))
     if len(p.shape) != 2:
         coords, data = _summed(p)
         return _native(library, p._replace(coords=coords, data=data))
     compressed = ("csr", BY_COLUMNS)
     if p.format in compressed and format in compressed:
-        given = _compressed(p)
-        c = order.canonical(given) if p.format == format else order.transposed(given)
-        c = _over(c, c.data.copy()) if c is given else c
+        original = _compressed(p)
+        c = order.canonical(original) if p.format == format else order.transposed(original)
+        c = _with_values(c, c.data.copy()) if c is original else c
         return _native(library, Parts(format, p.shape, c.data, c.indices, c.indptr))
     return _container(library, _by_rows(p), format, block or p.block)
 
 
 def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /) -> Container | Array:
-    """Row by row of the compressed operand; a dense one on the left is taken from the other side."""
+    """The product; with a dense left operand, the transpose of the product of the transposed operands."""
     to_numpy = library.backend.functions["to_numpy"]
     if not library.holds(b):
         p = library.on_host(library.seen(a))
@@ -148,7 +148,7 @@ def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /
 
 
 def transpose(library: SparseLibrary, s: Container, /) -> Container:
-    """The same arrays under another name where the library has both formats; else a conversion."""
+    """The transpose: over the same arrays if the library has csr and csc, else in new arrays."""
     p = library.seen(s)
     other = {"csr": BY_COLUMNS, BY_COLUMNS: "csr"}.get(p.format)
     if other in library.formats:
@@ -158,12 +158,12 @@ def transpose(library: SparseLibrary, s: Container, /) -> Container:
 
 
 def add(library: SparseLibrary, a: Container, b: Container, /) -> Container:
-    """Row by row."""
+    """The sum of two containers."""
     return _elementwise(library, a, b, elementwise.add)
 
 
 def multiply(library: SparseLibrary, a: Container, b: Container | Array | float, /) -> Container:
-    """Where both have entries; by what a dense operand holds there; or all entries by a number."""
+    """The elementwise product of a container and a container, a dense array or a number."""
     if library.holds(b):
         return _elementwise(library, a, b, elementwise.multiply)
     p = library.on_host(library.seen(a))
@@ -171,34 +171,34 @@ def multiply(library: SparseLibrary, a: Container, b: Container | Array | float,
     if not dense.ndim:
         factor = b if not hasattr(b, "shape") else dense
         c = _by_rows(p)
-        c = _over(c, np.multiply(c.data, factor))
+        c = _with_values(c, np.multiply(c.data, factor))
     else:
         c = elementwise.multiply_dense(_by_rows(p), dense)
     return _container(library, c, p.format, p.block)
 
 
 def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
-    """Of a row or a column at a time."""
+    """The sum along an axis, or of all entries."""
     p = library.on_host(library.seen(s))
     c = _compressed(p)
     if axis is None:
-        wide = order.cast(c, c.data[:0].sum().dtype)  # duplicates are summed before, in their own dtype
+        wide = order.cast(c, c.data[:0].sum().dtype)  # sums duplicates first, in their own dtype
         return library.native(np.asarray(wide.data.sum()))
     along_rows = (axis == 0) != (p.format == BY_COLUMNS)
     return library.native(elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c))
 
 
 def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> Container:
-    """One product of a row and a column for each place."""
+    """The elements of ``a @ b`` at the entries of the pattern."""
     to_numpy = library.backend.functions["to_numpy"]
     p = library.on_host(library.seen(pattern))
     c = _by_rows(p)
     data = products.sddmm(c, to_numpy(a), to_numpy(b))
-    return _container(library, _over(c, data), p.format, p.block)
+    return _container(library, _with_values(c, data), p.format, p.block)
 
 
-def _over(c: Compressed, data: _Host) -> Compressed:
-    """Other values at the same places, in arrays that are not the operand's."""
+def _with_values(c: Compressed, data: _Host) -> Compressed:
+    """Other values at the same positions. The indices are copied, so that the result shares no memory with c."""
     return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
 
 
@@ -208,14 +208,14 @@ def _elementwise(library: SparseLibrary, a: Container, b: Container, function: A
 
 
 def _summed(p: Parts) -> tuple[_Host, _Host]:
-    """The coordinates and values of coo of any rank, in order, duplicates summed: a matrix of one row."""
+    """The sorted coordinates and values of coo with any number of axes; duplicates are summed."""
     places = np.ravel_multi_index(tuple(p.coords), p.shape)
     c = order.from_coo(np.zeros_like(places), places, p.data, 1, math.prod(p.shape))
     return np.stack(np.unravel_index(c.indices, p.shape)), c.data
 
 
 def _compressed(p: Parts) -> Compressed:
-    """A matrix compressed as it is: along its columns where it is csc, else along its rows."""
+    """A compressed matrix: along its columns for csc, else along its rows."""
     rows, columns = p.shape
     if p.format == "coo":
         row, column = p.coords
@@ -227,7 +227,7 @@ def _compressed(p: Parts) -> Compressed:
 
 
 def _by_rows(p: Parts) -> Compressed:
-    """A matrix compressed along its rows, canonical."""
+    """A canonical matrix compressed along its rows."""
     c = _compressed(p)
     if p.format == "csr":
         return order.canonical(c)
@@ -235,13 +235,13 @@ def _by_rows(p: Parts) -> Compressed:
 
 
 def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[int, int] | None) -> Container:
-    """A container of the library of compressed rows, canonical ones, in some format."""
+    """A container of the library, in a format, from a canonical matrix compressed along its rows."""
     shape = c.rows, c.columns
     if format == "coo":
         p = Parts("coo", shape, c.data.copy(), coords=np.stack((order.rows_of(c), c.indices)))
     elif format == "bsr":
         if block is None:
-            raise ValueError("the format bsr needs block=(rows, columns)")
+            raise ValueError("the format bsr requires block=(rows, columns)")
         indptr, indices, data = order.to_blocks(c, block)
         p = Parts("bsr", shape, data, indices, indptr, block=block)
     else:
@@ -250,16 +250,16 @@ def _container(library: SparseLibrary, c: Compressed, format: str, block: tuple[
     return _native(library, p)
 
 
-def _native(library: SparseLibrary, p: Parts, asked: np.dtype[Any] | None = None) -> Container:
-    """The container over parts that nobody else holds; the narrowest indices that fit and that the library has."""
+def _native(library: SparseLibrary, p: Parts, requested: np.dtype[Any] | None = None) -> Container:
+    """The container over parts that have no other reference, with the narrowest dtype of indices that fits."""
     refused = library.dtype_refusal(p.data.dtype.name)
     if refused is not None:
         raise Unsupported(refused)
     narrowest = index_dtype(*p.shape, p.data.shape[0])
     fitting = [np.dtype(name) for name in library.index_dtypes(p.format) if np.dtype(name) >= narrowest]
-    if not fitting or (asked is not None and asked not in fitting):
-        raise Unsupported(f"no {asked or narrowest} indices in a {p.format} container of this library")
-    index = asked or fitting[0]
+    if not fitting or (requested is not None and requested not in fitting):
+        raise Unsupported(f"{p.format} containers of this library have no {requested or narrowest} indices")
+    index = requested or fitting[0]
     arrays = {
         name: library.native(x if name == "data" else x.astype(index, copy=False))
         for name, x in p._asdict().items()

@@ -1,4 +1,4 @@
-"""A library's sparse containers, as the host kernels and the verbs see them."""
+"""The sparse containers of a library: the interface for the host kernels and the verbs."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from xarrayops._protocol.types import Array
 
 
 class DenseBackend(Protocol):
-    """The backend of a library's dense arrays, as far as its sparse side needs it."""
+    """What the sparse backend of a library needs of the backend for its dense arrays."""
 
     name: str
     functions: dict[str, Callable[..., Any]]
     namespace: ModuleType
 
     def native_dtype(self, dtype: Any) -> Any:
-        """The native dtype for a name."""
+        """The native dtype with that name."""
 
     def native_device(self, device: Any) -> Any:
-        """The native device for a name."""
+        """The native device with that name."""
 
     def device_of(self, x: Array) -> Device | None:
-        """The device that holds x."""
+        """The device of x."""
 
     def device_at(self, kind: str, index: int) -> Device | None:
         """The device of that kind and index."""
 
 
 class SparseLibrary:
-    """The containers of one library: a companion module (see `xarrayops.plugin.sparse`) beside the hooks of a backend.
+    """The containers of one library: its companion module (see `xarrayops.plugin.sparse`) and the hooks of its backend.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class SparseLibrary:
     module : module
         The companion.
     formats : tuple of str
-        Those that its containers can hold.
+        The formats of its containers.
     pads : bool
-        Whether containers may hold entries that only fill them up.
+        Whether containers may have padding entries.
     """
 
     def __init__(self, backend: DenseBackend, module: ModuleType) -> None:
@@ -58,31 +58,31 @@ class SparseLibrary:
         self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
-        """The dtypes of a format's indices, the narrowest first."""
+        """The names of the dtypes of indices of a format, the narrowest first."""
         own: dict[str, tuple[str, ...]] = getattr(self.module, "INDEX_DTYPES", {})
         return own.get(format, INDICES)
 
     def dtype_refusal(self, dtype: str) -> str | None:
-        """Why no container of the library can hold that dtype, or None."""
+        """Why the containers of the library cannot hold that dtype; None if they can."""
         own = getattr(self.module, "dtype_refusal", None)
         return None if own is None else own(dtype)
 
     def values(self, x: Container | Array) -> Array:
-        """The values of a container, beside which its indices lie; or the array that x is."""
+        """The values of a container; x itself if it is dense. The indices are on the same device."""
         return self._values(x) if self.holds(x) else x
 
     def memory(self, x: Array) -> Memory | None:
-        """Where an array is; its values are not waited for."""
+        """The memory of an array, without waiting for its values."""
         found: Memory | None = self.backend.functions["memory"](x)
         return found
 
     def on_host(self, p: Parts) -> Parts:
-        """The parts as NumPy arrays, views where the memory allows, without what only fills a container up."""
+        """The parts as NumPy arrays, views if possible, without padding."""
         p = p.map(self.backend.functions["to_numpy"])
         return self.module.unpadded(p) if self.pads else p
 
     def structure_on_host(self, p: Parts) -> Parts:
-        """The same of the indices; in place of values, unless they are NumPy's, there is an array of their shape."""
+        """Like `on_host`, for the indices only: unless the values are a NumPy array, an outline replaces them."""
         import numpy as np
 
         data = p.data if isinstance(p.data, np.ndarray) else _outline(p.data, "bool")
@@ -90,21 +90,21 @@ class SparseLibrary:
         return self.module.unpadded(p) if self.pads else p
 
     def outline(self, p: Parts) -> Parts:
-        """NumPy arrays of the same shapes and dtypes of indices, without any value of theirs."""
+        """NumPy arrays with the shapes of the parts and the dtypes of their indices, without their values."""
         name = self.backend.functions["dtype_name"]
         outlined = p.map(lambda x: _outline(x, name(x.dtype) if name(x.dtype) in INDICES else "object"), values=False)
         return outlined._replace(data=_outline(p.data, "bool"))
 
     def native(self, a: Any) -> Array:
-        """An array of the library with the values of a NumPy array that nobody else holds: its memory, where it can."""
-        borrowed = self.backend.functions["try_from_numpy"](a)
-        if borrowed is not None:
-            return borrowed
-        return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # where the operands are
+        """A NumPy array that has no other reference as an array of the library, without a copy if possible."""
+        shared = self.backend.functions["try_from_numpy"](a)
+        if shared is not None:
+            return shared
+        return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # the device of the operands
 
 
 def _outline(x: Array, dtype: str) -> Any:
-    """A NumPy array of the shape of x in the memory of one element."""
+    """A NumPy array with the shape of x that takes the memory of one element."""
     import numpy as np
 
     return np.broadcast_to(np.zeros((), dtype), tuple(x.shape))

@@ -1,4 +1,4 @@
-"""Which bits are set: the loop of compaction that NumPy runs item by item."""
+"""The compiled loop of compaction: the positions of set bits, which NumPy finds item by item."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ NUMBERS[(FACTOR << np.arange(64, dtype=np.uint64)) >> SHIFT] = np.arange(64)
 
 @numba.njit(nogil=True, cache=True)
 def set_bits(words: Array, count: int) -> Array:
-    """The numbers of the bits that are set, so many of them, the lowest bit of the first word being 0.
+    """The positions of the ``count`` bits that are set; the lowest bit of the first word has position 0.
 
-    Each step takes the lowest bit that is left in its word: none is lost on what is not set.
+    Each step takes the lowest remaining bit of a word, so bits that are not set cost no step.
     """
     numbers, k = np.empty(count, np.intp), 0
     for i in range(words.size):

@@ -1,4 +1,4 @@
-"""The loops that order entries: by digits of their indices, from one array into another, stable throughout."""
+"""The loops that sort entries by digits of their indices, from one array into another. The sort is stable."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Array = np.ndarray[Any, Any]
 compiled = numba.njit(nogil=True, cache=True)
 
 DIGIT = 11
-"""Bits of a digit: as many streams of writes as the second-level cache holds the ends of."""
+"""The bits of a digit: the second-level cache can hold the ends of that many output streams."""
 
 
 @compiled
 def count(keys: Array, shift: int, mask: int, counts: Array) -> None:
-    """Add to counts how often each digit occurs."""
+    """Add the number of occurrences of each digit to ``counts``."""
     for k in range(keys.size):
         counts[(keys[k] >> shift) & mask] += 1
 
@@ -35,7 +35,7 @@ def scatter(
     to_column: Array,
     to_bits: Array,
 ) -> None:
-    """Move each entry to the next place of its digit; ``places`` holds those, and is used up."""
+    """Move each entry to the next position of its digit; ``places`` holds these positions and is overwritten."""
     for k in range(keys.size):
         digit = (keys[k] >> shift) & mask
         place = places[digit]
@@ -56,10 +56,10 @@ def place(
     to_column: Array,
     to_bits: Array,
 ) -> int:
-    """Compress the entries of the rows from ``first`` on, and count how many have the column of the one before.
+    """Compress the entries of the rows from ``first`` on, and count the duplicates.
 
-    They are first sorted by column, digit by digit, into ``spare`` and back, as far as ``columns`` has digits; with
-    1 they stay as they come. ``indptr`` is the part of these rows, ``start`` the first place of these entries.
+    The entries are first sorted by column, digit by digit, between their arrays and ``spare``; with ``columns=1`` they
+    are not. ``indptr`` is the part for these rows, ``start`` the position of their first entry.
     """
     to = (spare[0], spare[1], spare[2])
     shift, size = 0, row.size

@@ -1,4 +1,4 @@
-"""The loops of products with dense arrays, over columns that the compiler makes vectors of."""
+"""The loops of products with dense arrays; the compiler vectorizes them over the columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 contracted = numba.njit(nogil=True, cache=True, fastmath={"contract"})
-"""Products and sums may be rounded together; no other liberty, so that NaN and infinity mean what they mean."""
+"""Allow fused multiply-add, but nothing that changes the results for NaN and infinity."""
 
 
 @contracted
 def spmm(indptr: Array, indices: Array, data: Array, dense: Array, out: Array) -> None:
-    """Set ``out`` to the product of the rows that ``indptr`` bounds with ``dense``.
+    """Set ``out`` to the product of the rows of ``indptr`` with ``dense``.
 
-    Four entries at a time, so that a row of the result is read and written a fourth as often.
+    Four entries are added at a time, so that each row of the result is read and written a fourth as often.
     """
     width = dense.shape[1]
     for i in range(indptr.size - 1):

@@ -1,7 +1,7 @@
-"""The order of entries: into rows, sorted, without duplicates; transposed; in blocks; and back into dense arrays.
+"""Change the order of entries: sort, sum duplicates, transpose, make blocks, make dense arrays.
 
-What only moves entries moves their bits, whatever they mean, so that dtypes that SciPy lacks (float16, bfloat16) go the
-same way. Only sums of duplicates calculate; those dtypes are summed in float32 and rounded once.
+Entries are moved as bits, so that dtypes that SciPy lacks (float16, bfloat16) use the same code. Only duplicates are
+summed; for those dtypes in float32, rounded once.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ from xarrayops._host.sparse import fast
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
 
 Array = np.ndarray[Any, Any]
-Blocks = tuple[Array, Array, Array]
+BlockArrays = tuple[Array, Array, Array]
 
 COMPILED = 1 << 20
-"""Entries from which it pays to load, or once to compile, a loop."""
+"""The number of entries from which loading a compiled loop is worthwhile."""
 SPREAD = 1 << 17
-"""Entries, or items of a result, from which it pays to wake other threads."""
+"""The number of entries, or items of a result, from which several threads are worthwhile."""
 PARTS = 9
-"""Bits that determine which part an entry goes to first: all are written to at once, and each is to fit the cache."""
-LOOKED = 1 << 16
-"""Entries whose order is looked at in one go."""
+"""The number of row bits that select the part of an entry. All parts are written at once; each should fit the cache."""
+CHECKED = 1 << 16
+"""The number of entries that are checked in one step."""
 STREAM = 1 << 22
-"""Bytes of a result that one piece of work fills: a few, so that its temporary is still cached when it is copied."""
+"""The bytes of a result that one task fills: so few that its temporary array is still cached when it is copied."""
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
-"""What moves so many bytes at once."""
+"""The dtype that moves items of this many bytes."""
 
 
 def from_coo(row: Array, column: Array, data: Array, rows: int, columns: int) -> Compressed:
-    """The canonical matrix of such entries, in any order; duplicates are summed (bool: or)."""
+    """The canonical matrix with these entries, which may be in any order; duplicates are summed (bool: or)."""
     dtype = index_dtype(rows, columns, data.size)
     row, column = plain(row.astype(dtype, copy=False)), plain(column.astype(dtype, copy=False))
-    if _is_ordered(row, column):
+    if _is_sorted(row, column):
         return Compressed(_starts(row, rows), permute.contiguous(column), permute.contiguous(data), rows, columns)
     if loops := _loops(data.size):
-        return _ordered(loops, row, column, data, rows, columns, digits=columns)
+        return _sorted(loops, row, column, data, rows, columns, digits=columns)
     from scipy.sparse import coo_array
 
     entries = coo_array((rows, columns), dtype=bits(data).dtype)
     entries.data, entries.coords = bits(data), (row, column)
-    entries.has_canonical_format = True  # that is, do not sum bits
+    entries.has_canonical_format = True  # so that SciPy does not sum bits
     made = entries.tocsr()
-    return _tidied(_compressed(made, made.data.view(data.dtype), dtype))
+    return _canonicalized(_compressed(made, made.data.view(data.dtype), dtype))
 
 
 def rows_of(c: Compressed) -> Array:
@@ -66,7 +66,7 @@ def rows_of(c: Compressed) -> Array:
 
 
 def is_canonical(c: Compressed) -> tuple[bool, bool]:
-    """Whether each row is sorted, and whether each is without duplicates."""
+    """Whether all rows are sorted, and whether all are without duplicates."""
     seen = as_scipy(c, bits(c.data))
     if seen.has_sorted_indices:
         return True, bool(seen.has_canonical_format)
@@ -74,37 +74,39 @@ def is_canonical(c: Compressed) -> tuple[bool, bool]:
 
 
 def canonical(c: Compressed) -> Compressed:
-    """The same matrix with sorted rows and without duplicates: c itself if it is such."""
+    """The matrix with sorted rows and without duplicates; c itself if it is canonical."""
     seen = as_scipy(c, bits(c.data))
     if seen.has_canonical_format:
         return c
     if (loops := _loops(c.data.size)) and not seen.has_sorted_indices:
-        return _ordered(loops, rows_of(c), c.indices, c.data, c.rows, c.columns, digits=c.columns)
-    return _tidied(c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=c.data.copy()))
+        return _sorted(loops, rows_of(c), c.indices, c.data, c.rows, c.columns, digits=c.columns)
+    return _canonicalized(c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=c.data.copy()))
 
 
 def transposed(c: Compressed) -> Compressed:
-    """The transpose, canonical: also the matrix compressed along its columns."""
+    """The canonical transpose, which is also the matrix compressed along its columns."""
     if loops := _loops(c.data.size):
-        return _ordered(loops, c.indices, rows_of(c), c.data, c.columns, c.rows, digits=1)
+        return _sorted(loops, c.indices, rows_of(c), c.data, c.columns, c.rows, digits=1)
     shares = threads.thread_count() if c.data.size >= max(COMPILED, c.columns) else 1
     cuts = ranges(lambda row: int(c.indptr[row]), c.rows, shares)
     parts: list[Any] = [None] * len(cuts)
 
-    def turn(some: Iterable[tuple[int, tuple[int, int]]]) -> None:
+    def transpose(some: Iterable[tuple[int, tuple[int, int]]]) -> None:
         for k, (begin, end) in some:
             part = between(c, begin, end)
             parts[k] = as_scipy(part, bits(part.data)).tocsc()
             parts[k].indices += parts[k].indices.dtype.type(begin)
 
-    threads.run(turn, enumerate(cuts))
+    threads.run(transpose, enumerate(cuts))
     if len(parts) != 1:
-        return _tidied(_side_by_side(parts, c))
-    return _tidied(Compressed(parts[0].indptr, parts[0].indices, parts[0].data.view(c.data.dtype), c.columns, c.rows))
+        return _canonicalized(_side_by_side(parts, c))
+    return _canonicalized(
+        Compressed(parts[0].indptr, parts[0].indices, parts[0].data.view(c.data.dtype), c.columns, c.rows)
+    )
 
 
 def _side_by_side(parts: list[Any], c: Compressed) -> Compressed:
-    """The transpose of a matrix, of the transposes of parts of its rows: their entries one behind the other."""
+    """The transpose of c, joined from the transposes of ranges of its rows."""
     indptr = np.zeros(c.columns + 1, c.indices.dtype)
     for part in parts:
         indptr += part.indptr.astype(indptr.dtype, copy=False)
@@ -124,9 +126,9 @@ def _side_by_side(parts: list[Any], c: Compressed) -> Compressed:
     return Compressed(indptr, indices, data, c.columns, c.rows)
 
 
-def to_blocks(c: Compressed, block: tuple[int, int]) -> Blocks:
-    """Row pointers, column indices and data (n, r, c) of the blocks that hold entries; r and c divide the extents."""
-    c = canonical(c)  # SciPy adds entries to their block, which is to move them if none is there twice
+def to_blocks(c: Compressed, block: tuple[int, int]) -> BlockArrays:
+    """Row pointers, column indices and data (n, r, c) of the blocks with entries; r and c divide the extents."""
+    c = canonical(c)  # SciPy adds entries to their block; without duplicates this moves the bits
     blocks = as_scipy(c, bits(c.data)).tobsr(blocksize=block)
     blocks.sort_indices()
     dtype = c.indices.dtype
@@ -134,7 +136,7 @@ def to_blocks(c: Compressed, block: tuple[int, int]) -> Blocks:
 
 
 def from_blocks(indptr: Array, indices: Array, data: Array, rows: int, columns: int) -> Compressed:
-    """The canonical matrix of such blocks; all that a block holds is an entry, zero or not."""
+    """The canonical matrix with these blocks; every element of a block is an entry, even a zero."""
     from scipy.sparse import bsr_array
 
     blocks = bsr_array((rows, columns), blocksize=data.shape[1:], dtype=bits(data).dtype)
@@ -147,7 +149,7 @@ def from_blocks(indptr: Array, indices: Array, data: Array, rows: int, columns: 
 def to_dense(c: Compressed) -> Array:
     """The dense array; duplicates are summed."""
     if arithmetic(c.data.dtype) != c.data.dtype:
-        c = canonical(c)  # then to add an entry to a zero is to move its bits
+        c = canonical(c)  # then adding an entry to zero moves its bits
         return to_dense(c._replace(data=bits(c.data))).view(c.data.dtype)
     dense = np.empty((c.rows, c.columns), c.data.dtype)
 
@@ -161,35 +163,35 @@ def to_dense(c: Compressed) -> Array:
 
 
 def cast(c: Compressed, dtype: np.dtype[Any]) -> Compressed:
-    """The matrix in another dtype; duplicates are summed before, in their own, where integers wrap and True is one."""
+    """The matrix in another dtype. Duplicates are summed first, in their own dtype, as integers and booleans wrap."""
     return c if c.data.dtype == dtype else (c := canonical(c))._replace(data=c.data.astype(dtype))
 
 
 def bits(data: Array) -> Array:
-    """The same memory as a dtype that SciPy and numba move."""
+    """The same memory with a dtype that SciPy and numba can move."""
     return data.view(_BITS.get(data.itemsize, data.dtype))
 
 
 def arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that SciPy calculates in for this one."""
+    """The dtype in which SciPy computes with this dtype."""
     return dtype if dtype.kind in "biuc" or (dtype.kind == "f" and dtype.itemsize > 2) else np.dtype(np.float32)
 
 
 def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Values that were calculated in a wider dtype, in this one; what it cannot hold is infinite, without a warning."""
+    """Cast values that were computed in a wider dtype. Overflow gives infinity without a warning."""
     with np.errstate(over="ignore"):
         return values.astype(dtype, copy=False)
 
 
 def plain(array: Array) -> Array:
-    """A C-contiguous view, or copy, that numba takes for writable: it compiles anew for each kind of array."""
+    """A C-contiguous view or copy that numba takes for writable, because numba compiles anew for each kind of array."""
     array = np.ascontiguousarray(array)
     pointer = array.__array_interface__["data"][0]
     return views.over(pointer, array.shape, array.strides, array.dtype.str, readonly=False, owner=array)
 
 
 def as_scipy(c: Compressed, data: Array) -> Any:
-    """SciPy's container over the same arrays but for the data: without checks, copies and other dtypes of indices."""
+    """A SciPy container over the indices of c and other data, without checks, copies or changes of the index dtype."""
     from scipy.sparse import csr_array
 
     made = csr_array((c.rows, c.columns), dtype=data.dtype)
@@ -198,14 +200,14 @@ def as_scipy(c: Compressed, data: Array) -> Any:
 
 
 def between(c: Compressed, begin: int, end: int) -> Compressed:
-    """Some rows of a matrix, over the same indices and data."""
+    """A range of rows of a matrix, over the same indices and data."""
     start, stop = c.indptr[begin], c.indptr[end]
     indptr = c.indptr[begin : end + 1] - start
     return Compressed(indptr, c.indices[start:stop], c.data[start:stop], end - begin, c.columns)
 
 
 def row_ranges(c: Compressed, nbytes: int, work: int = 0) -> list[tuple[int, int]]:
-    """Ranges of rows, about equally much work each, for a result of so many bytes and so many steps to calculate it."""
+    """Ranges of rows with about equal work, for a result of ``nbytes`` bytes that takes ``work`` operations."""
     pieces = -(-nbytes // STREAM)
     if max(c.data.size, work) >= SPREAD:
         pieces = max(pieces, 4 * threads.thread_count())
@@ -213,43 +215,43 @@ def row_ranges(c: Compressed, nbytes: int, work: int = 0) -> list[tuple[int, int
 
 
 def ranges(before: Callable[[int], int], rows: int, pieces: int) -> list[tuple[int, int]]:
-    """At most so many ranges of rows with about the same work, found from how much comes before a row."""
+    """At most ``pieces`` ranges of rows with about equal work; ``before(row)`` is the work of all earlier rows."""
     pieces, total = min(pieces, rows), before(rows)
     cuts = [bisect_left(range(rows), total * k // pieces, key=before) for k in range(1, pieces)]
     return [(begin, end) for begin, end in pairwise([0, *cuts, rows]) if begin < end]
 
 
-def _is_ordered(row: Array, column: Array) -> bool:
-    """Whether each entry comes behind the one before it: sorted by row and column, and none twice."""
+def _is_sorted(row: Array, column: Array) -> bool:
+    """Whether the entries are sorted by row and column, and without duplicates."""
 
     def rises(start: int) -> bool:
-        here, after = slice(start, start + LOOKED), slice(start + 1, start + LOOKED + 1)
+        here, after = slice(start, start + CHECKED), slice(start + 1, start + CHECKED + 1)
         r, c = row[after], column[after]
         before = row[here][: r.size], column[here][: r.size]
         return bool(((r > before[0]) | ((r == before[0]) & (c > before[1]))).all())
 
-    return threads.hold(rises, range(0, row.size - 1, LOOKED))
+    return threads.all_true(rises, range(0, row.size - 1, CHECKED))
 
 
 def _starts(row: Array, rows: int) -> Array:
-    """Where each row begins among sorted ones, and the last ends."""
+    """The pointers of sorted rows: where each begins, and where the last ends."""
     starts = np.empty(rows + 1, row.dtype)
 
     def search(some: Iterable[int]) -> None:
         for first in some:
-            last = min(first + LOOKED, rows + 1)
+            last = min(first + CHECKED, rows + 1)
             starts[first:last] = np.searchsorted(row, np.arange(first, last, dtype=row.dtype))
 
-    threads.run(search, range(0, rows + 1, LOOKED))
+    threads.run(search, range(0, rows + 1, CHECKED))
     return starts
 
 
-def _ordered(
+def _sorted(
     loops: ModuleType, row: Array, column: Array, data: Array, rows: int, columns: int, digits: int
 ) -> Compressed:
-    """The entries sorted by row, and within a row by so many columns; with ``digits`` 1 they stay as they come.
+    """The entries sorted by row and, if ``digits`` is the number of columns, by column; with ``digits=1`` by row only.
 
-    Threads first move them into parts, by the leading bits of the row; then what is left fits the cache.
+    Threads first move the entries into parts by the leading bits of the row. Each part then fits the cache.
     """
     row, column, moved = plain(row), plain(column), plain(bits(data))
     shift, size = max(0, (rows - 1).bit_length() - PARTS), row.size
@@ -287,11 +289,11 @@ def _ordered(
 
     threads.run(place, range(counts.shape[0]))
     made = Compressed(indptr, indices, ordered, rows, columns)
-    return _tidied(made) if sum(repeated) else made
+    return _canonicalized(made) if sum(repeated) else made
 
 
-def _tidied(c: Compressed) -> Compressed:
-    """The rows sorted and duplicates summed, in place as far as the dtype allows."""
+def _canonicalized(c: Compressed) -> Compressed:
+    """Sort the rows and sum duplicates, in place if the dtype allows it."""
     seen = as_scipy(c, bits(c.data))
     if seen.has_canonical_format:
         return c
@@ -304,7 +306,7 @@ def _tidied(c: Compressed) -> Compressed:
 
 
 def _compressed(matrix: Any, data: Array, dtype: np.dtype[Any]) -> Compressed:
-    """A container's arrays, with this data and such indices."""
+    """The indices of a SciPy container, in a dtype, with other data."""
     indptr, indices = matrix.indptr.astype(dtype, copy=False), matrix.indices.astype(dtype, copy=False)
     return Compressed(indptr, indices, data, *matrix.shape)
 

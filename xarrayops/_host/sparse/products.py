@@ -1,6 +1,6 @@
-"""Products of sparse matrices with dense arrays and with each other, by rows, in threads.
+"""Products of sparse matrices with dense arrays and with each other, by ranges of rows, in threads.
 
-Results have NumPy's dtype of the two; dtypes that SciPy lacks are calculated in float32 and rounded once.
+Results have the dtype of NumPy's promotion. Dtypes that SciPy lacks are computed in float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from xarrayops._system.machine import available_bytes
 Array = np.ndarray[Any, Any]
 
 COMPILED = 1 << 22
-"""Products of numbers from which it pays to load, or once to compile, a loop."""
+"""The number of multiplications from which loading a compiled loop is worthwhile."""
 WIDE = 32
-"""Columns from which our loop is faster than SciPy's."""
+"""The number of columns from which our loop is faster than SciPy's."""
 GATHERED = 1 << 19
-"""Bytes that are gathered at once: they stay in the second-level cache until they are used."""
+"""The bytes that are gathered in one step: they stay in the second-level cache until they are used."""
 CHUNK = 1 << 22
-"""Products of numbers in one piece of a product of sparse matrices, unless one row has more."""
-ASKED = 1 << 26
-"""Bytes from which the system is asked whether it has them."""
+"""The number of multiplications of one task of a sparse product, unless one row has more."""
+LARGE = 1 << 26
+"""The bytes from which the available memory is checked before an allocation."""
 
 
 def spmm(c: Compressed, dense: Array) -> Array:
@@ -67,8 +67,8 @@ def spmm(c: Compressed, dense: Array) -> Array:
 def spmm_transposed(c: Compressed, dense: Array) -> Array:
     """``c.T @ dense`` for a dense (rows,) or (rows, n).
 
-    SciPy adds each entry where it belongs in one thread. That takes less than turning the matrix and then two threads,
-    but for many columns and compiled loops.
+    SciPy adds each product to its row of the result, in one thread. That is faster than a transpose of the matrix and a
+    product in two threads, except with compiled loops for many columns.
     """
     dtype = np.result_type(c.data, dense)
     work = c.data.size * (dense.size // max(1, c.rows))
@@ -79,10 +79,10 @@ def spmm_transposed(c: Compressed, dense: Array) -> Array:
 
 
 def spgemm(a: Compressed, b: Compressed) -> Compressed:
-    """``a @ b``, canonical; sums that are zero are no entries.
+    """``a @ b``, canonical and without zeros.
 
-    It goes by ranges of rows with a bounded number of products each. A range begins only if the most that it can give
-    fits the memory that is left beside a second copy of what there is, from which the result is put together.
+    Threads compute ranges of rows with a bounded number of multiplications each. A range starts only if the available
+    memory is enough for its largest possible result and for joining all results so far, which takes a second copy.
     """
     dtype, index = np.result_type(a.data, b.data), np.result_type(a.indices, b.indices)
     a, b = cast(a, arithmetic(dtype)), cast(b, arithmetic(dtype))
@@ -94,8 +94,8 @@ def spgemm(a: Compressed, b: Compressed) -> Compressed:
     def multiply(begin: int, end: int) -> Any:
         most = min(int(before[end] - before[begin]), (end - begin) * b.columns)
         nbytes = (sum(found) + 2 * most) * room
-        if nbytes > ASKED:
-            _demand(nbytes, a, b, int(before[-1]))
+        if nbytes > LARGE:
+            _require_memory(nbytes, a, b, int(before[-1]))
         part = between(a, begin, end)
         product = as_scipy(part, part.data) @ right
         product.sort_indices()
@@ -106,7 +106,9 @@ def spgemm(a: Compressed, b: Compressed) -> Compressed:
     made = stacked(multiply, ranges(lambda row: int(before[row]), a.rows, pieces), (a.rows, b.columns), dtype, index)
     lengths = np.diff(made.indptr)
     if made.indptr[-1] != made.indices.size or (lengths < 0).any() or lengths[np.diff(before) == 0].any():
-        raise RuntimeError(f"SciPy's product of {_told(a)} and {_told(b)} is no sparse matrix. Instead: report this")
+        raise RuntimeError(
+            f"SciPy returned a malformed product of {_described(a)} and {_described(b)}. Instead: report this bug"
+        )
     return made
 
 
@@ -134,7 +136,7 @@ def stacked(
     dtype: np.dtype[Any],
     index: np.dtype[Any],
 ) -> Compressed:
-    """A matrix out of SciPy's containers of ranges of its rows, which threads compute."""
+    """A matrix from SciPy containers of ranges of its rows, which threads compute."""
     made: dict[int, Any] = {}
 
     def work(some: Iterable[tuple[int, int]]) -> None:
@@ -153,17 +155,17 @@ def stacked(
     return Compressed(indptr, indices, data, *shape)
 
 
-def _demand(nbytes: int, a: Compressed, b: Compressed, products: int) -> None:
-    """Refuse what does not fit memory, while there is some."""
+def _require_memory(nbytes: int, a: Compressed, b: Compressed, products: int) -> None:
+    """Raise an error before an allocation that exceeds the available memory."""
     free = available_bytes()
     if free is not None and nbytes > free:
         raise MemoryError(
-            f"the product of sparse matrices, {_told(a)} and {_told(b)}, sums up {products} products of entries; its "
-            f"next rows may need {nbytes} bytes, and {free} are available. Instead: multiply fewer rows at a time"
+            f"the product of sparse matrices, {_described(a)} and {_described(b)}, takes {products} multiplications; "
+            f"its next rows may need {nbytes} bytes, but {free} are available. Instead: multiply fewer rows at a time"
         )
 
 
-def _told(c: Compressed) -> str:
+def _described(c: Compressed) -> str:
     return f"shape {(c.rows, c.columns)} with {c.data.size} entries"
 
 
@@ -172,6 +174,6 @@ def _c_order(dense: Array) -> Array:
 
 
 def _loops(dense: Array, dtype: np.dtype[Any], work: int) -> ModuleType | None:
-    """Compiled loops where they pay: not for few columns, nor for dtypes that numba does not calculate with."""
+    """The compiled loops if they are worthwhile; None for few columns, and for dtypes that numba does not support."""
     fit = dense.ndim == 2 and dense.shape[1] >= WIDE and dtype.char in "bhilqBHILQfdFD"
     return fast.loops("products") if fit and work >= COMPILED else None

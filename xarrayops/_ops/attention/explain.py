@@ -6,9 +6,9 @@ from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._ops import engines
-from xarrayops._ops.attention.routes import candidates, idle_engines, named, routes
+from xarrayops._ops.attention.routes import candidates, named, routes, unused_engines
 from xarrayops._ops.attention.verb import attention, checked, require_one_library
-from xarrayops._ops.explanation import Explanation
+from xarrayops._ops.explanation import Explanation, first_able
 
 
 def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -24,9 +24,9 @@ def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     own = registry.backend_of(a.q)
     found = routes(own, engines.active()) if implementation is None else [named(own, implementation)]
     listed = tuple(candidates(a, found))
-    first = next((candidate.name for candidate in listed if candidate.ok), None)
+    first = first_able(listed)
     summary = f"{first} serves this call" if first else "nothing that was allowed can serve this call"
     if first == f"{own.name}:generic" and implementation is None:
-        idle = idle_engines(a, own)
-        summary = f"{summary}; {idle}" if idle else summary
+        suggestion = unused_engines(a, own)
+        summary = f"{summary}; {suggestion}" if suggestion else summary
     return Explanation(verb, summary, listed, first)

@@ -46,7 +46,7 @@ class Route(NamedTuple):
         """Why it cannot serve the call; None if it can. Nothing is copied to find that out."""
         if not self.is_foreign:
             return self.refusal_of(a)
-        return _obstacle(a, self.own, self.engine) or self.refusal_of(_stand_in(a, self.engine))
+        return _obstacle(a, self.own, self.engine) or self.refusal_of(_call_for(a, self.engine))
 
     def refusal_of(self, a: Attention) -> str | None:
         """Why the kernel itself cannot serve a call of its own library's arrays."""
@@ -59,10 +59,10 @@ class Route(NamedTuple):
             return inner(Call((a,), {})) if inner else ()
         plans = {name: _plan(x, self.engine) for name, x in _arrays(a)}
         coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
-        own = inner(Call((_stand_in(a, self.engine),), {})) if inner else ()
+        own = inner(Call((_call_for(a, self.engine),), {})) if inner else ()
         return (*coming, *own, *(("copies the result",) if self.engine.immutable else ()))
 
-    def handed_over(self, a: Attention) -> Attention | str:
+    def converted(self, a: Attention) -> Attention | str:
         """The call in arrays of the engine, or why they cannot change hands."""
         if not self.is_foreign:
             return a
@@ -78,8 +78,8 @@ class Route(NamedTuple):
         if not self.is_foreign:
             return out, lse
         back = {"device": device, "copy": True if self.engine.immutable else None}  # results are the caller's to write
-        home = self.own.name if self.own.has_entry_point else self.own.namespace
-        return convert(out, home, **back), None if lse is None else convert(lse, home, **back)
+        library = self.own.name if self.own.has_entry_point else self.own.namespace
+        return convert(out, library, **back), None if lse is None else convert(lse, library, **back)
 
 
 def routes(own: Backend, engines: Iterable[str]) -> list[Route]:
@@ -97,11 +97,11 @@ def _kernels(backend: Backend) -> list[Kernel]:
 def serve_by_first(found: Iterable[Route], a: Attention) -> tuple[Array, Array | None]:
     """Serve a call by the first of some routes that can. All kernels of an engine are given the same arrays."""
     reasons = []
-    handed_over: dict[str, Attention | str] = {}
+    converted: dict[str, Attention | str] = {}
     for route in found:
-        if route.engine.name not in handed_over:
-            handed_over[route.engine.name] = route.handed_over(a)
-        taken = handed_over[route.engine.name]
+        if route.engine.name not in converted:
+            converted[route.engine.name] = route.converted(a)
+        taken = converted[route.engine.name]
         reason = taken if isinstance(taken, str) else route.refusal_of(taken)
         if reason is None and not isinstance(taken, str):
             try:
@@ -150,7 +150,7 @@ def candidates(a: Attention, found: Iterable[Route]) -> Iterator[Candidate]:
         )
 
 
-def idle_engines(a: Attention, own: Backend) -> str:
+def unused_engines(a: Attention, own: Backend) -> str:
     """What engines that are not active could do for arrays whose own library has no kernel, in a clause for `explain`.
 
     Libraries that are not imported are named and not asked: to import one may take seconds and memory of the device.
@@ -207,14 +207,14 @@ def _obstacle(a: Attention, own: Backend, engine: Backend) -> str | None:
     return None
 
 
-def _stand_in(a: Attention, engine: Backend) -> Attention:
+def _call_for(a: Attention, engine: Backend) -> Attention:
     """The call as the engine would get it; arrays that would be copied have their shape and dtype, and no values."""
-    handed_over = {}
+    converted = {}
     for name, x in _arrays(a):
         plan = _plan(x, engine)
         if plan.action == "zero-copy":
-            handed_over[name] = convert(x, engine.name, device=plan.device)
+            converted[name] = convert(x, engine.name, device=plan.device)
         else:
             dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))
-            handed_over[name] = engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
-    return a._replace(**handed_over)
+            converted[name] = engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
+    return a._replace(**converted)

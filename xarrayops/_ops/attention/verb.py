@@ -10,7 +10,7 @@ from xarrayops._core.arguments import described, require_array_argument
 from xarrayops._core.dispatch import require_one_backend, resolved
 from xarrayops._core.registry import Backend
 from xarrayops._ops import engines
-from xarrayops._ops.attention.arguments import Misfit, as_asked, request
+from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
 from xarrayops._ops.attention.routes import publish_named, serve_by_engines
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.types import Array, ArrayT
@@ -156,11 +156,11 @@ def attention(
             serve = backend.functions["attention"]
         out, lse = serve(a)
     except Unsupported as error:
-        raise Unsupported(f"{asked(q, k, v)}: {error}") from None
+        raise Unsupported(f"{described_call(q, k, v)}: {error}") from None
     except ValueError as error:  # lengths beyond the sequence, which a kernel has seen
-        raise ValueError(f"{asked(q, k, v)}: {error}") from None
+        raise ValueError(f"{described_call(q, k, v)}: {error}") from None
     if layout != "BHSD":
-        out = as_asked(out, layout)
+        out = to_layout(out, layout)
     if not return_lse:
         return out
     return out, lse if len(layout) == 4 else lse[0, ...]
@@ -181,10 +181,10 @@ def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
     """The call in the form that kernels are given, or an error that shows what was asked."""
     try:
         return request(q, k, v, *options)
-    except Misfit as error:
-        raise ValueError(f"{asked(q, k, v)}: {error}.") from None
+    except InvalidArguments as error:
+        raise ValueError(f"{described_call(q, k, v)}: {error}.") from None
 
 
-def asked(q: Array, k: Array, v: Array) -> str:
+def described_call(q: Array, k: Array, v: Array) -> str:
     shown = (f"{name} {described(x, registry.backend_of(x))}" for name, x in zip("qkv", (q, k, v), strict=True))
     return f"xo.attention({', '.join(shown)})"

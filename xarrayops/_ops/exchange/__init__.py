@@ -1,4 +1,4 @@
-"""Conversion between libraries: planned, carried out, and what outlives it."""
+"""Conversion between libraries: the plan, its execution, and the lifetime of shared device memory."""
 
 from xarrayops._ops.exchange import convert
 from xarrayops._ops.verb import Verb

@@ -1,4 +1,4 @@
-"""Exchange between libraries: plan first, then alias the memory, copy it, or refuse."""
+"""Conversion between libraries: make a plan, then alias the memory, copy it, or refuse."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core import registry
-from xarrayops._ops.exchange.plan import Plan, carry_out, dtype_name, plan_convert, target_of
+from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._protocol.sparse import Parts
 from xarrayops._protocol.types import Array, ArrayT
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from xarrayops._core.sparse_backend import SparseBackend
 
 REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
-"""What libraries raise when they refuse an import: not all raise BufferError (pytorch#194267, numpy gh-30937)."""
+"""Errors of libraries that refuse an import; not all raise BufferError (pytorch#194267, numpy gh-30937)."""
 
 
-_CONVERTED = "copied first, because the other library takes one array of coordinates, or another dtype of indices"
+_CONVERTED = "copied first, because the other library needs one array of coordinates or another dtype of indices"
 _MAX_WORK = 20_000
-"""Steps in which NumPy decides whether two views overlap: 10 ms or so. Views of everyday need a few."""
+"""The limit of steps for NumPy to decide whether two views overlap, about 10 ms. Ordinary views need a few steps."""
 _shortcuts: dict[tuple[type, str], Callable[[Array], Array | None]] = {}
-"""By class and target: the array of the target over the same memory, or None where only a plan can tell.
+"""By class and target: a function that gives the target's array over the same memory, or None if a plan is needed.
 
-A plan takes 10 µs, several times what the libraries take to pass an array. Filled by the first conversion of a class.
+A plan takes 10 µs, several times the time in which the libraries pass an array. The first conversion of a class adds
+its function.
 """
 
 
@@ -45,45 +46,46 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
     Parameters
     ----------
     x : array
-        Of any library that is served, of any shape and dtype, on any device.
+        An array of any supported library, of any shape and dtype, on any device.
     to : str, namespace module or array
-        The library: a backend's name, a namespace, or an array to be like (then on its device, too).
+        The target library: the name of a backend, a namespace, or an array of that library. For an array, the result
+        is on its device.
     device : optional
-        A device of the target library, by name or native; default: where x is, if the target can see that memory, else
-        the target's own default.
+        A device of the target library, by name or native. Default: the device of x if the target can see its memory,
+        otherwise the default device of the target.
     copy : bool, optional
-        None copies only when it must; False raises rather than copy; True always copies.
+        None copies only if necessary; False raises instead of copying; True always copies.
 
     Returns
     -------
     array
-        Same shape, dtype and values. `shares_memory` says whether a byte moved; `explain` says so before.
+        Same shape, dtype and values. `explain` shows beforehand whether the data is copied; `shares_memory` checks
+        the result.
 
     Raises
     ------
     ExchangeError
         ``copy=False`` and the memory cannot be shared, or x must not leave its library (it requires a gradient).
     BackendNotFound, Unsupported
-        x is no array, the library is not known, or it lacks the dtype or the device.
+        x is not an array, the library is unknown, or it lacks the dtype or the device.
 
     Notes
     -----
     Laws: ``convert(convert(x, to), like_x)`` equals x; ``convert(x, library_of_x) is x`` unless copy is True.
 
     Without ``device`` the result is on the device that holds x, if the other library has that device. NumPy's memory
-    reaches JAX and PyTorch on the CPU, and JAX arrays are committed to it; CuPy has no CPU and takes its current
-    device. Memory of a device that the other library sees but must not alias is copied on that device; `explain` says
-    so where values have to pass through the host.
+    becomes an array on the CPU in JAX (committed to that device) and in PyTorch; CuPy does not support the CPU and
+    copies to its current device. Device memory that the other library can see but must not alias is copied on that
+    device; `explain` shows where values must pass through the host.
 
-    Device memory that is shared is not reused before the other library's work in the stream that was current at the
-    conversion has ended; it may be held until the next exchange on a device, or `synchronize`. Let that stream wait for
-    yours before you give up an array that you use in another one.
+    Shared device memory is not reused before the other library's work has ended, in the stream that was current at the
+    conversion. It may be held until the next exchange on a device, or until `synchronize`. If you use the array in
+    another stream, make the first stream wait for that one before you delete the array.
 
-    Read-only NumPy memory is aliased by NumPy only. JAX never writes its memory, so NumPy gets a read-only view of it,
-    and libraries without a read-only flag get a copy unless ``copy=False`` insists: who then writes into the alias
-    changes the JAX array. JAX aliases writable memory that starts on a 64-byte boundary (16 on GPUs), and whoever
-    writes into it later changes the JAX array too: convert with ``copy=True`` what you go on writing. A lazy array is
-    computed.
+    Only NumPy aliases read-only NumPy memory. JAX arrays are immutable, so NumPy gets a read-only view of them, and
+    libraries without a read-only flag get a copy. With ``copy=False`` they get an alias; writing into it changes the
+    JAX array. JAX aliases writable memory that starts on a 64-byte boundary (16 on GPUs); writing into that memory
+    later changes the JAX array, so use ``copy=True`` if you continue to write into x. A lazy array is computed.
 
     Examples
     --------
@@ -104,21 +106,21 @@ def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, co
         return convert_container(x, target_of(to).sparse, device=device, copy=copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     if plan.action == "refuse":
-        raise ExchangeError(f"{_asked(x, plan, copy)}: {plan.reason}.")
+        raise ExchangeError(f"{_described_call(x, plan, copy)}: {plan.reason}.")
     try:
         result = carry_out(plan, x)
     except XArrayOpsError:
         raise
     except REFUSALS as error:
-        way_out = "another backend, or xo.astype(x, ...) before" if plan.action == "copy" else "copy=True"
-        raise ExchangeError(f"{_asked(x, plan, copy)}: {error}. Instead: {way_out}") from error
+        instead = "another backend, or xo.astype(x, ...) before" if plan.action == "copy" else "copy=True"
+        raise ExchangeError(f"{_described_call(x, plan, copy)}: {error}. Instead: {instead}") from error
     if plan.action == "zero-copy" and type(to) is str:
         _remember_shortcut(type(x), to, plan)
     return result
 
 
-def _remember_shortcut(cls: type, to: str, plan: Plan) -> None:
-    """How arrays of a class pass to a library without a plan, where both have the hooks that decide it at once."""
+def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
+    """Store the function that converts arrays of a class without a plan, if both libraries have the hooks for it."""
     try_as_numpy, try_from_numpy = plan.source.own_hook("try_as_numpy"), plan.target.own_hook("try_from_numpy")
     if plan.source is plan.target or try_as_numpy is None or try_from_numpy is None:
         return
@@ -127,32 +129,32 @@ def _remember_shortcut(cls: type, to: str, plan: Plan) -> None:
         seen = try_as_numpy(x)
         return None if seen is None else try_from_numpy(seen)
 
-    # NumPy's own hooks hand on what they are given: a call that need not be made
-    alone = {plan.source.name: try_from_numpy, plan.target.name: try_as_numpy}
-    _shortcuts[cls, to] = alone.get("numpy", by_way_of_numpy)
+    # NumPy's own hooks return their argument, so one of the two calls is enough
+    single_call = {plan.source.name: try_from_numpy, plan.target.name: try_as_numpy}
+    _shortcuts[cls, to] = single_call.get("numpy", by_way_of_numpy)
 
 
 def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A sparse container as one of another library, in the same format: array by array."""
+    """A sparse container of another library in the same format. Each of its arrays is converted."""
     if registry.sparse_side(s) is target and not copy and device is None:
         return s
-    p, device = _parts_for(s, target), _place_for(s, target, device)
+    p, device = _parts_for(s, target), _target_device(s, target, device)
     converted = _converted_parts(s, p) if copy is False else {}
     if converted:
-        asked = f"xo.convert({_side(s).shown(s)}, {target.backend.name!r}, copy=False)"
-        raise ExchangeError(f"{asked}: {', '.join(converted)}: {_CONVERTED}. Instead: copy=None")
-    over = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
-    return target.wrap(p._replace(**over))
+        call = f"xo.convert({_side(s).shown(s)}, {target.backend.name!r}, copy=False)"
+        raise ExchangeError(f"{call}: {', '.join(converted)}: {_CONVERTED}. Instead: copy=None")
+    arrays = {name: convert(x, target.backend.name, device=device, copy=copy) for name, x in p.arrays.items()}
+    return target.wrap(p._replace(**arrays))
 
 
 def _side(s: Any) -> SparseBackend:
     side = registry.sparse_side(s)
-    assert side is not None, "the caller has found a sparse container"
+    assert side is not None, "the caller must pass a sparse container"
     return side
 
 
-def _place_for(s: Any, target: SparseBackend, device: Any) -> Any:
-    """The device that the user names, or that of the container if it is an accelerator that the target has."""
+def _target_device(s: Any, target: SparseBackend, device: Any) -> Any:
+    """The device that the user names, or the container's device if it is an accelerator that the target can use."""
     if device is not None:
         return device
     source = _side(s)
@@ -162,30 +164,32 @@ def _place_for(s: Any, target: SparseBackend, device: Any) -> Any:
 
 
 def _parts_for(s: Any, target: SparseBackend) -> Parts:
-    """The parts of a container as another library takes them: in a format, a dtype and indices that it has."""
+    """The parts of a container, with indices of a width that the target has; format and dtype are checked."""
     source = _side(s)
     source.require_sound(s)
-    p, home = source.parts(s), source.backend
-    asked = f"xo.convert({source.shown(s)}, {target.backend.name!r})"
+    p, backend = source.parts(s), source.backend
+    call = f"xo.convert({source.shown(s)}, {target.backend.name!r})"
     if p.format not in target.formats:
-        way_out = f"xo.sparse.convert(s, {target.formats[0]!r}) first"
-        raise Unsupported(f"{asked}: {target.backend.name} has no {p.format} containers. Instead: {way_out}")
-    refused = target.dtype_refusal(dtype_name(p.data, home))
+        instead = f"xo.sparse.convert(s, {target.formats[0]!r}) first"
+        raise Unsupported(f"{call}: {target.backend.name} has no {p.format} containers. Instead: {instead}")
+    refused = target.dtype_refusal(dtype_name(p.data, backend))
     if refused is not None:
-        raise Unsupported(f"{asked}: {refused}")
+        raise Unsupported(f"{call}: {refused}")
     if source.pads:
-        p, home = source.on_host(p), registry.backend_by_name("numpy")
+        p, backend = source.on_host(p), registry.backend_by_name("numpy")
     imports = target.backend.functions["import_refusal"]
     widths = [name for name in target.index_dtypes(p.format) if imports(name) is None]  # JAX may be without int64
     fitting = widths if max((*p.shape, p.data.shape[0])) < 1 << 31 else [name for name in widths if name != "int32"]
     if not fitting:
-        raise Unsupported(f"{asked}: {target.backend.name} has no indices that are wide enough")
-    other = {name: x for name, x in p.arrays.items() if name != "data" and dtype_name(x, home) not in fitting}
-    return p._replace(**{name: home.functions["astype"](x, home.native_dtype(fitting[0])) for name, x in other.items()})
+        raise Unsupported(f"{call}: {target.backend.name} has no index dtype that is wide enough")
+    other = {name: x for name, x in p.arrays.items() if name != "data" and dtype_name(x, backend) not in fitting}
+    return p._replace(
+        **{name: backend.functions["astype"](x, backend.native_dtype(fitting[0])) for name, x in other.items()}
+    )
 
 
 def _converted_parts(s: Any, p: Parts) -> dict[str, int]:
-    """The parts of `_parts_for` that are not in the memory of the container, with their bytes."""
+    """The names of the parts from `_parts_for` that are copies, each with its number of bytes."""
     source = _side(s)
     converted = {}
     for name, own in source.seen(s).arrays.items():
@@ -199,7 +203,7 @@ def _converted_parts(s: Any, p: Parts) -> dict[str, int]:
 def explain_convert(
     verb: str, x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
 ) -> Explanation:
-    """The plan of a conversion as `explain` shows it."""
+    """Explain a conversion by its plan."""
     if registry.sparse_side(x) is not None:
         return _explain_container(verb, x, target_of(to).sparse, device, copy)
     plan = plan_convert(x, to, device=device, copy=copy)
@@ -212,13 +216,13 @@ def explain_convert(
 
 
 def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, copy: bool | None) -> Explanation:
-    """The plans of its arrays, as one: what any of them needs, the whole needs."""
+    """Explain the conversion of a container: it copies, or is refused, if that holds for any of its arrays."""
     source = _side(s)
     if source is target and not copy and device is None:
-        reason = f"s is a {target.backend.name} container already"
+        reason = f"s is already a {target.backend.name} container"
         name = f"{target.backend.name}->{target.backend.name}"
         return Explanation(verb, reason, (Candidate(name, True, reason),), name, "zero-copy", 0, reason)
-    p, to, device = _parts_for(s, target), target.backend.name, _place_for(s, target, device)
+    p, to, device = _parts_for(s, target), target.backend.name, _target_device(s, target, device)
     plans = {name: plan_convert(x, to, device=device, copy=copy) for name, x in p.arrays.items()}
     for name, nbytes in _converted_parts(s, p).items():
         plan, action = plans[name], "refuse" if copy is False else "copy"
@@ -235,11 +239,11 @@ def _explain_container(verb: str, s: Any, target: SparseBackend, device: Any, co
 
 
 def shares_memory(a: Array, b: Array, /) -> bool:
-    """Whether some element of a and some element of b are in the same memory, whatever their libraries.
+    """Whether two arrays, of any libraries, have an element in the same memory.
 
-    Decided by addresses and strides; False where a library shows no memory (lazy arrays, tracers). Exact, except where
-    the strides of two interleaved views make it too hard to decide (the problem is NP-complete): then True if the
-    ranges of memory that they span overlap.
+    The addresses and strides decide. The result is False if a library exposes no memory (lazy arrays, tracers). It is
+    exact, except for interleaved views whose strides make the problem too hard (it is NP-complete): then the result is
+    True if the ranges of memory that they span overlap.
 
     Examples
     --------
@@ -263,7 +267,7 @@ def shares_memory(a: Array, b: Array, /) -> bool:
 
 
 def _settled_memory(x: Array) -> Any:
-    """The memory of x with its address, for which the values may have to be there."""
+    """The memory of x with its address. If the address is not known yet, this waits for the values."""
     functions = registry.backend_of(x).functions
     memory = functions["memory"](x)
     if memory is not None and memory.pointer is None:
@@ -272,6 +276,6 @@ def _settled_memory(x: Array) -> Any:
     return memory
 
 
-def _asked(x: Array, plan: Plan, copy: bool | None) -> str:
+def _described_call(x: Array, plan: ConversionPlan, copy: bool | None) -> str:
     array = f"{plan.source.name} array of shape {tuple(x.shape)} and dtype {x.dtype}"
     return f"xo.convert({array}, {plan.target.name!r}, {copy=})"

@@ -1,9 +1,9 @@
 """Keeps the owner of shared device memory alive until the borrowing library has finished with it.
 
-A library gives freed memory to its next array at once, in the order of its own queue of work. Work of another library,
-in another queue, may still use that memory. Where the owner's library can wait for another library's stream, it does.
-Elsewhere the owner is kept until the other queue has reached the end that it had when the memory was given up. Nothing
-waits for that: the next exchange on a device and `synchronize` look whether it has happened.
+A library reuses freed device memory for its next array immediately, in the order of its own queue of work. Work of
+another library, in another queue, may still use that memory. If the owner's library can wait for the stream of the
+other library, it does. Otherwise the owner is kept alive until the other queue has finished the work that it had when
+the memory was released. Nothing waits for this: the next exchange on a device, and `synchronize`, check for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Loan:
-    """Kept alive by all that holds memory of an owner in another library; when it goes, the owner is kept on."""
+    """An object that every borrowing array keeps alive. When it is deleted, its owner moves to the list `_ended`."""
 
     __slots__ = ("owner", "queue")
 
@@ -28,11 +28,11 @@ class _Loan:
         self.owner, self.queue = owner, queue
 
     def __del__(self) -> None:
-        _ended.append(_Ended(self.owner, self.queue))  # and nothing else: garbage may be collected anywhere
+        _ended.append(_Ended(self.owner, self.queue))  # no other work: garbage collection may run at any point
 
 
 class _Ended(NamedTuple):
-    """An owner whose memory is no longer held, and the queue whose work may still use it."""
+    """An owner whose memory no array uses any more, and the queue whose pending work may still use it."""
 
     owner: Array
     queue: Queue
@@ -43,29 +43,29 @@ _ended: deque[_Ended] = deque()
 
 
 def keep_owner(x: Array, source: Backend, y: Array, target: Backend) -> Array:
-    """y, an array over device memory of x, which is not reused before the target's work with it has ended.
+    """y, an array over device memory of x. The memory is not reused before the target's work with it has ended.
 
-    The work meant is that in the queue that is current for y now. Who uses y in another stream orders that one before y
-    is given up, as for any array of the library.
+    This covers work in the queue that is current for y now. A caller that uses y in another stream must synchronise
+    that stream before it deletes y, as for any array of the library.
     """
     own, others = source.functions["queue"](x), target.functions["queue"](y)
     settle(*(queue for queue in (own, others) if queue is not None))
     if others is None or (own is not None and own.stream is not None and own.stream == others.stream):
-        return y  # in one queue, the owner's next use of the memory comes after the last use of y
+        return y  # both use one queue, so the owner's next use of the memory follows the last use of y
     if others.stream is not None and source.functions["outlive"](x, others.stream):
         return y
     return target.functions["tie"](y, _Loan(x, others))
 
 
 def settle(*queues: Queue) -> None:
-    """Let go of the owners whose memory no queue uses any more, unless a graph is captured in one of the queues."""
+    """Release the owners whose memory no queue uses any more, unless one of the queues is capturing a graph."""
     if not _ended or any(queue.capturing() for queue in (*queues, *(each.queue for each in tuple(_ended)))):
         return
     marks: dict[int, Callable[[], bool]] = {}
     for _ in range(len(_ended)):
         try:
             owner, queue, reached = _ended.popleft()
-        except IndexError:  # another thread was here
+        except IndexError:  # another thread took the last one
             return
         done = False
         try:
@@ -73,7 +73,7 @@ def settle(*queues: Queue) -> None:
                 reached = marks.get(id(queue.mark)) or queue.mark()
                 marks[id(queue.mark)] = reached
             done = reached()
-        except Exception:  # a library's state forbids it now; whoever calls here has nothing to do with that
+        except Exception:  # the library cannot answer now; this must not fail the caller, who did not cause it
             pass
         if not done:
             _ended.append(_Ended(owner, queue, reached))

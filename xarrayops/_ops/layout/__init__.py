@@ -1,4 +1,4 @@
-"""Layouts: what they are, and arrays brought into another one."""
+"""Layouts of arrays: inspection and change."""
 
 from xarrayops._ops.layout import explain, layout, relayout
 from xarrayops._ops.verb import Verb

@@ -1,4 +1,4 @@
-"""explain for the verbs of layout."""
+"""explain for the layout verbs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.explanation import Candidate, Explanation, bound_arguments, explain_call, explain_tried
+from xarrayops._ops.explanation import Candidate, Explanation, bound_arguments, explain_call, explain_with_dry_run
 from xarrayops._ops.layout.layout import (
     as_strided,
     axes_by_format,
@@ -22,55 +22,55 @@ from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.types import Array
 
 Predict = Callable[..., LayoutForecast]
-"""What a call would do, from its backend, x, its memory and the other arguments."""
+"""A function that predicts a call from the backend, x, the memory of x and the other arguments."""
 
 
 def explain_contiguous(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """Whether `contiguous` would copy."""
+    """Explain whether `contiguous` would copy."""
     bound = bound_arguments(verb, contiguous, args, kwargs)
-    return _explain_order(verb, _in_order_of(axes_by_order), *bound.args, **bound.kwargs)
+    return _explain_order(verb, _predict_order(axes_by_order), *bound.args, **bound.kwargs)
 
 
 def explain_relayout(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """Whether `relayout` would copy; it changes the shape, and so serves libraries without strides, too."""
+    """Explain whether `relayout` would copy. It changes the shape, so it also supports libraries without strides."""
     bound = bound_arguments(verb, relayout, args, kwargs)
     return _explain_order(verb, forecast, *bound.args, **bound.kwargs, needs_strides=False)
 
 
 def explain_with_memory_format(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """Whether `with_memory_format` would copy."""
+    """Explain whether `with_memory_format` would copy."""
     bound = bound_arguments(verb, with_memory_format, args, kwargs)
-    return _explain_order(verb, _in_order_of(axes_by_format), *bound.args, **bound.kwargs)
+    return _explain_order(verb, _predict_order(axes_by_format), *bound.args, **bound.kwargs)
 
 
 def explain_as_strided(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
-    """What serves `as_strided`; an attempt, which gives a view and reads nothing, finds refusals of these strides."""
+    """Explain `as_strided`. A dry run, which makes a view and reads nothing, finds out whether these strides fail."""
     bound = bound_arguments(verb, as_strided, args, kwargs)
     bound.apply_defaults()
-    return explain_tried(explain_call(verb, *bound.args), lambda: as_strided(*bound.args))
+    return explain_with_dry_run(explain_call(verb, *bound.args), lambda: as_strided(*bound.args))
 
 
 def explain_pin_memory(verb: str, /, x: Array) -> Explanation:
-    """What serves `pin_memory`; an attempt on none of its elements, which copies nothing, finds refusals."""
-    return explain_tried(explain_call(verb, x), lambda: pin_memory(standard.expand_dims(x, axis=0)[:0, ...]))
+    """Explain `pin_memory`. A dry run on an empty slice of x, which copies nothing, finds out whether it fails."""
+    return explain_with_dry_run(explain_call(verb, x), lambda: pin_memory(standard.expand_dims(x, axis=0)[:0, ...]))
 
 
 def _explain_order(
     verb: str, predict: Predict, x: Array, /, *args: Any, needs_strides: bool = True, **kwargs: Any
 ) -> Explanation:
-    """Whether a verb that brings the elements of x into an order would copy them."""
+    """Explain whether a verb that reorders the elements of x would copy them."""
     backend = require_one_backend(verb, {"x": x})
     memory, gap = backend.functions["memory"](x), backend.no_strides
     name = f"{backend.name}:{verb}"
     found = predict(backend, x, memory, *args, **kwargs)
-    if gap is not None and needs_strides and not found.idle:
+    if gap is not None and needs_strides and not found.keeps_axes:
         return Explanation(verb, f"{backend.name} cannot serve this call", (Candidate(name, False, str(gap)),), None)
-    kept = memory is None and found.idle and (gap is not None or not x.shape)
-    if kept and backend.functions["contiguous"](x) is x:
-        action, nbytes, reason = "zero-copy", 0, "x shows no memory, and its library leaves it as it is"
+    unchanged = memory is None and found.keeps_axes and (gap is not None or not x.shape)
+    if unchanged and backend.functions["contiguous"](x) is x:
+        action, nbytes, reason = "zero-copy", 0, "x exposes no memory, and its library returns x unchanged"
     elif memory is None:
-        action, nbytes, reason = "copy", None, "x shows no memory, so its library lays it out"
-    elif found.stays and (gap is None or found.idle):
+        action, nbytes, reason = "copy", None, "x exposes no memory, so its library decides the layout"
+    elif found.is_view and (gap is None or found.keeps_axes):
         action, nbytes, reason = "zero-copy", 0, "x is already in this layout"
     else:
         action, nbytes, reason = "copy", found.nbytes, "the elements are in another order"
@@ -79,14 +79,14 @@ def _explain_order(
     return Explanation(verb, f"{action}: {reason}", (candidate,), name, action=action, nbytes=nbytes, reason=reason)
 
 
-def _in_order_of(axes: Callable[..., tuple[int, ...]]) -> Predict:
-    """What a verb would do that brings elements into C order of the axes that a function gives."""
+def _predict_order(axes: Callable[..., tuple[int, ...]]) -> Predict:
+    """The prediction for a verb that makes x C-contiguous after a permutation, which the function ``axes`` gives."""
 
     def predict(backend: Backend, x: Array, memory: Memory | None, /, *args: Any, **kwargs: Any) -> LayoutForecast:
         order = axes(backend, x, *args, **kwargs)
-        idle = order == tuple(range(x.ndim))
+        keeps_axes = order == tuple(range(x.ndim))
         if memory is None:
-            return LayoutForecast(idle, False, None)
-        return LayoutForecast(idle, memory.permuted(order).is_compact, memory.nbytes)
+            return LayoutForecast(keeps_axes, False, None)
+        return LayoutForecast(keeps_axes, memory.permuted(order).is_compact, memory.nbytes)
 
     return predict

@@ -1,6 +1,6 @@
-"""Layout: where the elements of an array lie, and how to bring them into another order under the same shape.
+"""The layout of arrays in memory, and the verbs that change it without changing the shape.
 
-A backend brings an array into C order; every other order is that order of permuted axes.
+A backend makes an array C-contiguous. Every other order is C order after a permutation of the axes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from xarrayops._protocol.types import Array, ArrayT, gap_of
 from xarrayops.errors import LayoutError, Unsupported
 
 MEMORY_FORMATS = ("contiguous", "channels_last")
-"""The orders of images (N, C, H, W) and volumes (N, C, D, H, W): as the axes stand, or with the channels innermost."""
+"""The formats of images (N, C, H, W) and volumes (N, C, D, H, W): axes in that order, or channels innermost."""
 ADDRESSABLE = 1 << 63
-"""Bytes and elements that no library can count."""
+"""The limit of sizes and strides in bytes: a signed 64-bit integer."""
 
 
 class Layout(NamedTuple):
-    """Where the elements of an array lie.
+    """The layout of an array in memory.
 
-    ``shape``, ``strides`` and ``offset`` are counted in elements of ``itemsize`` bytes; the offset is that of the first
-    element from the beginning of the memory that its library allocated. ``device`` is native.
+    ``strides`` and ``offset`` are in elements of ``itemsize`` bytes. The offset is the distance of the first element
+    from the start of the memory that the library allocated. ``device`` is native.
     """
 
     shape: tuple[int, ...]
@@ -38,20 +38,20 @@ class Layout(NamedTuple):
 
     @property
     def order(self) -> str:
-        """The axes from the outermost to the innermost: "C", "F", "CF" where both hold, or "strided"."""
+        """The memory order: "C", "F", "CF" if it is both, or "strided" if it is neither."""
         n = range(len(self.shape))
         return ("C" * self._is_dense(n) + "F" * self._is_dense(n[::-1])) or "strided"
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in C order without gaps."""
+        """Whether the array is C-contiguous."""
         return "C" in self.order
 
     @property
     def memory_format(self) -> str | None:
-        """Of a 4-D or 5-D array "contiguous" or "channels_last", else None.
+        """The memory format of a 4-D or 5-D array, "contiguous" or "channels_last", otherwise None.
 
-        Where both fit, as with one channel, the strides of the axes of extent 1 decide (pytorch#24090).
+        If both are true, as with one channel, the strides of the axes of extent 1 decide (pytorch#24090).
         """
         n = len(self.shape)
         if n not in (4, 5):
@@ -61,7 +61,10 @@ class Layout(NamedTuple):
         return next(iter(exact or fitting), None)
 
     def _is_dense(self, axes: Sequence[int], *, exactly: bool = False) -> bool:
-        """Whether the axes, outermost first, lie without gaps; ``exactly``: also by the strides of axes of extent 1."""
+        """Whether the array is dense with the axes in this order, outermost first.
+
+        ``exactly`` also compares the strides of axes of extent 1.
+        """
         expected = 1
         for axis in reversed(axes):
             if self.strides[axis] != expected and (exactly or self.shape[axis] > 1):
@@ -71,7 +74,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(x: Array, /) -> Layout:
-    """Where the elements of x lie.
+    """The layout of x in memory.
 
     Returns
     -------
@@ -80,9 +83,9 @@ def layout_of(x: Array, /) -> Layout:
     Raises
     ------
     Unsupported
-        x shows no memory: it is lazy, a tracer, or spread over several devices.
+        x exposes no memory: it is lazy, a tracer, or distributed over several devices.
     LayoutError
-        The strides are no multiple of the item size, as in a field of NumPy records.
+        The strides are not a multiple of the item size, as in a field of NumPy records.
 
     Notes
     -----
@@ -100,22 +103,22 @@ def layout_of(x: Array, /) -> Layout:
     size, offset = memory.itemsize, backend.functions["memory_offset"](x)
     if not size or any(count % size for count in (*memory.strides, offset)):
         raise LayoutError(
-            f"xo.layout_of({described(x, backend)}): the strides are {memory.strides} bytes from {offset}, which "
-            f"are no multiples of the {size}-byte item. Instead: a copy, xo.asarray(x, copy=True)."
+            f"xo.layout_of({described(x, backend)}): strides {memory.strides} and offset {offset} in bytes are not "
+            f"multiples of the {size}-byte item. Instead: a copy, xo.asarray(x, copy=True)."
         )
     strides = tuple(stride // size for stride in memory.strides)
     return Layout(memory.shape, strides, offset // size, size, backend.functions["device"](x))
 
 
 def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
-    """x with its elements in C (or Fortran) order without gaps; x itself if already in this layout.
+    """x as a C-contiguous (or Fortran-contiguous) array; x itself if it already is.
 
     Parameters
     ----------
     x : array
-        Of any shape, dtype and strides. Dask: each chunk by itself, lazily.
+        An array of any shape, dtype and strides. For Dask each chunk becomes contiguous, lazily.
     order : "C" or "F"
-        The last axis innermost, or the first.
+        "C": the last axis is innermost; "F": the first axis is innermost.
 
     Returns
     -------
@@ -125,15 +128,15 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
     Raises
     ------
     LayoutError
-        The order is neither.
+        The order is not "C" or "F".
     Unsupported
-        Fortran order in a library without strides, such as JAX.
+        The order is "F", and the library has no strides, such as JAX.
 
     Notes
     -----
-    Host memory (NumPy, PyTorch on the CPU) is copied in blocks that fit the cache, by as many threads as
-    ``XARRAYOPS_THREADS`` says, by default one to a CPU. A tensor that was copied so stands on memory of NumPy's, which
-    PyTorch cannot resize in place. Other devices copy by their library's own means.
+    Host memory (NumPy, PyTorch on the CPU) is copied in blocks that fit the cache. The environment variable
+    ``XARRAYOPS_THREADS`` sets the number of threads; the default is one per CPU. A tensor that is copied in this way
+    uses memory of NumPy, so PyTorch cannot resize it in place. On other devices the library's own function copies.
 
     Examples
     --------
@@ -144,28 +147,29 @@ def contiguous(x: ArrayT, /, order: str = "C") -> ArrayT:
     backend = require_one_backend("contiguous", {"x": x})
     if order == "C":
         return backend.functions["contiguous"](x)
-    return _dense("contiguous", backend, x, axes_by_order(backend, x, order))
+    return _with_axis_order("contiguous", backend, x, axes_by_order(backend, x, order))
 
 
 def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
-    """x with the same shape and other strides: "channels_last" has the second axis innermost; x itself if already so.
+    """x with the same shape and the strides of a memory format; x itself if it already has that format.
 
     Parameters
     ----------
     x : array
-        With 4 axes (N, C, H, W) or 5 (N, C, D, H, W), in a library with strides.
+        An array with 4 axes (N, C, H, W) or 5 (N, C, D, H, W), of a library with strides.
     memory_format : "contiguous" or "channels_last"
+        In "channels_last" the second axis, the channels, is innermost.
 
     Raises
     ------
     LayoutError
-        No such format, or x has neither 4 nor 5 axes.
+        There is no such format, or x has neither 4 nor 5 axes.
     Unsupported
-        The library has no strides, as JAX; the way out is `relayout`, which changes the shape.
+        The library has no strides, such as JAX. Instead: `relayout`, which changes the shape.
 
     Notes
     -----
-    Law: ``layout_of(with_memory_format(x, f)).memory_format == f`` unless both fit.
+    Law: ``layout_of(with_memory_format(x, f)).memory_format == f``, unless x has both formats.
 
     Examples
     --------
@@ -174,11 +178,11 @@ def with_memory_format(x: ArrayT, memory_format: str, /) -> ArrayT:
     (60, 1, 15, 3)
     """
     backend = require_one_backend("with_memory_format", {"x": x})
-    return _dense("with_memory_format", backend, x, axes_by_format(backend, x, memory_format))
+    return _with_axis_order("with_memory_format", backend, x, axes_by_format(backend, x, memory_format))
 
 
-def _dense(verb: str, backend: Backend, x: Array, axes: tuple[int, ...]) -> Array:
-    """x with the same shape and its elements in C order of the axes as given, outermost first."""
+def _with_axis_order(verb: str, backend: Backend, x: Array, axes: tuple[int, ...]) -> Array:
+    """x with the same shape, and its elements in memory in the given order of axes, outermost first."""
     fill, permute_dims = backend.functions["contiguous"], backend.functions["permute_dims"]
     if axes == tuple(range(x.ndim)):
         return fill(x)
@@ -190,30 +194,30 @@ def _dense(verb: str, backend: Backend, x: Array, axes: tuple[int, ...]) -> Arra
 
 
 def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> ArrayT:
-    """A view of x's memory with any shape and strides, after a check that it stays within the elements of x.
+    """A view of the memory of x with any shape and strides, which are checked to stay within the elements of x.
 
     Parameters
     ----------
     x : array
-        In a library with strides.
+        An array of a library with strides.
     shape, strides : sequence of int
-        One stride, in elements, for each extent; they may be 0 or negative, though PyTorch has no negative ones.
+        One stride, in elements, for each extent. Strides may be 0 or negative, but PyTorch refuses negative ones.
     offset : int
-        From the first element of x to that of the view, in elements; not `Layout.offset`, which counts from the
-        beginning of the memory that was allocated.
+        The distance in elements from the first element of x to the first element of the view. It differs from
+        `Layout.offset`, which counts from the start of the allocated memory.
 
     Returns
     -------
     array
-        A view. NumPy's is read-only where elements of it share a place; PyTorch's and CuPy's are not, so do not write
-        into windows that overlap.
+        A view. If elements of the view overlap in memory, NumPy's view is read-only; views of PyTorch and CuPy are
+        writable, so do not write into overlapping windows.
 
     Raises
     ------
     LayoutError
-        The view would leave the memory between the first and the last element of x. Nothing is read.
+        The view would reach outside the memory between the first and the last element of x. Nothing is read.
     Unsupported
-        The library has no strides, or none of this kind.
+        The library has no strides, or does not support these strides.
 
     Examples
     --------
@@ -226,17 +230,17 @@ def as_strided(x: ArrayT, shape: Sequence[int], strides: Sequence[int], offset: 
     try:
         shape, strides, offset = _integers(shape), _integers(strides), operator.index(offset)
     except TypeError as error:
-        raise LayoutError(f"xo.as_strided: shape, strides and offset are integers; {error}.") from None
+        raise LayoutError(f"xo.as_strided: shape, strides and offset must be integers; {error}.") from None
     backend = require_one_backend("as_strided", {"x": x})
     serve = backend.functions["as_strided"]
     memory = None if gap_of(serve) else _memory("as_strided", backend, x)
     try:
-        wrong = memory and _out_of_bounds(memory, shape, strides, offset)
-        if wrong:
-            way_out = "extents and strides in elements, not bytes, and an offset from the first element of x"
-            raise LayoutError(f"{wrong}. Instead: {way_out}")
+        fault = memory and _out_of_bounds(memory, shape, strides, offset)
+        if fault:
+            instead = "extents and strides in elements, not bytes, and an offset from the first element of x"
+            raise LayoutError(f"{fault}. Instead: {instead}")
         return serve(x, shape, strides, offset)
-    except ValueError as error:  # also of the library, as for more axes than it can have
+    except ValueError as error:  # also errors of the library, for example too many axes
         raise LayoutError(
             f"xo.as_strided({described(x, backend)}, {shape=}, {strides=}, {offset=}): {error}."
         ) from None
@@ -247,15 +251,15 @@ def _integers(numbers: Sequence[int]) -> tuple[int, ...]:
 
 
 def _out_of_bounds(memory: Memory, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> str | None:
-    """What is wrong with a view of that memory; None if it stays between the first and the last byte."""
+    """The reason why a view does not fit into a memory; None if it stays between the first and the last byte."""
     if len(shape) != len(strides):
         return f"there are {len(shape)} extents and {len(strides)} strides"
     if any(extent < 0 for extent in shape):
         return "an extent is negative"
     if memory.itemsize * prod(max(extent, 1) for extent in shape) >= ADDRESSABLE:
-        return "so many elements cannot be counted"
+        return "the number of bytes exceeds 64-bit integers"
     if any(abs(stride) * memory.itemsize >= ADDRESSABLE for stride in strides):
-        return "a stride is longer than any memory"
+        return "a stride exceeds 64-bit integers"
     low, high = _span(memory.shape, memory.strides)
     if 0 in memory.shape:
         return None if 0 in shape and offset == 0 else "x has no elements"
@@ -263,40 +267,44 @@ def _out_of_bounds(memory: Memory, shape: tuple[int, ...], strides: tuple[int, .
     if low <= first * memory.itemsize and last * memory.itemsize <= high:
         return None
     low, high = low // memory.itemsize, high // memory.itemsize
-    return f"it would reach from element {first} to {last}, counted from the first of x, and x from {low} to {high}"
+    return (
+        f"the view would span elements {first} to {last}, counted from the first element of x; x spans {low} to {high}"
+    )
 
 
 def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
-    """How far the lowest and the highest element lie from the first."""
+    """The distances of the lowest and of the highest element from the first."""
     steps = [(max(extent, 1) - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
 
 
 def pin_memory(x: ArrayT, /) -> ArrayT:
-    """x in page-locked host memory, from which a GPU copies faster and while the host goes on; x itself if it is there.
+    """x in page-locked host memory; x itself if it is already there.
+
+    A GPU copies faster from such memory, and asynchronously.
 
     Raises
     ------
     Unsupported
-        The library cannot page-lock, x does not lie in host memory, or there is no GPU to lock it for.
+        The library cannot page-lock memory, x is not in host memory, or there is no GPU.
     """
     return require_one_backend("pin_memory", {"x": x}).functions["pin_memory"](x)
 
 
 def axes_by_order(backend: Backend, x: Array, /, order: str = "C") -> tuple[int, ...]:
-    """The axes of x from the outermost to the innermost, as an order has them."""
+    """The axes of x from the outermost to the innermost in an order."""
     if order not in ("C", "F"):
-        raise LayoutError(f"xo.contiguous: the order is 'C' or 'F'; it was {order!r}.")
+        raise LayoutError(f"xo.contiguous: the order must be 'C' or 'F'; it was {order!r}.")
     return tuple(range(x.ndim))[:: 1 if order == "C" else -1]
 
 
 def axes_by_format(backend: Backend, x: Array, memory_format: str, /) -> tuple[int, ...]:
-    """The axes of x from the outermost to the innermost, as a memory format has them."""
+    """The axes of x from the outermost to the innermost in a memory format."""
     if memory_format not in MEMORY_FORMATS or x.ndim not in (4, 5):
-        asked = f"xo.with_memory_format({described(x, backend)}, {memory_format!r})"
+        call = f"xo.with_memory_format({described(x, backend)}, {memory_format!r})"
         raise LayoutError(
-            f"{asked}: the formats are {' and '.join(MEMORY_FORMATS)}, of arrays with 4 or 5 axes. "
-            f"Instead: xo.relayout, for any axes."
+            f"{call}: the formats are {' and '.join(MEMORY_FORMATS)}, for arrays with 4 or 5 axes. "
+            f"Instead: xo.relayout, which supports any axes."
         )
     return _format_axes(memory_format, x.ndim)
 
@@ -311,7 +319,9 @@ def _memory(verb: str, backend: Backend, x: Array) -> Memory:
         return memory
     if backend.functions["is_lazy"](x):
         raise Unsupported(
-            f"xo.{verb}: x has no memory yet, its values are not computed. Instead: xo.compute(x), outside of jax.jit."
+            f"xo.{verb}: x has no memory yet, because its values are not computed. "
+            f"Instead: xo.compute(x), outside of jax.jit."
         )
-    shown = described(x, backend)
-    raise Unsupported(f"xo.{verb}: {shown} exposes no memory address. Instead: a copy of x in this library.")
+    raise Unsupported(
+        f"xo.{verb}: {described(x, backend)} exposes no memory address. Instead: a copy of x in this library."
+    )

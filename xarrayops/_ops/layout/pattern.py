@@ -1,4 +1,4 @@
-"""Patterns of `relayout`: two orders of the same named axes, some of them split into an outer axis and a block."""
+"""Patterns of `relayout`: two orders of the same named axes. An axis may be split into an outer axis and a block."""
 
 from __future__ import annotations
 
@@ -15,36 +15,46 @@ _EINOPS = re.compile(r"[()]|\.\.\.|(?<!\S)1(?!\S)")
 
 
 class Factor(NamedTuple):
-    """One axis of an array: a named axis, or the outer or the inner part of one that is cut into blocks."""
+    """One axis of an array: a named axis, or the outer or the inner part of a named axis that is split into blocks."""
 
     name: str
     block: int = 0
-    """The items of a block where this is the inner part; 0 elsewhere."""
+    """The block size if this is the inner part, otherwise 0."""
 
 
 class Side(NamedTuple):
-    """One side of a pattern: the axes of an array, and of each axis that is cut into blocks the size of a block."""
+    """One side of a pattern: the axes of an array, and the block size of each axis that is split into blocks."""
 
     factors: tuple[Factor, ...]
     blocks: dict[str, int]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The named axes in their order, each once: where its outer part stands."""
+        """The named axes in their order, each once, at the position of its outer part."""
         return tuple(factor.name for factor in self.factors if not factor.block)
 
 
 class AxisPlan(NamedTuple):
-    """What brings an array from one side of a pattern to the other.
+    """The steps that change an array from the left side of a pattern to the right side.
 
-    Its axes are permuted into the order of the names on the right, each inner part behind its outer one. Then parts are
-    joined and named axes are cut, for each name by the items of its block, 0 without; then placed.
+    Attributes
+    ----------
+    names : tuple of str
+        The named axes in the order of the right side.
+    permuted : tuple of int
+        The first permutation: the axes in the order of ``names``, each inner part directly after its outer part.
+    merged : tuple of int
+        For each name the block size with which its two parts are merged into one axis; 0 if there is nothing to merge.
+    split : tuple of int
+        For each name the block size by which its axis is then split into two parts; 0 if it is not split.
+    placed : tuple of int
+        The last permutation, to the order of the right side.
     """
 
     names: tuple[str, ...]
     permuted: tuple[int, ...]
-    joined: tuple[int, ...]
-    cut: tuple[int, ...]
+    merged: tuple[int, ...]
+    split: tuple[int, ...]
     placed: tuple[int, ...]
 
 
@@ -55,19 +65,20 @@ def plan(text: str) -> AxisPlan:
     Raises
     ------
     LayoutError
-        The text is no pattern, an axis stands twice, or the sides name different axes.
+        The text is not a pattern, an axis occurs twice, or the sides name different axes.
     """
-    return _planned(text)
+    return _parse(text)
 
 
-@lru_cache(maxsize=1024)  # torch.compile ignores such a cache, and would trace what is behind it
-def _planned(text: str) -> AxisPlan:
+@lru_cache(maxsize=1024)  # not on `plan`: torch.compile ignores lru_cache and would trace the function
+def _parse(text: str) -> AxisPlan:
     if not isinstance(text, str):
-        raise LayoutError("a pattern is a string such as 'NCHW -> NHWC'")
+        raise LayoutError("a pattern must be a string such as 'NCHW -> NHWC'")
     if _EINOPS.search(text):
         raise LayoutError(
-            f"the pattern {text!r} is of einops, whose parentheses, ellipses and 1 stand for no axis by name. "
-            f"Instead: each axis by its name, 'a -> a 16a' to cut one into blocks, and xo.reshape to join or add axes"
+            f"the pattern {text!r} uses einops syntax; parentheses, ellipses and 1 are not supported. "
+            f"Instead: a name for each axis, 'a -> a 16a' to split an axis into blocks, and xo.reshape to merge or add "
+            f"axes"
         )
     sides = text.split("->")
     if len(sides) != 2:
@@ -78,29 +89,30 @@ def _planned(text: str) -> AxisPlan:
     different = {*source.names} ^ {*names}
     if different:
         raise LayoutError(
-            f"both sides of {text!r} must name the same axes; {_listed(different)} do not{_hint(source, target, sides)}"
+            f"both sides of {text!r} must name the same axes; only one side has {_listed(different)}"
+            f"{_hint(source, target, sides)}"
         )
     in_order = [
         tuple(part for name in names for part in sorted(s.factors) if part.name == name) for s in (source, target)
     ]
-    joined, cut = (tuple(side.blocks.get(name, 0) for name in names) for side in (source, target))
+    merged, split = (tuple(side.blocks.get(name, 0) for name in names) for side in (source, target))
     return AxisPlan(
         names,
         tuple(map(source.factors.index, in_order[0])),
-        joined,
-        cut,
+        merged,
+        split,
         tuple(map(in_order[1].index, target.factors)),
     )
 
 
 def _hint(source: Side, target: Side, sides: list[str]) -> str:
-    """What is meant where the sides differ by case alone, as in oneDNN's nChw16c: there it shows which axes are cut."""
+    """The corrected pattern if the sides differ only by case: in nChw16c of oneDNN capitals mark split axes."""
     cased = {name.lower(): name for name in source.names}
     if len(cased) < len(source.names) or sorted(cased) != sorted(name.lower() for name in target.names):
         return ""
     form = _TOKEN if " " in sides[1].strip() else _LETTER
     meant = form.sub(lambda match: match[0] if match["block"] else cased[match["name"].lower()], sides[1].strip())
-    return f"; upper and lower case differ, also for an axis that is cut. Instead: '{sides[0].strip()} -> {meant}'"
+    return f"; upper and lower case are different names. Instead: '{sides[0].strip()} -> {meant}'"
 
 
 def _side(side: str, text: str, *, named: bool) -> Side:
@@ -112,25 +124,25 @@ def _side(side: str, text: str, *, named: bool) -> Side:
         for block, name in tokens
     )
     names = [factor.name for factor in factors if not factor.block]
-    cut = [factor for factor in factors if factor.block]
+    blocks = [factor for factor in factors if factor.block]
     for block, name in tokens:
         if block and int(block) == 0:
-            raise LayoutError(f"the pattern {text!r} has a block of no items, {block + name!r}")
+            raise LayoutError(f"the pattern {text!r} has a block of size 0, {block + name!r}")
         if block and name.lower() not in cased and name not in cased:
-            raise LayoutError(f"the pattern {text!r} cuts {block + name!r} from an axis {name!r} that this side lacks")
-    for name in {*names, *(factor.name for factor in cut)}:
-        if names.count(name) != 1 or sum(factor.name == name for factor in cut) > 1:
+            raise LayoutError(f"the pattern {text!r} has a block {block + name!r}, but this side has no axis {name!r}")
+    for name in {*names, *(factor.name for factor in blocks)}:
+        if names.count(name) != 1 or sum(factor.name == name for factor in blocks) > 1:
             raise LayoutError(
-                f"the pattern {text!r} must name the axis {name!r} once on each side, with one kind of blocks at most"
+                f"the pattern {text!r} must name the axis {name!r} once on each side, with at most one block"
             )
-    return Side(factors, {factor.name: factor.block for factor in cut})
+    return Side(factors, {factor.name: factor.block for factor in blocks})
 
 
 def _letters(side: str, text: str) -> list[tuple[str, str]]:
-    """The axes of a side without spaces: a letter each, a number before the letter of a block."""
+    """The axes of a side without spaces: each is one letter, and a block has a number before its letter."""
     found = list(_LETTER.finditer(side))
     if "".join(match[0] for match in found) != side:
-        raise LayoutError(f"the pattern {text!r} must spell axes as letters, or as names with spaces between them")
+        raise LayoutError(f"the pattern {text!r} must consist of letters, or of names separated by spaces")
     return [(match["block"], match["name"]) for match in found]
 
 
@@ -138,7 +150,7 @@ def _token(form: re.Pattern[str], word: str, text: str) -> tuple[str, str]:
     match = form.fullmatch(word)
     if match is None:
         raise LayoutError(
-            f"the pattern {text!r} must spell each axis as a name, or a block as '16c'; {word!r} is neither"
+            f"the pattern {text!r} may contain names of axes and blocks such as '16c'; {word!r} is neither"
         )
     return match["block"], match["name"]
 

@@ -1,4 +1,4 @@
-"""relayout: axes permuted, cut into blocks and joined, on the standard's functions."""
+"""relayout: permutes axes, splits them into blocks and merges them, with the functions of the standard."""
 
 from __future__ import annotations
 
@@ -16,33 +16,34 @@ from xarrayops.errors import LayoutError, Unsupported
 
 
 def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> ArrayT:
-    """x with its axes in another order, and its elements physically in C order of the new axes.
+    """x with its axes in another order, as a C-contiguous array.
 
     Parameters
     ----------
     x : array
-        With one axis for each name on the left of the pattern.
+        An array with one axis for each name on the left side of the pattern.
     pattern : str
-        Axes as letters, ``"NCHW -> NHWC"``, or as names with spaces between them, ``"b h s d -> b s h d"``. A number
-        before a name cuts blocks of that size from the axis of that name: ``"NCHW -> NCHW16c"`` puts 16 channels
-        innermost, the last block filled up with zeros.
+        Axes as letters, ``"NCHW -> NHWC"``, or as names separated by spaces, ``"b h s d -> b s h d"``. A number before
+        a name splits that axis into blocks of that size: ``"NCHW -> NCHW16c"`` makes blocks of 16 channels innermost,
+        and pads the last block with zeros.
     channels : int, optional
-        Of a pattern whose left side has a block: the extent of that axis without what had been filled up; default all.
+        For a pattern whose left side has a block: the extent of that axis without the padding. By default the padding
+        is kept.
 
     Returns
     -------
     array
-        C-contiguous, of x's dtype and library; it shares x's memory if x is already in this layout.
+        A C-contiguous array of x's dtype and library. It shares the memory of x if x is already in this layout.
 
     Raises
     ------
     LayoutError
-        The text is no pattern, or does not fit the shape of x.
+        The text is not a pattern, or does not match the shape of x.
 
     Notes
     -----
-    Laws: ``relayout(x, "a b -> b a")`` equals ``permute_dims(x, (1, 0))``; a pattern and then its inverse, with
-    ``channels=`` where blocks were filled up, give x back.
+    Laws: ``relayout(x, "a b -> b a")`` equals ``permute_dims(x, (1, 0))``. A pattern followed by its inverse, with
+    ``channels=`` if blocks were padded, gives x.
 
     Examples
     --------
@@ -56,59 +57,65 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     """
     backend = require_one_backend("relayout", {"x": x})
     try:
-        return _relaid(backend, x, plan(pattern), channels)
+        return _relayout(backend, x, plan(pattern), channels)
     except Unsupported as error:
-        raise Unsupported(f"{_asked(backend, x, pattern, channels)}: {error}") from None
-    except ValueError as error:  # also of the library, as for more axes than it can have
-        raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
+        raise Unsupported(f"{_described_call(backend, x, pattern, channels)}: {error}") from None
+    except ValueError as error:  # also errors of the library, for example too many axes
+        raise LayoutError(f"{_described_call(backend, x, pattern, channels)}: {error}.") from None
 
 
 class LayoutForecast(NamedTuple):
-    """What a verb that brings elements into an order would do.
+    """What a verb that reorders elements would do.
 
-    Whether it would touch neither axes nor memory; whether its result would share memory where there are strides, and
-    the bytes of the result, where they are known.
+    Attributes
+    ----------
+    keeps_axes : bool
+        Whether the axes keep their order and number, so that only the memory may have to be made contiguous.
+    is_view : bool
+        Whether the result would share the memory of x, in a library with strides.
+    nbytes : int or None
+        The number of bytes of the result; None if unknown.
     """
 
-    idle: bool
-    stays: bool
+    keeps_axes: bool
+    is_view: bool
     nbytes: int | None
 
 
-def _relaid(backend: Backend, x: Array, steps: AxisPlan, channels: int | None) -> Array:
+def _relayout(backend: Backend, x: Array, steps: AxisPlan, channels: int | None) -> Array:
     f = backend.functions
     _require_fit(x.ndim, steps, channels)
-    reshapes = any(steps.joined) or any(steps.cut)
+    reshapes = any(steps.merged) or any(steps.split)
     if not reshapes or steps.permuted != tuple(range(x.ndim)):
         x = f["permute_dims"](x, steps.permuted)
-    if any(steps.joined):
-        x = f["reshape"](f["contiguous"](x), _joined(x.shape, steps))
+    if any(steps.merged):
+        x = f["reshape"](f["contiguous"](x), _merged(x.shape, steps))
         if channels is not None:
             axis, extent = _trimmed(x.shape, steps, channels)
             x = x[(*(slice(None),) * axis, slice(extent), ...)]
-    if any(steps.cut):
-        padded = any(n % block for n, block in zip(x.shape, steps.cut, strict=True) if block)
-        if padded and _is_written(backend, x):
+    if any(steps.split):
+        padded = any(n % block for n, block in zip(x.shape, steps.split, strict=True) if block)
+        if padded and _writes_in_place(backend, x):
             return _in_pieces(backend, x, steps)
-        x = f["permute_dims"](f["reshape"](_filled_up(backend, x, steps), _cut(x.shape, steps)), steps.placed)
+        x = f["permute_dims"](f["reshape"](_zero_padded(backend, x, steps), _split(x.shape, steps)), steps.placed)
     return f["contiguous"](x)
 
 
-def _is_written(backend: Backend, x: Array) -> bool:
-    """Whether an array beside x can be written at once, where the others give a new array for each piece."""
+def _writes_in_place(backend: Backend, x: Array) -> bool:
+    """Whether the library updates arrays in place; the others make a new array for each update."""
     return not (backend.immutable or backend.functions["is_lazy"](x))
 
 
 def _zeros(backend: Backend, x: Array, shape: tuple[int, ...]) -> Array:
-    """Zeros of x's dtype, on the device of x."""
+    """An array of zeros with the dtype and device of x."""
     return backend.functions["zeros"](shape, dtype=x.dtype, device=backend.functions["device"](x))
 
 
 def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
-    """The result as zeros, and x written there: one copy, while x with zeros behind its axes would be another."""
-    f, cut = backend.functions, _cut(x.shape, steps)
-    result = _zeros(backend, x, tuple(cut[k] for k in steps.placed))
-    for pieces in product(*map(_pieces, x.shape, steps.cut)):
+    """The result as an array of zeros, into which x is written in pieces. This avoids a padded copy of x."""
+    f, extents = backend.functions, _split(x.shape, steps)
+    result = _zeros(backend, x, tuple(extents[k] for k in steps.placed))
+    for pieces in product(*map(_pieces, x.shape, steps.split)):
         piece = f["reshape"](x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
         place = tuple(part for p in pieces for part in p.place)
         where = tuple(place[k] for k in steps.placed)
@@ -117,7 +124,7 @@ def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
 
 
 class Piece(NamedTuple):
-    """Items of one named axis: which, the extents of their parts, and where these stand in the parts of the axis."""
+    """Items of one named axis, the extents of their parts, and the slices of the axis parts to which they belong."""
 
     items: slice
     extents: tuple[int, ...]
@@ -125,7 +132,7 @@ class Piece(NamedTuple):
 
 
 def _pieces(extent: int, block: int) -> list[Piece]:
-    """The whole blocks of an axis and what is left over; the whole of one that is not cut."""
+    """The complete blocks of an axis and the remainder; the whole axis if it is not split."""
     if not block:
         return [Piece(slice(None), (extent,), (slice(None),))]
     whole, rest = divmod(extent, block)
@@ -136,50 +143,50 @@ def _pieces(extent: int, block: int) -> list[Piece]:
 
 def _require_fit(ndim: int, steps: AxisPlan, channels: int | None) -> None:
     if ndim != len(steps.permuted):
-        raise LayoutError(f"the left side names {len(steps.permuted)} axes, x has {ndim}")
-    if channels is not None and len([block for block in steps.joined if block]) != 1:
-        raise LayoutError("channels= is the extent of the axis in blocks on the left side, and there must be one")
+        raise LayoutError(f"the left side names {len(steps.permuted)} axes, but x has {ndim}")
+    if channels is not None and len([block for block in steps.merged if block]) != 1:
+        raise LayoutError("channels= needs exactly one axis in blocks on the left side, whose extent it gives")
 
 
-def _joined(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
-    """The extents of the named axes, out of those of the parts, permuted."""
-    joined, parts = [], iter(shape)
-    for name, block in zip(steps.names, steps.joined, strict=True):
+def _merged(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
+    """The extents of the named axes, computed from the permuted extents of the parts."""
+    merged, parts = [], iter(shape)
+    for name, block in zip(steps.names, steps.merged, strict=True):
         extent = next(parts)
         if block and (items := next(parts)) != block:
-            raise LayoutError(f"the blocks of {name} hold {items} items, not {block}")
-        joined.append(extent * (block or 1))
-    return tuple(joined)
+            raise LayoutError(f"the blocks of {name} have {items} items, not {block}")
+        merged.append(extent * (block or 1))
+    return tuple(merged)
 
 
 def _trimmed(shape: tuple[int, ...], steps: AxisPlan, channels: int) -> tuple[int, int]:
-    """The axis that is cut off at ``channels`` items, and how many those are."""
-    (axis,) = (k for k, block in enumerate(steps.joined) if block)
+    """The axis that ``channels=`` shortens, and its new extent."""
+    (axis,) = (k for k, block in enumerate(steps.merged) if block)
     try:
         extent = operator.index(channels)
     except TypeError:
-        raise LayoutError("channels= is an integer") from None
+        raise LayoutError("channels= must be an integer") from None
     if not 0 <= extent <= shape[axis]:
         raise LayoutError(
-            f"the blocks of {steps.names[axis]} hold {shape[axis]} items, so channels= cannot be {extent}"
+            f"channels= must be from 0 to {shape[axis]}, the items in the blocks of {steps.names[axis]}, not {extent}"
         )
     return axis, extent
 
 
-def _filled_up(backend: Backend, x: Array, steps: AxisPlan) -> Array:
-    """x with zeros behind those axes that are no whole number of blocks, where no array is written."""
-    for axis, block in enumerate(steps.cut):
+def _zero_padded(backend: Backend, x: Array, steps: AxisPlan) -> Array:
+    """x padded with zeros at the end of each axis that is not a multiple of its block size."""
+    for axis, block in enumerate(steps.split):
         missing = -x.shape[axis] % block if block else 0
         if missing:
-            filling = (*x.shape[:axis], missing, *x.shape[axis + 1 :])
-            x = backend.functions["concat"]([x, _zeros(backend, x, filling)], axis=axis)
+            padding = (*x.shape[:axis], missing, *x.shape[axis + 1 :])
+            x = backend.functions["concat"]([x, _zeros(backend, x, padding)], axis=axis)
     return x
 
 
-def _cut(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
-    """The extents of the parts, out of those of the named axes."""
+def _split(shape: tuple[int, ...], steps: AxisPlan) -> tuple[int, ...]:
+    """The extents of the parts, computed from the extents of the named axes."""
     parts: list[int] = []
-    for extent, block in zip(shape, steps.cut, strict=True):
+    for extent, block in zip(shape, steps.split, strict=True):
         parts += [-(-extent // block), block] if block else [extent]
     return tuple(parts)
 
@@ -191,36 +198,35 @@ def forecast(
     try:
         steps = plan(pattern)
         _require_fit(x.ndim, steps, channels)
-        idle = steps.permuted == tuple(range(x.ndim)) and not any((*steps.joined, *steps.cut))
-        seen = memory or Memory(
-            "", tuple(x.shape), (0,) * x.ndim, itemsize=0, pointer=0, device=""
-        )  # to see that it fits
-        stays, nbytes = _forecast(seen, steps, channels)
-        return LayoutForecast(idle, stays, nbytes) if memory else LayoutForecast(idle, False, None)
+        keeps_axes = steps.permuted == tuple(range(x.ndim)) and not any((*steps.merged, *steps.split))
+        # without memory, the forecast still checks that the pattern matches the shape
+        assumed = memory or Memory("", tuple(x.shape), (0,) * x.ndim, itemsize=0, pointer=0, device="")
+        is_view, nbytes = _forecast(assumed, steps, channels)
+        return LayoutForecast(keeps_axes, is_view, nbytes) if memory else LayoutForecast(keeps_axes, False, None)
     except LayoutError as error:
-        raise LayoutError(f"{_asked(backend, x, pattern, channels)}: {error}.") from None
+        raise LayoutError(f"{_described_call(backend, x, pattern, channels)}: {error}.") from None
 
 
 def _forecast(memory: Memory, steps: AxisPlan, channels: int | None) -> tuple[bool, int]:
-    """Whether every step gives a view where there are strides, and the bytes of the result."""
-    memory, stays = memory.permuted(steps.permuted), True
-    if any(steps.joined):
-        stays, memory = memory.is_compact, _compact(memory, _joined(memory.shape, steps))
+    """Whether every step gives a view in a library with strides, and the number of bytes of the result."""
+    memory, is_view = memory.permuted(steps.permuted), True
+    if any(steps.merged):
+        is_view, memory = memory.is_compact, _compact(memory, _merged(memory.shape, steps))
         if channels is not None:
             axis, extent = _trimmed(memory.shape, steps, channels)
             memory = memory._replace(shape=(*memory.shape[:axis], extent, *memory.shape[axis + 1 :]))
-    if any(steps.cut):
-        stays = stays and not any(n % block for n, block in zip(memory.shape, steps.cut, strict=True) if block)
+    if any(steps.split):
+        is_view = is_view and not any(n % block for n, block in zip(memory.shape, steps.split, strict=True) if block)
         strides: list[int] = []
-        for stride, block in zip(memory.strides, steps.cut, strict=True):
+        for stride, block in zip(memory.strides, steps.split, strict=True):
             strides += [stride * block, stride] if block else [stride]
-        memory = memory._replace(shape=_cut(memory.shape, steps), strides=tuple(strides)).permuted(steps.placed)
-    return stays and memory.is_compact, memory.nbytes
+        memory = memory._replace(shape=_split(memory.shape, steps), strides=tuple(strides)).permuted(steps.placed)
+    return is_view and memory.is_compact, memory.nbytes
 
 
 def _compact(memory: Memory, shape: tuple[int, ...]) -> Memory:
     return memory._replace(shape=shape, strides=compact_strides(shape, memory.itemsize))
 
 
-def _asked(backend: Backend, x: Array, pattern: str, channels: int | None) -> str:
+def _described_call(backend: Backend, x: Array, pattern: str, channels: int | None) -> str:
     return f"xo.relayout({described(x, backend)}, {pattern!r}, {channels=})"

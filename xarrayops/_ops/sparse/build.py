@@ -1,4 +1,4 @@
-"""From dense arrays and from parts to sparse containers, and back."""
+"""Conversion of dense arrays and of parts to sparse containers, and back."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._ops.sparse.operands import (
+    common_sparse_backend,
     count,
     require_block,
     require_container,
     require_format,
-    served,
-    serving_sparse,
+    sparse_verb,
 )
 from xarrayops._protocol.sparse import FORMATS, Compaction, Container, Parts, names_of_arrays
 from xarrayops._protocol.types import Array
@@ -21,14 +21,14 @@ from xarrayops.errors import InvalidSparse, Unsupported
 if TYPE_CHECKING:
     from xarrayops._core.sparse_backend import SparseBackend
 
-LARGEST = 2**64
-"""Whole numbers beyond are no threshold."""
-MOST = 2**31 - 1
-"""Entries for which any x may ask for room."""
+LARGEST_THRESHOLD = 2**64
+"""The largest integer that is accepted as a threshold."""
+MAX_ENTRIES = 2**31 - 1
+"""The largest ``nnz_max`` that is accepted for any x, even a smaller one."""
 Where = Array | float | str | None
 
 
-@served
+@sparse_verb
 def from_dense(
     x: Array,
     format: str = "csr",
@@ -40,38 +40,38 @@ def from_dense(
 ) -> Container:
     """The entries of a dense array as a sparse container of its library.
 
-    In host memory x is read about once and the result written once: nothing of the size of x lies between.
+    In host memory x is read about once and the result is written once. No temporary array has the size of x.
 
     Parameters
     ----------
     x : array
-        A matrix (rows, columns); for "coo" of any number of axes, where the library's containers have them.
+        A matrix (rows, columns). For "coo" any number of axes that the library's containers support.
     format : {"csr", "csc", "coo", "bsr"}
-        What the library has of these; `Unsupported` names them.
+        If the library lacks the format, `Unsupported` lists those that it has.
     where : None, "relu", float or bool array
-        The entries to keep: None those that are not zero (-0.0 is zero, NaN is not); "relu" those above zero, so that
-        the result is that of the activation (NaN is dropped); a number t those with ``abs(x) > t``; an array of x's
-        shape those where it is True, zeros too.
+        The entries to keep. None: those that are not zero (-0.0 is zero, NaN is not). "relu": those above zero, as
+        the activation keeps them (NaN is dropped). A number t: those with ``abs(x) > t``. An array of x's shape: those
+        where it is True, including zeros.
     index_dtype : "int32" or "int64", optional
-        Default: the narrowest that extents and entries fit into and that the library's format has.
+        Default: the narrowest that holds the extents and the number of entries, and that the library's format has.
     block : (int, int), optional
-        Of "bsr", which needs it: the extents of a block, which divide those of x.
+        Only for "bsr", and required there: the extents of a block. They must divide those of x.
     nnz_max : int, optional
-        The most entries. JAX makes room for so many, whatever x holds, and so can trace the call: under ``jax.jit`` it
-        must be given, and under it and ``jax.grad`` what goes beyond is lost. Elsewhere more entries (of bsr, blocks)
-        are an error.
+        The maximum number of entries (for bsr, of blocks). JAX allocates this many, whatever x holds, so that it can
+        trace the call. ``jax.jit`` requires it; under ``jax.jit`` and ``jax.grad`` further entries are dropped.
+        Elsewhere more entries are an error.
 
     Returns
     -------
     container
-        Of SciPy, PyTorch, CuPy or JAX, with the values' dtype: canonical, that is sorted and without duplicates.
+        Of SciPy, PyTorch, CuPy or JAX, with the dtype of x. Canonical: sorted and without duplicates.
 
     Raises
     ------
     Unsupported
-        The library has no such containers, format, dtype or width of indices.
+        The library has no sparse containers, or lacks the format, the dtype or the dtype of indices.
     ValueError
-        Extents, block, ``where`` or ``nnz_max`` do not fit x.
+        The shape of x, ``block``, ``where`` or ``nnz_max`` is invalid.
 
     Notes
     -----
@@ -85,10 +85,10 @@ def from_dense(
     array([[0., 0.],
            [3., 0.]])
     """
-    if isinstance(where, float):  # NumPy's are, too
+    if isinstance(where, float):  # also a NumPy float64
         where = float(where)
     masks = {"where": where} if hasattr(where, "dtype") else {}
-    sparse = serving_sparse("from_dense", {"x": x, **masks})
+    sparse = common_sparse_backend("from_dense", {"x": x, **masks})
     if sparse.holds(x):
         raise TypeError(f"xo.sparse.from_dense: x is sparse ({sparse.shown(x)}). Instead: xo.sparse.convert(x, format)")
     require_format("from_dense", format, sparse)
@@ -100,8 +100,8 @@ def from_dense(
         _check_extents(x, format, block)
         _check_where(x, where, name, sparse)
         nnz_max = None if nnz_max is None else count("nnz_max", nnz_max)
-        if nnz_max is not None and nnz_max > max(MOST, prod(x.shape)):
-            raise ValueError(f"nnz_max={nnz_max} is more than x has elements")
+        if nnz_max is not None and nnz_max > max(MAX_ENTRIES, prod(x.shape)):
+            raise ValueError(f"nnz_max={nnz_max} is more than the number of elements of x")
         index = _index_name(index_dtype, format, sparse)
     except ValueError as error:
         raise ValueError(f"xo.sparse.from_dense({sparse.shown(x)}): {error}") from None
@@ -112,11 +112,11 @@ def from_dense(
 def _check_extents(x: Array, format: str, block: Any) -> None:
     shape = tuple(x.shape)
     if format == "coo" and not shape:
-        raise ValueError("x has no axis. Instead: xo.reshape(x, (1,))")
+        raise ValueError("x has no axes. Instead: xo.reshape(x, (1,))")
     if format != "coo" and len(shape) != 2:
-        raise ValueError(f"the format {format} is of matrices, with two axes. Instead: 'coo'")
+        raise ValueError(f"the format {format} needs a matrix, but x has {len(shape)} axes. Instead: 'coo'")
     if (format == "bsr") != (block is not None):
-        raise ValueError("block=(rows, columns) belongs to the format bsr, which needs it")
+        raise ValueError("block=(rows, columns) is required for the format bsr, and only allowed there")
     if block is not None:
         require_block(block, shape)
 
@@ -125,16 +125,18 @@ def _check_where(x: Array, where: Any, dtype: str, sparse: SparseBackend) -> Non
     if hasattr(where, "dtype"):
         name = sparse.backend.functions["dtype_name"](where.dtype)
         if name != "bool" or tuple(where.shape) != tuple(x.shape):
-            raise ValueError(f"a mask is of booleans and of the shape of x, not {name} {tuple(where.shape)}")
+            raise ValueError(f"a mask must be boolean and have the shape of x, not {name} {tuple(where.shape)}")
     elif isinstance(where, str):
         if where != "relu":
-            raise ValueError(f"no condition {where!r}. Instead: 'relu', a number, a mask or None")
+            raise ValueError(f"where={where!r} is not a valid condition. Instead: 'relu', a number, a mask or None")
         if dtype.startswith("complex"):
-            raise ValueError("complex numbers are not above or below zero. Instead: a number t, for abs(x) > t")
+            raise ValueError(
+                "complex numbers have no order, so 'relu' is undefined. Instead: a number t, for abs(x) > t"
+            )
     elif where is not None and (isinstance(where, bool) or not isinstance(where, int | float) or where != where):
-        raise ValueError(f"where={where!r} is no condition. Instead: 'relu', a number, a mask or None")
-    elif isinstance(where, int) and abs(where) > LARGEST:
-        raise ValueError(f"where={where!r} is beyond all numbers of any dtype")
+        raise ValueError(f"where={where!r} is not a valid condition. Instead: 'relu', a number, a mask or None")
+    elif isinstance(where, int) and abs(where) > LARGEST_THRESHOLD:
+        raise ValueError(f"where={where!r} is beyond the range of every dtype. Instead: a smaller number")
 
 
 def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str | None:
@@ -144,18 +146,18 @@ def _index_name(index_dtype: Any, format: str, sparse: SparseBackend) -> str | N
     name = backend.functions["dtype_name"](backend.native_dtype(index_dtype))
     if name not in sparse.index_dtypes(format):
         has = " or ".join(sparse.index_dtypes(format))
-        raise ValueError(f"indices of {format} in {backend.name} are {has}, not {index_dtype}")
+        raise ValueError(f"{backend.name} has {has} indices for {format}, not {index_dtype}")
     return name
 
 
-@served
+@sparse_verb
 def to_dense(s: Container, /) -> Array:
-    """The dense array that a sparse container stands for, in its library; the values of duplicates are summed.
+    """The values of a sparse container as a dense array of its library; duplicates are summed.
 
     Raises
     ------
     InvalidSparse
-        An index leads out of the matrix; the message names the first.
+        An index is out of bounds; the message names the first one.
 
     Examples
     --------
@@ -167,16 +169,16 @@ def to_dense(s: Container, /) -> Array:
 
 
 def parts(s: Container, /) -> Parts:
-    """The arrays of which a sparse container consists: native, not copied and not checked.
+    """The arrays of a sparse container: native, not copied and not checked.
 
     Returns
     -------
     Parts
-        ``format``, ``shape``, ``data``, then ``indptr`` and ``indices``, or ``coords`` (ndim, nnz), ``block`` of bsr,
-        and what the container knows of its order: ``sorted``, ``unique`` (None where it does not). What fills a
-        container of JAX up to ``nnz_max`` is among them, with indices beyond the extents. To write into them
-        changes the container. CuPy's coo, and SciPy's unless it was made here, keeps an array for each axis, and
-        JAX's lies the other way round: then ``coords`` is a copy.
+        ``format``, ``shape``, ``data``, then ``indptr`` and ``indices``, or ``coords`` (ndim, nnz); ``block`` of bsr;
+        ``sorted`` and ``unique``, which are None if the container does not record them. The padding of a JAX
+        container up to ``nnz_max`` is included, with indices beyond the extents. Writing to the arrays changes the
+        container. Exception: ``coords`` is a copy if the container stores one array per axis (CuPy, and SciPy unless
+        xarrayops made the container) or the transpose (JAX).
 
     Examples
     --------
@@ -190,29 +192,28 @@ def parts(s: Container, /) -> Parts:
 def from_parts(
     format: str, *arrays: Array, shape: tuple[int, ...], check: bool = True, canonicalize: bool = False
 ) -> Container:
-    """A sparse container over arrays, which it goes on using: they are not copied.
+    """A sparse container made of arrays, which it uses without a copy.
 
     Parameters
     ----------
     format : {"csr", "csc", "bsr", "coo"}
-        What the arrays mean.
+        The format, which decides what the arrays are.
     *arrays : arrays
-        ``indptr, indices, data`` for csr, csc and bsr, whose data has the shape (blocks, rows, columns); ``coords,
-        data`` with coords of shape (ndim, nnz) for coo.
+        ``indptr, indices, data`` for csr, csc and bsr; for bsr, data has the shape (blocks, rows, columns). ``coords,
+        data`` for coo, with coords of shape (ndim, nnz).
     shape : tuple of int
-        Of the array that the container stands for.
+        The shape of the matrix or array.
     check : bool
-        Look at every index. On a device that is done there, with one wait for the answer; the indices are copied to
-        the host only if something is wrong, to name the place. False trusts, as it must where indices are traced by
-        JAX.
+        Check every index. Arrays on an accelerator are checked there, with one synchronisation; only if one is invalid,
+        the indices are copied to the host, to name the entry. False skips the check; indices that JAX traces need it.
     canonicalize : bool
-        Sort the entries and sum up duplicates, into new arrays, rather than refuse them.
+        Sort the entries and sum duplicates, in new arrays. Otherwise unsorted entries and duplicates are an error.
 
     Raises
     ------
     InvalidSparse
-        The first offending place: a pointer that falls, an index out of range, lengths that disagree, a duplicate,
-        disorder, or a wrong dtype or rank.
+        The message names the first invalid entry: a decreasing pointer, an index out of bounds, lengths that do not
+        match, a duplicate, an unsorted entry, or a wrong dtype or number of axes.
 
     Notes
     -----
@@ -227,12 +228,12 @@ def from_parts(
     xarrayops.errors.InvalidSparse: xo.sparse.from_parts("csr"): indices[0], in row 0, is 5, but there are 3 columns
     """
     if format not in FORMATS:
-        raise ValueError(f"xo.sparse.from_parts: no format {format!r}. Instead: one of {', '.join(FORMATS)}")
+        raise ValueError(f"xo.sparse.from_parts: unknown format {format!r}. Instead: one of {', '.join(FORMATS)}")
     names = names_of_arrays(format)
     if len(arrays) != len(names):
         raise TypeError(f'xo.sparse.from_parts("{format}") takes {", ".join(names)}, not {len(arrays)} arrays')
     given = dict(zip(names, arrays, strict=True))
-    sparse = serving_sparse("from_parts", given)
+    sparse = common_sparse_backend("from_parts", given)
     require_format("from_parts", format, sparse)
     data = given["data"]
     refused = sparse.dtype_refusal(sparse.backend.functions["dtype_name"](data.dtype) or str(data.dtype))
@@ -249,8 +250,8 @@ def from_parts(
         fault = sparse.parts_fault(p, canonical=not canonicalize)
         if fault is not None:
             in_bounds = not canonicalize and sparse.parts_fault(p, canonical=False) is None
-            way_out = ". Instead: canonicalize=True" if in_bounds else ""
-            raise InvalidSparse(f'xo.sparse.from_parts("{format}"): {fault}{way_out}')
+            instead = ". Instead: canonicalize=True" if in_bounds else ""
+            raise InvalidSparse(f'xo.sparse.from_parts("{format}"): {fault}{instead}')
         known = None if canonicalize else True
         p = p._replace(sorted=known, unique=known)
     container = sparse.wrap(p)
@@ -258,37 +259,37 @@ def from_parts(
 
 
 def _require_concrete(sparse: SparseBackend, p: Parts) -> None:
-    """Raise where indices are traced; values may be."""
+    """Raise if indices are traced; traced values are allowed."""
     is_lazy = sparse.backend.functions["is_lazy"]
     traced = [name for name, x in p.single_arrays.items() if name != "data" and is_lazy(x)]
     if traced:
-        raise Unsupported(f"xo.sparse: {', '.join(traced)} are traced, and cannot be checked. Instead: check=False")
+        raise Unsupported(f"xo.sparse: {', '.join(traced)} cannot be checked while traced. Instead: check=False")
 
 
 def _extents(shape: Any) -> tuple[int, ...]:
     try:
         return tuple(map(operator.index, shape))
     except TypeError:
-        raise InvalidSparse(f"xo.sparse.from_parts: shape is {shape!r}, not a tuple of whole numbers") from None
+        raise InvalidSparse(f"xo.sparse.from_parts: shape is {shape!r}, not a tuple of integers") from None
 
 
 def validate(s: Container, /, *, canonical: bool = False) -> None:
-    """Look at every index of a sparse container.
+    """Check every index of a sparse container.
 
-    On a device that is done there, with one wait for the answer; the indices are copied to the host only if something
-    is wrong, to name the place.
+    Containers on an accelerator are checked there, with one synchronisation; only if an index is invalid, the indices
+    are copied to the host, to name the entry.
 
     Parameters
     ----------
     s : container
         Of any format and library.
     canonical : bool
-        Refuse disorder and duplicates, too, which are legal in native containers.
+        Whether unsorted entries and duplicates are an error too. Native containers allow both.
 
     Raises
     ------
     InvalidSparse
-        The first offending place, as `from_parts` names it.
+        An index is invalid; the message names the first, as that of `from_parts`.
 
     Examples
     --------

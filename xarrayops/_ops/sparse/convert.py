@@ -25,14 +25,14 @@ def convert(
 ) -> Container:
     """A sparse container in another format, of another library, or both.
 
-    Between libraries each array goes over as `xarrayops.convert` takes it, without a copy where both see the memory.
+    Another library gets each array as from `xarrayops.convert`: without a copy if both can use the same memory.
 
     Parameters
     ----------
     s : container
         Of any format and library.
     format : {"csr", "csc", "coo", "bsr"}, optional
-        Default: that of s. Entries of another format are in order and without duplicates.
+        Default: that of s. In another format the entries are sorted and without duplicates.
     backend : str, namespace or array, optional
         The library, as for `xarrayops.convert`; default: that of s.
     block : (int, int), optional
@@ -41,14 +41,14 @@ def convert(
     Returns
     -------
     container
-        s itself where nothing changes.
+        s itself if nothing changes.
 
     Raises
     ------
     Unsupported
         A library lacks the format or the dtype.
     InvalidSparse
-        An index of s leads out of the matrix.
+        An index of s is out of bounds.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def convert(
     >>> xo.sparse.convert(xo.sparse.from_dense(np.eye(3)), "csc").format
     'csc'
     """
-    plan = planned(s, format, backend, block=block)
+    plan = plan_sparse_convert(s, format, backend, block=block)
     if plan.at == "target":
         s = convert_container(s, plan.target)
     if plan.at:
@@ -64,8 +64,8 @@ def convert(
     return convert_container(s, plan.target) if registry.sparse_side(s) is not plan.target else s
 
 
-class Plan(NamedTuple):
-    """What a conversion will do: ``at`` tells which library changes the format, "source", "target", or none ("")."""
+class SparseConversionPlan(NamedTuple):
+    """What a conversion will do. ``at`` is the library that changes the format: "source", "target" or none ("")."""
 
     source: SparseBackend
     target: SparseBackend
@@ -73,27 +73,28 @@ class Plan(NamedTuple):
     at: str
 
 
-def planned(
+def plan_sparse_convert(
     s: Container,
     format: str | None = None,
     backend: str | ModuleType | Array | None = None,
     *,
     block: tuple[int, int] | None = None,
-) -> Plan:
-    """The plan of `convert` with these arguments, or an error that says why there is none."""
+) -> SparseConversionPlan:
+    """The plan of `convert` with these arguments. Raises an error if the conversion is not possible."""
     source = require_container("convert", "s", s)
     here = source.seen(s)
     format = here.format if format is None else format
     target = source if backend is None else target_of(backend).sparse
     require_format("convert", format, target)
     if format == here.format and block in (None, here.block):
-        return Plan(source, target, format, "")
+        return SparseConversionPlan(source, target, format, "")
     require_matrix("convert", "s", s)
     if (format == "bsr") != (block is not None):
-        raise ValueError("xo.sparse.convert: block=(rows, columns) belongs to the format bsr, which needs it")
+        needed = "block=(rows, columns) is required for the format bsr, and only allowed there"
+        raise ValueError(f"xo.sparse.convert: {needed}")
     if block is not None:
         try:
             require_block(block, tuple(s.shape))
         except ValueError as error:
             raise ValueError(f"xo.sparse.convert: {error}") from None
-    return Plan(source, target, format, "source" if format in source.formats else "target")
+    return SparseConversionPlan(source, target, format, "source" if format in source.formats else "target")

@@ -1,4 +1,4 @@
-"""explain for the verbs of sparse matrices."""
+"""The explanations of the sparse verbs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import registry
 from xarrayops._ops.exchange.convert import explain_convert
-from xarrayops._ops.explanation import Candidate, Explanation, explain_call
-from xarrayops._ops.sparse.convert import planned
+from xarrayops._ops.explanation import Explanation, candidates, explain_call, first_able
+from xarrayops._ops.sparse.convert import plan_sparse_convert
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Container
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]:
-    """What explains a verb that `served` makes: its checks give the library and the arguments, and nothing runs."""
+    """The explanation of a verb made by `sparse_verb`: its ``prepare`` gives the backend and the arguments."""
 
     def explain(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
         sparse, arguments = vars(function)["prepare"](*args, **kwargs)
@@ -29,12 +29,14 @@ def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]
 def explain_sparse_convert(
     verb: str, s: Container, /, format: Any = None, backend: Any = None, *, block: Any = None
 ) -> Explanation:
-    """What changes the format; without such a change, how the arrays are converted."""
-    plan = planned(s, format, backend, block=block)
+    """The kernels that change the format; without such a change, how the arrays are converted."""
+    plan = plan_sparse_convert(s, format, backend, block=block)
     there = plan.target.backend.name
     if plan.at != "source":
         found = explain_convert(verb, s, there)
-        return found._replace(summary=f"{found.summary}; then {there} makes {plan.format} of it") if plan.at else found
+        return (
+            found._replace(summary=f"{found.summary}; then {there} converts it to {plan.format}") if plan.at else found
+        )
     found = _explain_kernels(verb, plan.source, "convert", s, plan.format, block)
     if plan.source is plan.target:
         return found._replace(summary=f"{found.summary}, in new arrays")
@@ -43,16 +45,15 @@ def explain_sparse_convert(
 
 
 def explain_matmul(verb: str, /, *args: Any) -> Explanation:
-    """What serves a product: kernels of containers where an operand is sparse."""
+    """The kernels that serve a product: those of containers if an operand is sparse."""
     sparse = next(filter(None, map(registry.sparse_side, args)), None)
     return explain_call(verb, *args) if sparse is None else _explain_kernels(verb, sparse, "matmul", *args)
 
 
 def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: Any) -> Explanation:
-    """The kernels that a library has for a verb, and what each answers to a call."""
-    reasons = [(kernel, refusal(Call(arguments, {}))) for kernel, _, refusal in sparse.kernels[name]]
-    home = sparse.backend.name
-    listed = tuple(Candidate(f"{home}:{kernel}", reason is None, reason or "") for kernel, reason in reasons)
-    chosen = next((candidate.name for candidate in listed if candidate.ok), None)
-    summary = f"{home} serves its own containers" if chosen else f"{home} cannot serve this call"
+    """The kernels that a library has for a verb, and whether each can serve a call."""
+    library = sparse.backend.name
+    listed = candidates(library, sparse.kernels[name], Call(arguments, {}))
+    chosen = first_able(listed)
+    summary = f"{library} serves its own containers" if chosen else f"{library} cannot serve this call"
     return Explanation(verb, summary, listed, chosen)

@@ -1,21 +1,27 @@
-"""Operations on sparse matrices beside the product, which `xo.matmul` takes."""
+"""Operations on sparse matrices, other than the product, which is `xo.matmul`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from xarrayops._core.registry import SCALARS
-from xarrayops._ops.sparse.operands import require_alike, require_container, require_matrix, served, serving_sparse
+from xarrayops._ops.sparse.operands import (
+    common_sparse_backend,
+    require_container,
+    require_matrix,
+    require_same_shape,
+    sparse_verb,
+)
 from xarrayops._protocol.sparse import Container
 from xarrayops._protocol.types import Array
 
 
-@served
+@sparse_verb
 def transpose(s: Container, /) -> Container:
     """The transpose of a sparse matrix.
 
-    A csr matrix gives csc, and csc gives csr, over the same arrays, whose entries stay as they are; where the library
-    lacks the other format, and for coo and bsr, they are put in order in new arrays.
+    A csr matrix becomes csc and a csc matrix becomes csr, over the same arrays, in the same order. If the library lacks
+    the other format, and for coo and bsr, the result has new arrays, sorted and without duplicates.
 
     Examples
     --------
@@ -28,63 +34,63 @@ def transpose(s: Container, /) -> Container:
     return sparse, (s,)
 
 
-@served
+@sparse_verb
 def add(a: Container, b: Container, /) -> Container:
-    """The sum of two sparse matrices of one shape, in the format of a.
+    """The sum of two sparse matrices of the same shape, in the format of a.
 
     Raises
     ------
     TypeError
-        An operand is dense: then the sum is, too, so add ``to_dense`` of the other.
+        An operand is dense. The sum would be dense too: add ``to_dense`` of the other operand.
     MixedBackends
-        The operands are of several libraries.
+        The operands belong to several libraries.
 
     Notes
     -----
-    Law: ``to_dense(add(a, b)) == to_dense(a) + to_dense(b)``. What cancels may stay as a stored zero.
+    Law: ``to_dense(add(a, b)) == to_dense(a) + to_dense(b)``. Entries that cancel may remain as stored zeros.
     """
-    sparse = serving_sparse("add", {"a": a, "b": b})
+    sparse = common_sparse_backend("add", {"a": a, "b": b})
     for name, x in (("a", a), ("b", b)):
         require_container("add", name, x)
         require_matrix("add", name, x)
-    require_alike("add", a, b)
+    require_same_shape("add", a, b)
     return sparse, (a, b)
 
 
-@served
+@sparse_verb
 def multiply(a: Any, b: Any, /) -> Container:
-    """The product, element by element, of a sparse matrix and another of its shape, a dense array or a number.
+    """The elementwise product of a sparse matrix and another of its shape, a dense array or a number.
 
-    Either may stand first; at least one is sparse.
+    The operands may be in either order; at least one must be sparse.
 
-    Only the entries of the sparse matrix are multiplied: where it has none the result has none, even if the other holds
-    NaN or an infinity there. The result has the format of the first sparse operand.
+    Only the stored elements of the sparse matrix are multiplied. Where it has none, the result has none, even if the
+    other operand is NaN or infinite there. The result has the format of the first sparse operand.
 
     Notes
     -----
     Law: ``to_dense(multiply(a, b)) == to_dense(a) * b`` where b is finite; a dense b is broadcast to the shape of a.
     """
-    sparse = serving_sparse("multiply", {"a": a, "b": b}, numbers=True)
+    sparse = common_sparse_backend("multiply", {"a": a, "b": b}, numbers=True)
     if not sparse.holds(a):
         a, b = b, a
     require_container("multiply", "a", a)
     require_matrix("multiply", "a", a)
     if sparse.holds(b):
-        require_alike("multiply", a, b)
+        require_same_shape("multiply", a, b)
     elif type(b) not in SCALARS:
         shape = tuple(b.shape)
-        beside = zip(reversed(shape), reversed(tuple(a.shape)), strict=False)
-        if len(shape) > 2 or any(extent not in (1, whole) for extent, whole in beside):
+        pairs = zip(reversed(shape), reversed(tuple(a.shape)), strict=False)
+        if len(shape) > 2 or any(extent not in (1, whole) for extent, whole in pairs):
             raise ValueError(f"xo.sparse.multiply: shape {shape} cannot be broadcast to {tuple(a.shape)}")
-        b = sparse.backend.functions["asarray"](b)  # NumPy's scalars have no memory
+        b = sparse.backend.functions["asarray"](b)  # a NumPy scalar becomes an array, which has a memory address
     return sparse, (a, b)
 
 
-@served
+@sparse_verb
 def sum(s: Container, /, *, axis: int | None = None) -> Array:
-    """The sum over an axis of a sparse matrix, or of all its entries: a dense array of its library.
+    """The sum of a sparse matrix along an axis, or of all its entries, as a dense array of its library.
 
-    The dtype is that of the library's own sum: small integers and booleans are summed in a wide one.
+    The dtype is that of the library's own sum: small integers and booleans are summed in a wider dtype.
 
     Examples
     --------
@@ -95,25 +101,25 @@ def sum(s: Container, /, *, axis: int | None = None) -> Array:
     sparse = require_container("sum", "s", s)
     require_matrix("sum", "s", s)
     if axis is not None and (type(axis) is not int or not -2 <= axis < 2):
-        raise ValueError(f"xo.sparse.sum: no axis {axis!r} in a matrix. Instead: 0, 1 or None")
+        raise ValueError(f"xo.sparse.sum: a matrix has no axis {axis!r}. Instead: 0, 1 or None")
     return sparse, (s, None if axis is None else axis % 2)
 
 
-@served
+@sparse_verb
 def sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
-    """The elements of the product of two dense matrices at the places of a sparse one: sampled dense-dense product.
+    """Sampled dense-dense product: the elements of ``a @ b`` at the stored positions of a sparse matrix.
 
     Parameters
     ----------
     a, b : arrays (m, k) and (k, n)
-        Of one library.
+        Dense matrices of one library.
     pattern : container (m, n)
-        Its places count, its values do not; all places of a block of bsr do.
+        Its stored positions are used, its values are not. For bsr, every position of a stored block is used.
 
     Returns
     -------
     container
-        In the format of the pattern, canonical, in the dtype of ``a @ b``. The product itself is never stored.
+        In the format of the pattern, canonical, with the dtype of ``a @ b``. The full product is never stored.
 
     Notes
     -----
@@ -126,7 +132,7 @@ def sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
     array([[3., 0.],
            [0., 3.]])
     """
-    sparse = serving_sparse("sddmm", {"a": a, "b": b, "pattern": pattern})
+    sparse = common_sparse_backend("sddmm", {"a": a, "b": b, "pattern": pattern})
     require_container("sddmm", "pattern", pattern)
     require_matrix("sddmm", "pattern", pattern)
     for name, x in (("a", a), ("b", b)):

@@ -1,14 +1,14 @@
-"""A stand-in for CuPy on machines without a GPU: NumPy underneath, CuPy's refusals and differences on top.
+"""A stand-in for CuPy on machines without a GPU: NumPy with CuPy's refusals and differences.
 
-Put the folder above this package first on ``sys.path`` in a process of its own, never beside the real CuPy. There are
-two devices, so that tests see what lands on the wrong one. Each difference cites the issue or page that documents it.
+Put the folder above this package first on ``sys.path`` in a separate process, never beside the real CuPy. There are two
+devices, so that tests find results on the wrong one. Each difference cites the issue or page that documents it.
 """
 
 import os as _os
 
 import numpy as _numpy
 
-# Its "device" memory is host memory: a library that sees a real device would take these pointers for that device's.
+# Its "device" memory is host memory: a library that uses a real device would treat the pointers as device pointers.
 for _name, _value in (("CUDA_VISIBLE_DEVICES", ""), ("HIP_VISIBLE_DEVICES", ""), ("JAX_PLATFORMS", "cpu")):
     if _os.environ.get(_name) != _value:
         raise ImportError(f"the stand-in CuPy needs {_name}={_value!r}: no real device may be visible beside it")
@@ -35,7 +35,7 @@ from cupy._memory import get_default_memory_pool, get_default_pinned_memory_pool
 
 __version__ = "14.2.0+standin"
 
-# CuPy hands out NumPy's own types and constants.
+# CuPy re-exports NumPy's types and constants.
 _BORROWED = """
 bool_ complex64 complex128 complexfloating dtype e euler_gamma finfo floating float16 float32 float64 generic iinfo
 inexact inf int8 int16 int32 int64 int_ integer intp isscalar issubdtype nan newaxis number pi promote_types
@@ -47,6 +47,6 @@ globals().update(FUNCTIONS)
 bool = _numpy.bool_
 asanyarray = asarray
 
-from cupy import fft, linalg  # noqa: E402, F401 - made of the functions above
+from cupy import fft, linalg  # noqa: E402, F401 - they use the functions above
 
 _signatures.enforce("cupy", globals())

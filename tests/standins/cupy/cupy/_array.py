@@ -1,4 +1,4 @@
-"""cupy.ndarray over a private NumPy array, and the way between the two."""
+"""cupy.ndarray, which wraps a private NumPy array, and the conversion between the two."""
 
 import operator
 
@@ -35,11 +35,11 @@ def check_dtype(dtype):
 
 
 def unwrap(value):
-    """NumPy arrays in the place of CuPy's; a NumPy array among the arguments is refused, as CuPy refuses it."""
+    """Replace CuPy arrays by NumPy arrays; a NumPy array among the arguments is refused, as in CuPy."""
     if isinstance(value, ndarray):
         return value._a
     if isinstance(value, np.ndarray):
-        # https://docs.cupy.dev/en/stable/user_guide/basic.html: nothing moves to the device by itself
+        # https://docs.cupy.dev/en/stable/user_guide/basic.html: nothing is copied to the device implicitly
         raise TypeError(f"Unsupported type {type(value)}")
     if type(value) in (list, tuple):
         return type(value)(unwrap(v) for v in value)
@@ -47,7 +47,7 @@ def unwrap(value):
 
 
 def wrap(value, *sources):
-    """CuPy arrays in the place of NumPy's; a view stays on its source's device, the rest is on the current one.
+    """Replace NumPy arrays by CuPy arrays; a view stays on the device of its source, others are on the current one.
 
     https://docs.cupy.dev/en/stable/user_guide/difference.html#reduction-methods: 0-d arrays instead of scalars.
     """
@@ -198,7 +198,7 @@ class ndarray:  # noqa: N801
 
 
 def stable(kwargs):
-    """The keywords of a sort: CuPy has one kind (_check_kind_sort in cupy/_core/core.pyx)."""
+    """The keyword arguments of a sort: CuPy has one kind (_check_kind_sort in cupy/_core/core.pyx)."""
     if kwargs.get("kind") not in (None, "stable"):
         raise ValueError("kind can only be None or 'stable'")
     return {**kwargs, "kind": "stable"}
@@ -215,7 +215,7 @@ def _apply(name, in_place, swapped, x, *others):
 
 
 def _bound(function, *first):
-    """A function as a method: what is bound comes before ``self``."""
+    """A function as a method; the bound arguments come before ``self``."""
     return lambda self, *args, **kwargs: function(*first, self, *args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""CuPy's functions, made of NumPy's in a loop; by hand only those that differ from NumPy in what they accept."""
+"""CuPy's functions, generated from NumPy's; only those that accept other arguments than NumPy are written by hand."""
 
 import inspect
 from functools import wraps
@@ -36,12 +36,12 @@ zeros zeros_like
 _ARRAY_NAMES = ("a", "ar", "ar1", "arr", "arrays", "element", "m", "x")
 _LISTS_OF_ARRAYS = ("column_stack", "concat", "concatenate", "dstack", "hstack", "lexsort", "stack", "vstack")
 _ZERO_DIMENSIONAL = ("allclose", "array_equal", "count_nonzero")  # Python scalars in NumPy
-# What CUDA's atomics do: https://docs.cupy.dev/en/stable/reference/generated/cupyx.scatter_add.html
+# The dtypes of CUDA's atomics: https://docs.cupy.dev/en/stable/reference/generated/cupyx.scatter_add.html
 _ATOMICS = dict.fromkeys(("add", "maximum", "minimum"), ("int32", "int64", "uint32", "uint64", "float32", "float64"))
 
 
 def _floor_divide(x, y, **kwargs):
-    # cupy/_core/include/cupy/carray.cuh rounds the quotient down, where NumPy corrects it by the remainder
+    # cupy/_core/include/cupy/carray.cuh rounds the quotient down; NumPy corrects it by the remainder
     inexact = np.result_type(x, y).kind == "f"
     return np.floor(np.true_divide(x, y, **kwargs)) if inexact else np.floor_divide(x, y, **kwargs)
 
@@ -88,7 +88,7 @@ class ufunc:  # noqa: N801
 
 
 def forward(function, name=None):
-    """CuPy's version of a NumPy function: its arrays in and out, and no list in the place of an array."""
+    """CuPy's version of a NumPy function: CuPy arrays in and out, and no list in place of an array."""
     name = name or function.__name__
     try:
         first = next(iter(inspect.signature(function).parameters), None)
@@ -200,7 +200,7 @@ def tensordot(a, b, axes=2):
 
 
 def _product(function, *operands, **kwargs):
-    """A product; of bfloat16 as cuBLAS computes it, with sums in float32, where NumPy has none."""
+    """A product. bfloat16, which NumPy does not support, is computed like cuBLAS, with sums in float32."""
     arrays = [x for x in operands if isinstance(x, ndarray)]
     dtype = np.result_type(*(x.dtype for x in arrays))
     if dtype.name != "bfloat16":
@@ -216,7 +216,7 @@ def _refuse_stacked_bfloat16(*arrays):
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    # https://docs.cupy.dev/en/stable/reference/generated/cupy.diff.html: None is the default, a value to NumPy
+    # https://docs.cupy.dev/en/stable/reference/generated/cupy.diff.html: None is the default; to NumPy it is a value
     ends = {name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None}
     return call(np.diff, a, n=n, axis=axis, **ends)
 

@@ -1,4 +1,4 @@
-"""Memory as other libraries hand it over: raw pointers and DLPack capsules."""
+"""Memory of other libraries: raw pointers and DLPack capsules."""
 
 import ctypes
 
@@ -13,7 +13,7 @@ _is_valid.restype, _is_valid.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.
 
 
 class Interface:
-    """What shows NumPy an array interface, and keeps the owner of the memory alive."""
+    """An object with an array interface for NumPy, which keeps the owner of the memory alive."""
 
     def __init__(self, interface, owner):
         self.__array_interface__ = interface
@@ -21,7 +21,7 @@ class Interface:
 
 
 class Capsule:
-    """What hands NumPy a DLPack capsule as if it were memory of the host."""
+    """An object that gives NumPy a DLPack capsule as if it were host memory."""
 
     def __init__(self, capsule):
         self.capsule = capsule
@@ -34,7 +34,7 @@ class Capsule:
 
 
 def at_pointer(pointer, shape, dtype, strides, owner):
-    """A writable NumPy array over memory that somebody else owns."""
+    """A writable NumPy array over memory that another object owns."""
     dtype = np.dtype(dtype)
     interface = {"data": (pointer, False), "shape": shape, "typestr": dtype.str, "strides": strides, "version": 3}
     if dtype.kind == "V":  # bfloat16 has no typestr of its own
@@ -57,7 +57,7 @@ def retarget(capsule, device):
 
 
 class MemoryPool:
-    """A pool that keeps nothing: the memory is NumPy's."""
+    """A pool that keeps no memory: NumPy allocates and frees it."""
 
     def free_bytes(self):
         return 0

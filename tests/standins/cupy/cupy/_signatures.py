@@ -1,4 +1,4 @@
-"""CuPy's own signatures and loops, as tools/cupy_signatures.py read them: the stand-in refuses what they refuse."""
+"""CuPy's signatures and ufunc loops, as read by tools/cupy_signatures.py. The stand-in refuses what they refuse."""
 
 import inspect
 import json
@@ -11,12 +11,12 @@ import numpy as np
 _FILE = json.loads((Path(__file__).parents[2] / "cupy_signatures.json").read_text())
 SIGNATURES, LOOPS = _FILE["signatures"], _FILE["loops"]
 DEFINED = set()
-"""The qualified names that the stand-in defines; all are in the file."""
+"""The qualified names that the stand-in defines; all are in the file of signatures."""
 _PROTOCOL = ("__dlpack__", "__dlpack_device__", "__init__")
 
 
 def enforce(prefix, namespace):
-    """Let the functions and classes of a module refuse the arguments that CuPy refuses."""
+    """Make the functions and classes of a module refuse the arguments that CuPy refuses."""
     for name, value in list(namespace.items()):
         borrowed = value is getattr(np, name, None) or not callable(value)
         if not name.startswith("_") and not borrowed:
@@ -24,7 +24,7 @@ def enforce(prefix, namespace):
 
 
 def enforce_class(qualified, cls):
-    """The same for the methods of a class; where it has more bases than CuPy's, ``qualified`` is one of CuPy's."""
+    """The same for the methods of a class; ``qualified`` names the class in CuPy, which may have fewer bases."""
     DEFINED.add(qualified)
     for name, value in list(vars(cls).items()):
         if (name.startswith("_") and name not in _PROTOCOL) or not isinstance(value, (FunctionType, property)):
@@ -57,7 +57,7 @@ def _checked(qualified, function, skipped=0):
 
 
 def check(qualified, args, kwargs):
-    """Raise TypeError where CuPy's function takes no such arguments."""
+    """Raise TypeError if CuPy's function does not accept these arguments."""
     try:
         _signature(qualified).bind(*args, **kwargs)
     except TypeError as error:
@@ -70,9 +70,9 @@ def _signature(qualified):
 
 
 def results(qualified, dtypes):
-    """The dtypes that a ufunc computes for operands of some dtypes: those of the first loop that takes them.
+    """The result dtypes of a ufunc for operands of these dtypes: those of the first loop that accepts them.
 
-    None stands for an operand without a dtype. Raises TypeError, as CuPy does, where there is no such loop.
+    None means an operand without a dtype. Raises TypeError, like CuPy, if there is no such loop.
     """
     for inputs, outputs in _loops(qualified):
         if all(given is None or np.can_cast(given, taken) for given, taken in zip(dtypes, inputs, strict=True)):

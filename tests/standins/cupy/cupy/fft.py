@@ -1,4 +1,4 @@
-"""cupy.fft, made of numpy.fft."""
+"""cupy.fft, implemented by numpy.fft."""
 
 import numpy as np
 

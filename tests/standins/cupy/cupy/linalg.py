@@ -1,4 +1,4 @@
-"""cupy.linalg, made of numpy.linalg."""
+"""cupy.linalg, implemented by numpy.linalg."""
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -23,7 +23,7 @@ def solve(a, b):
 
 
 def eig(a):
-    """Always complex: cuSOLVER's geev has no other result."""
+    """The result is always complex, as that of cuSOLVER's geev."""
     values, vectors = _call(np.linalg.eig, a)
     kind = np.result_type(a.dtype, np.complex64)
     return values.astype(kind, copy=False), vectors.astype(kind, copy=False)

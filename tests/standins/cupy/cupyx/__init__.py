@@ -1,3 +1,3 @@
-"""The part of cupyx that holds sparse matrices."""
+"""The part of cupyx with sparse matrices."""
 
 from cupyx import scipy  # noqa: F401

@@ -1,4 +1,4 @@
-"""Dask arrays of sizes that are not computed: what cannot be done says so, in one voice, and names the way out."""
+"""Dask arrays of unknown sizes: unsupported calls raise one clear error, which says what to do instead."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ dask_array = pytest.importorskip("dask.array")
 
 
 def unknown(values, chunks=2):
-    """The values, behind a filter that keeps all of them."""
+    """A Dask array of unknown size: a boolean filter that keeps all of the values."""
     x = dask_array.from_array(np.asarray(values), chunks=chunks)
     return x[dask_array.ones(x.shape[0], chunks=x.chunks[0]) > 0]
 
@@ -52,7 +52,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("verb", CALLS)
-def test_unknown_sizes_are_named(verb):
+def test_error_of_unknown_sizes(verb):
     with pytest.raises(
         xo.Unsupported, match=r"sizes .* shape \(nan.* x\.compute_chunk_sizes\(\).* xo\.compute\(x\)"
     ) as error:
@@ -60,18 +60,18 @@ def test_unknown_sizes_are_named(verb):
     assert str(error.value).startswith(f"xo.{verb} ")
 
 
-def test_the_way_out_leads_out():
+def test_compute_chunk_sizes_makes_the_call_work():
     known = unknown(np.eye(4) * 2).compute_chunk_sizes()
     assert float(xo.compute(xo.linalg.det(known))) == pytest.approx(16)
 
 
-def test_other_errors_stay_themselves():
+def test_other_errors_are_unchanged():
     with pytest.raises(ValueError, match="mode must be"):
         xo.linalg.qr(dask_array.eye(4), mode="other")
     with pytest.raises(ValueError, match="do not fit"):
         xo.linalg.det(dask_array.ones((2, 3)))
 
 
-def test_what_needs_no_sizes_stays_lazy():
+def test_functions_without_sizes_stay_lazy():
     assert float(xo.compute(xo.sum(xo.exp(VECTOR - VECTOR)))) == 4
     assert xo.compute(xo.multiply(VECTOR, VECTOR)).tolist() == [0, 1, 4, 9]

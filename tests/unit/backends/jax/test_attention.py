@@ -1,4 +1,4 @@
-"""Attention on JAX: every transformation of every option, in bounded memory, and compiled once for each shape."""
+"""Attention on JAX: all transformations of all options, bounded memory, and one compilation per shape."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ each_option = pytest.mark.parametrize("name", OPTIONS)
 
 @pytest.fixture(params=["small"], autouse=True)
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The kernel with blocks that cut the small arrays of a test, and leave a smaller one over."""
+    """The kernel with blocks that are small enough to split a test's arrays, with a smaller last block."""
     if request.param == "small":
         monkeypatch.setattr(kernel, "ROWS", 16)
         monkeypatch.setattr(kernel, "SCORES", {"cpu": 160})
@@ -58,7 +58,7 @@ def native(*values: Any, dtype: str = "float32") -> list[Any]:
 @both
 @each_option
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_results_are_the_oracles(name: str, dtype: str) -> None:
+def test_results_equal_the_oracle(name: str, dtype: str) -> None:
     given = native(*arrays(), dtype=dtype)
     out, lse = xo.attention(*given, **OPTIONS[name], return_lse=True)
     expected = attention_oracle(*(np.asarray(x, "float64") for x in given), **OPTIONS[name])
@@ -86,7 +86,7 @@ def test_random_masks_and_biases_of_every_extent(seed: int) -> None:
     np.testing.assert_allclose(lse, expected[1], atol=5e-6)
 
 
-def test_band_numbers_may_be_traced_and_as_large_as_they_like() -> None:
+def test_band_limits_may_be_traced_and_arbitrarily_large() -> None:
     q, k, v = arrays()
     offset = jnp.asarray([-4, 11], jnp.int32)
     call = jax.jit(lambda o, *x: kernel.blocked(Attention(*x, 0.3, left=5, right=2, offset=o))[0])
@@ -116,7 +116,7 @@ def _loss(options: dict[str, Any]) -> Any:
 
 @pytest.mark.long_except(".*plain")
 @pytest.mark.parametrize("name", ["plain", "lengths", "together"])
-def test_gradients_and_tangents_are_finite_differences(name: str) -> None:
+def test_gradients_and_tangents_equal_finite_differences(name: str) -> None:
     with jax.enable_x64(True):
         given = native(*arrays(), dtype="float64")
         loss = _loss(OPTIONS[name])
@@ -132,7 +132,7 @@ def test_gradients_and_tangents_are_finite_differences(name: str) -> None:
         np.testing.assert_allclose(forward, slope, rtol=1e-6)
 
 
-def test_rubbish_beyond_the_lengths_reaches_neither_results_nor_gradients() -> None:
+def test_values_beyond_the_lengths_affect_neither_results_nor_gradients() -> None:
     q, k, v = arrays()
     options = {"q_lengths": [37, 20], "kv_lengths": [30, 0], "causal": "bottom_right"}
     clean = jax.value_and_grad(_loss(options), (0, 1, 2))(*native(q, k, v))
@@ -143,7 +143,7 @@ def test_rubbish_beyond_the_lengths_reaches_neither_results_nor_gradients() -> N
 
 
 @pytest.mark.parametrize("name", ["plain", "together"])
-def test_vmap_is_a_loop(name: str) -> None:
+def test_vmap_equals_a_loop(name: str) -> None:
     stack = [np.stack(parts) for parts in zip(*(arrays(seed=s) for s in range(3)), strict=True)]
     together = jax.vmap(lambda *x: xo.attention(*x, **OPTIONS[name]))(*native(*stack))
     for n in range(3):
@@ -169,7 +169,7 @@ def test_empty_and_tiny_sequences(lq: int, lk: int) -> None:
 
 @as_it_is
 @pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 256, "right": 0}], ids=["all", "causal", "window"])
-def test_memory_is_not_of_the_square(options: dict[str, int]) -> None:
+def test_memory_is_not_quadratic(options: dict[str, int]) -> None:
     extent = 8192
     like = jax.ShapeDtypeStruct((1, 1, extent, 64), "float32")
 
@@ -182,7 +182,7 @@ def test_memory_is_not_of_the_square(options: dict[str, int]) -> None:
 
 
 @as_it_is
-def test_a_mask_of_extent_one_is_not_spread_out() -> None:
+def test_a_mask_of_extent_one_is_not_expanded() -> None:
     like, mask = jax.ShapeDtypeStruct((1, 4, 4096, 8), "float32"), jax.ShapeDtypeStruct((1, 1, 1, 4096), "bool")
     compiled = jax.jit(lambda q, m: kernel.blocked(Attention(q, q, q, 0.3, mask=m))).lower(like, mask).compile()
     assert compiled.memory_analysis().temp_size_in_bytes < 4096**2

@@ -1,6 +1,6 @@
-"""cuDNN's attention in JAX: which calls it serves, every derivative of it, and what is lowered for which platform.
+"""cuDNN's attention in JAX: which calls it serves, its derivatives, and the program for each platform.
 
-Without a GPU the programs are lowered for one, not run; what runs is the blocks behind the same primitives.
+Without a GPU the programs are lowered for CUDA but not run. The tests run attention by blocks in the same primitives.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CUDNN = "__cudnn$fmhaSoftmax"
 
 
 class Gpu:
-    """A device of JAX, as far as the choice asks."""
+    """A JAX device with the attributes that the choice of a kernel reads."""
 
     platform = "gpu"
 
@@ -34,7 +34,7 @@ class Gpu:
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """JAX as on a machine with a GPU and cuDNN, as far as programs are made for it."""
+    """Let JAX lower programs as on a machine with a GPU and cuDNN."""
     from jax._src.cudnn import fused_attention_stablehlo as theirs
 
     monkeypatch.setattr(theirs, "check_cudnn_version", lambda: 91700)
@@ -51,12 +51,12 @@ def arrays(lq: int = 8, lk: int = 8, *, seed: int = 0, batch: int = 2, heads: in
 
 
 def of_platform(function: Any, *given: Any, platform: str = "cuda") -> str:
-    """The program in StableHLO, for a platform that need not be here."""
+    """The program in StableHLO, for a platform that this machine need not have."""
     return str(jax.jit(function).trace(*given).lower(lowering_platforms=(platform,)).as_text())
 
 
-def test_arrays_decide_and_tracers_leave_it_open(gpu: None) -> None:
-    """On a machine with a GPU, arrays on the CPU stay away from cuDNN; traced ones are judged when they are lowered."""
+def test_arrays_determine_the_platform_and_tracers_do_not(gpu: None) -> None:
+    """With a GPU present, arrays on the CPU are not served by cuDNN; traced arrays are decided during lowering."""
     q, k, v = arrays()
     assert "not cpu" in str(cudnn.cudnn_refusal(Call((Attention(q, k, v, 0.3),), {})))
     assert xo.explain("attention", q, k, v).chosen == "jax:blocked"
@@ -67,7 +67,7 @@ def test_arrays_decide_and_tracers_leave_it_open(gpu: None) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"causal": "top_left", "window": (3, 0)}], ids=str)
 def test_programs_are_lowered_for_their_platform(gpu: None, options: dict[str, Any]) -> None:
-    """cuDNN on CUDA, forward and backward, under vmap and a checkpoint too; nothing of it on the CPU."""
+    """On CUDA the program calls cuDNN, forward and backward, also under vmap and checkpoint; on the CPU it does not."""
 
     def attend(*x: Any) -> Any:
         return xo.attention(*x, **options)
@@ -120,8 +120,8 @@ DERIVATIVES: dict[str, Any] = {
     ("name", "compiled"),
     [*((name, False) for name in DERIVATIVES), *((name, True) for name in ("grad", "hessian", "vmap of grad"))],
 )
-def test_every_derivative_is_that_of_the_blocks(name: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """cuDNN's call has no rule for most of these; the primitives around it have."""
+def test_every_derivative_equals_that_of_the_blocks(name: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN's call has no rule for most of these transformations; the primitives around it have."""
 
     @jax.custom_vjp
     def without_other_rules(q: Any, k: Any, v: Any) -> Any:
@@ -150,13 +150,13 @@ def test_every_derivative_is_that_of_the_blocks(name: str, compiled: bool, monke
     ("said", "capability"), [("9.0", 9.0), ("10.3", 10.3), ("gfx942", 0.0), ("gfx90a:sramecc+", 0.0), (None, 0.0)]
 )
 def test_capabilities(said: str | None, capability: float) -> None:
-    """AMD's devices say something that is no number."""
+    """AMD's devices report a capability that is not a number."""
     assert cudnn._capability(SimpleNamespace(compute_capability=said)) == capability
     assert cudnn._capability(SimpleNamespace()) == 0.0
 
 
 def test_amds_devices_are_served_by_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judgement of one candidate does not fail the call."""
+    """A refusal by one candidate does not fail the call."""
     device = Gpu("rocm 60300", "gfx942")
     monkeypatch.setattr(cudnn, "_natives", lambda: [*jax.devices("cpu"), device])
     monkeypatch.setattr(cudnn, "is_lazy", lambda x: True)
@@ -164,9 +164,11 @@ def test_amds_devices_are_served_by_the_blocks(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_block_sizes_are_those_of_the_arrays_platform(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the default platform nothing is asked; where the platform is open, the program holds both."""
+    """The default platform is not used; if the platform is unknown, the program contains both block sizes."""
     x = Attention(*arrays(), 0.3)
-    monkeypatch.setattr(jax, "default_backend", lambda: pytest.fail("the default platform says nothing of an array"))
+    monkeypatch.setattr(
+        jax, "default_backend", lambda: pytest.fail("the default platform need not be that of an array")
+    )
     assert blocks._platform(x.q) == "cpu"
     blocks.blocked(x)
     monkeypatch.setattr(blocks.jax.extend.backend, "backends", lambda: {"cpu": None, "cuda": None})
@@ -178,7 +180,7 @@ def test_block_sizes_are_those_of_the_arrays_platform(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
 @pytest.mark.parametrize("options", [{}, {"right": 0, "softcap": 2.0}, {"left": 9}], ids=str)
 def test_blocks_of_accelerators_keep_operands_in_half_precision(dtype: str, options: dict[str, Any]) -> None:
-    """Sums are in single precision; here on the CPU, which can do it as well."""
+    """Sums are in single precision, which the CPU supports too."""
     q, k, v = (x.astype(dtype) for x in arrays(37, 37))
     a = Attention(q, k, v, 0.3, **options)
     out, lse = blocks._attended(a, "cuda")
@@ -197,12 +199,12 @@ def test_blocks_of_accelerators_keep_operands_in_half_precision(dtype: str, opti
 
 
 def plain(**changes: Any) -> Call:
-    """A call that cuDNN serves, but for the changes."""
+    """A call that cuDNN serves, except for the changes."""
     x = jnp.zeros((1, 2, 8, 64), "bfloat16")
     return Call((Attention(x, x, x, 0.125)._replace(**changes),), {})
 
 
-def test_cudnn_stays_away_from_other_devices() -> None:
+def test_cudnn_refuses_other_devices() -> None:
     assert "not cpu" in str(cudnn.cudnn_refusal(plain()))
 
 
@@ -216,11 +218,11 @@ def test_cudnn_stays_away_from_other_devices() -> None:
         ({"left": 3}, "causal"),
         ({"right": 0, "offset": 1}, "top left"),
         ({"right": 0, "offset": jnp.zeros(1, "int32")}, "top left"),
-        ({"left": 3, "right": 0, "q": jnp.zeros((1, 2, 12, 64), "bfloat16")}, "without keys"),
+        ({"left": 3, "right": 0, "q": jnp.zeros((1, 2, 12, 64), "bfloat16")}, "no keys"),
         ({"q": jnp.zeros((1, 2, 8, 64), "float32")}, "float32"),
         ({"q": jnp.zeros((1, 2, 0, 64), "bfloat16")}, "empty"),
         ({"q": jnp.zeros((1, 2, 8, 20), "bfloat16")}, "multiple of 8"),
-        ({"v": jnp.zeros((1, 2, 8, 32), "bfloat16")}, "one size"),
+        ({"v": jnp.zeros((1, 2, 8, 32), "bfloat16")}, "equal head sizes"),
         ({"softcap": 1.0}, "softcap"),
         ({"mask": jnp.ones((1, 1, 8, 8), bool)}, "mask"),
         ({"bias": jnp.ones((1, 1, 8, 8))}, "bias"),
@@ -228,20 +230,20 @@ def test_cudnn_stays_away_from_other_devices() -> None:
         ({"return_lse": True}, "logsumexp"),
     ],
 )
-def test_cudnn_serves_only_what_it_gives_rightly(
+def test_cudnn_refuses_calls_that_it_would_compute_wrongly(
     changes: dict[str, Any], reason: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cudnn, "_places", lambda a: ({"cuda"}, 9.0))
+    monkeypatch.setattr(cudnn, "_device_kinds", lambda a: ({"cuda"}, 9.0))
     refusal = cudnn.cudnn_refusal(plain(**changes))
     assert refusal is None if reason is None else reason in str(refusal)
 
 
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"causal": "top_left", "window": (3, 0)}], ids=str)
 def test_on_this_gpu(options: dict[str, Any]) -> None:
-    """cuDNN serves, and its values, gradients and other derivatives are those of the definition and of the blocks."""
+    """cuDNN serves, and its values and derivatives equal those of the definition and of attention by blocks."""
     device = next((d for d in cudnn._natives() if cudnn._kind(d) == "cuda"), None)
     if device is None:
-        pytest.skip("JAX sees no CUDA device")
+        pytest.skip("JAX has no CUDA device")
     given = [jax.device_put(jnp.tile(x, (1, 1, 16, 8)), device) for x in arrays()]
     assert xo.explain("attention", *given, **options).chosen == "jax:cudnn"
     want = attention_oracle(*(np.asarray(x, "float64") for x in given), **options)[0]

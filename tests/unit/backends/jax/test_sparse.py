@@ -1,4 +1,4 @@
-"""Sparse matrices on JAX: concrete calls, traced ones, gradients, and padding. The oracle is dense NumPy."""
+"""Sparse matrices on JAX: concrete and traced calls, gradients, and padding, compared with dense NumPy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ each_format = pytest.mark.parametrize("format", FORMATS)
 
 
 def matrix(rows: int = 5, columns: int = 7, *, seed: int = 0, dtype: str = "float32") -> np.ndarray[Any, Any]:
-    """Small whole numbers, exact in every dtype, of which more than half are zero; a row and a column hold none."""
+    """Small integers, exact in every dtype, more than half of them zero, with an empty row and an empty column."""
     random = np.random.default_rng(seed)
     x = random.integers(-4, 5, (rows, columns)) * (random.random((rows, columns)) < 0.6)
     x[rows // 2 : rows // 2 + 1], x[:, 1:2] = 0, 0
@@ -29,7 +29,7 @@ def matrix(rows: int = 5, columns: int = 7, *, seed: int = 0, dtype: str = "floa
 
 
 def scattered(x: Any, *, extra: int = 0) -> Any:
-    """A BCOO with each entry in two halves, in random order, and padding between them."""
+    """A BCOO with each entry split in two, in random order, with padding between them."""
     random = np.random.default_rng(1)
     places = np.argwhere(x)
     places = np.concatenate([places, places, np.full((extra, 2), x.shape)])
@@ -43,7 +43,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "csr": lambda: BCSR.fromdense(jnp.asarray(matrix())),
     "padded coo": lambda: BCOO.fromdense(jnp.asarray(matrix()), nse=33),
     "padded csr": lambda: BCSR.fromdense(jnp.asarray(matrix()), nse=33),
-    "in disorder": lambda: scattered(matrix(), extra=4),
+    "unsorted": lambda: scattered(matrix(), extra=4),
     "no entries": lambda: BCSR.fromdense(jnp.zeros((5, 7), "float32")),
     "no rows": lambda: xo.sparse.from_dense(jnp.zeros((0, 7), "float32"), "coo", nnz_max=2),
     "no columns": lambda: xo.sparse.from_dense(jnp.zeros((5, 0), "float32"), nnz_max=2),
@@ -51,11 +51,11 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 
 SORTED = ("add", "multiply", "matmul sparse", "sddmm", "csr")
-"""The verbs whose containers are in order while tracing, too."""
+"""The operations whose containers are sorted, also while tracing."""
 
 
 def dense(x: Any) -> np.ndarray[Any, Any]:
-    """What a container stands for, added up entry by entry; an array as it is."""
+    """The dense array of a container, summed entry by entry; an array unchanged."""
     if not companion.holds(x):
         return np.asarray(x)
     p = companion.parts(x)
@@ -68,16 +68,16 @@ def dense(x: Any) -> np.ndarray[Any, Any]:
 
 
 def verbs(s: Any, x: Any, y: Any) -> dict[str, Any]:
-    """What every verb gives of s (m, n), x (n, 3) and y (3, m)."""
-    turned = xo.sparse.transpose(s)
+    """The result of every operation on s (m, n), x (n, 3) and y (3, m)."""
+    transposed = xo.sparse.transpose(s)
     return {
         "to_dense": xo.sparse.to_dense(s),
         "matmul": xo.matmul(s, x),
         "matmul vector": xo.matmul(s, x[:, 0]),
         "matmul from the left": xo.matmul(y, s),
         "matmul vector from the left": xo.matmul(y[0], s),
-        "matmul sparse": xo.matmul(s, turned),
-        "transpose": turned,
+        "matmul sparse": xo.matmul(s, transposed),
+        "transpose": transposed,
         "add": xo.sparse.add(s, xo.sparse.multiply(s, -0.5)),
         "multiply": xo.sparse.multiply(s, s),
         "multiply number": xo.sparse.multiply(2.5, s),
@@ -93,7 +93,7 @@ def verbs(s: Any, x: Any, y: Any) -> dict[str, Any]:
 
 
 def expected(s: Any, x: Any, y: Any, places: Any) -> dict[str, Any]:
-    """The same of dense arrays."""
+    """The same results for dense arrays."""
     return {
         "to_dense": s,
         "matmul": s @ x,
@@ -120,7 +120,7 @@ def expected(s: Any, x: Any, y: Any, places: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "traced"), [(kind, traced) for kind in KINDS for traced in (False, True) if not traced or " " in kind]
 )
-def test_every_verb_is_that_of_dense_arrays(kind: str, traced: bool) -> None:
+def test_every_operation_equals_that_of_dense_arrays(kind: str, traced: bool) -> None:
     s = KINDS[kind]()
     random = np.random.default_rng(2)
     x, y = (random.standard_normal(shape).astype("float32") for shape in ((s.shape[1], 3), (3, s.shape[0])))
@@ -165,7 +165,7 @@ def test_dtypes(format: str, dtype: str) -> None:
         np.testing.assert_array_equal(np.asarray(by_rows).astype("complex128"), total)
 
 
-def test_bools_are_joined_by_or() -> None:
+def test_bools_are_combined_by_or() -> None:
     places = jnp.asarray([[0, 1], [0, 1], [1, 0]], "int32")
     s = BCOO((jnp.asarray([True, True, False]), places), shape=(2, 2))
     for wrapped in (lambda f: f, jax.jit):
@@ -183,11 +183,11 @@ def test_dtypes_are_promoted_as_jax_does() -> None:
     np.testing.assert_array_equal(dense(xo.sparse.multiply(s, 0.5)), matrix() * 0.5)
 
 
-def test_what_is_not_finite_stays_where_it_is() -> None:
+def test_non_finite_values_affect_only_their_own_results() -> None:
     x = matrix()
     x[0, 0], x[4, 6], x[3, 0] = np.nan, np.inf, -np.inf
     other = np.ones((7, 2), "float32")
-    other[1] = np.nan  # which no entry meets
+    other[1] = np.nan  # which matches no entry
     with np.errstate(invalid="ignore"):
         product = np.where(x != 0, x, 0) @ np.where(np.isnan(other), 0, other)
     for format in FORMATS:
@@ -202,7 +202,7 @@ def test_what_is_not_finite_stays_where_it_is() -> None:
             np.testing.assert_array_equal(wrapped(lambda s: xo.sparse.sum(s, axis=0))(s)[1:], x.sum(axis=0)[1:])
 
 
-def test_padding_is_seen_by_nobody_else() -> None:
+def test_padding_is_not_visible_to_other_libraries() -> None:
     for s in (KINDS["padded coo"](), KINDS["padded csr"]()):
         xo.sparse.validate(s)
         over = xo.convert(s, "numpy")
@@ -219,7 +219,7 @@ def test_padding_is_seen_by_nobody_else() -> None:
     assert not jax.jit(xo.matmul)(inside, jnp.ones(7)).any()
 
 
-def test_containers_that_are_not_served_tell_the_way_out() -> None:
+def test_refusals_of_unsupported_containers() -> None:
     batched = BCOO.fromdense(jnp.ones((2, 3, 4)), n_batch=1)
     blocks = BCOO.fromdense(jnp.ones((3, 4)), n_dense=1)
     for s in (batched, blocks):
@@ -256,7 +256,7 @@ def test_parts_are_those_of_the_container() -> None:
 
 
 def _losses(format: str) -> tuple[Any, Any, tuple[Any, ...]]:
-    """A loss of what the verbs give, one of the same of dense arrays, and where both are taken, in double precision."""
+    """A loss of the operations, the same loss of dense arrays, and the arguments of both, in double precision."""
     random = np.random.default_rng(3)
     s = xo.sparse.from_dense(jnp.asarray(matrix(dtype="float64")), format, nnz_max=20)
     p = xo.sparse.parts(s)
@@ -325,7 +325,7 @@ def test_containers_pass_through_transformations(format: str) -> None:
     np.testing.assert_allclose(grad.data, right[matrix() != 0], rtol=1e-4, atol=1e-4)
 
 
-def test_sampled_products_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_products_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "SAMPLED", 12)
     programs.sddmm.clear_cache()
     random = np.random.default_rng(5)
@@ -339,7 +339,7 @@ def test_sampled_products_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestCusparse:
-    """What decides that cuSPARSE multiplies, with CPU devices that pass for GPUs; JAX's CPU kernels stand in for it."""
+    """When cuSPARSE is chosen. CPU devices pose as GPUs, and JAX's CPU kernels replace cuSPARSE."""
 
     @pytest.fixture
     def on_cuda(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +350,7 @@ class TestCusparse:
     def refusal(a: Any, b: Any) -> str:
         return xo.explain("matmul", a, b).candidates[0].reason
 
-    def test_not_elsewhere(self) -> None:
+    def test_refused_on_other_devices(self) -> None:
         s, x = BCSR.fromdense(jnp.asarray(matrix())), jnp.ones((7, 3), "float32")
         assert self.refusal(s, x) == "the values are not on a CUDA device"
         assert xo.explain("matmul", s, x).chosen == "jax:host"
@@ -366,7 +366,7 @@ class TestCusparse:
                 np.testing.assert_array_equal(got, want)
                 assert got.dtype == dtype
 
-    def test_rows_in_disorder(self, on_cuda: None) -> None:
+    def test_unsorted_rows(self, on_cuda: None) -> None:
         indptr, indices = (jnp.asarray(x, "int32") for x in ([0, 3, 4], [2, 0, 2, 1]))
         s = BCSR((jnp.asarray([1.0, 2, 3, 4]), indices, indptr), shape=(2, 3))
         assert xo.explain("matmul", s, jnp.eye(3)).chosen == "jax:cusparse"
@@ -375,17 +375,17 @@ class TestCusparse:
 
     def test_refusals(self, on_cuda: None) -> None:
         s, x = KINDS["csr"](), jnp.ones((7, 3), "float32")
-        assert self.refusal(s, BCSR.fromdense(x)) == "it multiplies by dense arrays"
-        assert "rows one after the other" in self.refusal(scattered(matrix()), x)
+        assert self.refusal(s, BCSR.fromdense(x)) == "it multiplies a container by a dense array, not two containers"
+        assert "sorted by row" in self.refusal(scattered(matrix()), x)
         assert "not float16" in self.refusal(BCSR.fromdense(jnp.ones((5, 7), "float16")), x.astype("float16"))
         wide = BCSR(
             (s.data, s.indices.astype("int16"), s.indptr), shape=s.shape, indices_sorted=True, unique_indices=True
         )
-        assert self.refusal(wide, x) == "it takes int32 indices, not int16"
-        assert "no empty matrices" in self.refusal(s, x[:, :0])
-        assert "no empty matrices" in self.refusal(KINDS["no entries"](), x)
+        assert self.refusal(wide, x) == "it supports int32 indices, not int16"
+        assert "empty matrices" in self.refusal(s, x[:, :0])
+        assert "empty matrices" in self.refusal(KINDS["no entries"](), x)
 
-    def test_traced_products_are_those_of_jax(self, on_cuda: None) -> None:
+    def test_traced_products_use_jax(self, on_cuda: None) -> None:
         s, x = KINDS["csr"](), jnp.ones((4, 7, 3))
         got = jax.vmap(lambda b: xo.matmul(s, b))(x)
         np.testing.assert_array_equal(got, matrix() @ np.ones((4, 7, 3)))

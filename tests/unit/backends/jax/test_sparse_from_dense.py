@@ -1,4 +1,4 @@
-"""From dense arrays of JAX to its sparse containers, with room for so many entries as are asked for."""
+"""from_dense on JAX, with the number of entries that ``nnz_max`` requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ X = np.asarray([[0, 2, 0, -3, 1], [0, 0, 0, 0, 0], [-1, 0, 4, 0, -2], [2, 0, 0, 
 MASK = np.arange(20).reshape(4, 5) % 3 == 0
 
 RULES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    # what is asked for, and the same said of NumPy
+    # the condition for from_dense, and the same condition in NumPy
     "not zero": (None, lambda x: x != 0),
     "relu": ("relu", lambda x: x > 0),
     "beyond": (2, lambda x: np.abs(x.astype("float64")) > 2),
@@ -70,7 +70,7 @@ def test_from_dense_counts_its_entries(format: str) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"nnz_max": 40}], ids=["exact", "padded"])
-def test_indices_are_as_wide_as_asked_or_refused(options: dict[str, Any]) -> None:
+def test_indices_have_the_requested_width_or_are_refused(options: dict[str, Any]) -> None:
     x = jnp.asarray(X)
     assert xo.sparse.from_dense(x, "coo", **options).indices.dtype == "int32"
     with jax.enable_x64(False), pytest.raises(Unsupported, match="64-bit types are off"):
@@ -82,11 +82,11 @@ def test_indices_are_as_wide_as_asked_or_refused(options: dict[str, Any]) -> Non
         np.testing.assert_array_equal(jax.jit(xo.matmul)(s, jnp.ones((5, 2))), X @ np.ones((5, 2)))
 
 
-def test_wide_indices_come_over_narrowed_only_where_all_extents_fit() -> None:
+def test_wide_indices_are_narrowed_only_if_all_extents_fit() -> None:
     arrays = np.asarray([[0], [1]]), np.ones(1, "float32")
     with jax.enable_x64(False):
         assert xo.convert(xo.sparse.from_dense(X, index_dtype="int64"), "jax").indices.dtype == np.int32
-        with pytest.raises(xo.Unsupported, match="no indices that are wide enough"):
+        with pytest.raises(xo.Unsupported, match="no index dtype that is wide enough"):
             xo.convert(xo.sparse.from_parts("coo", *arrays, shape=(2**31, 2)), "jax")
 
 

@@ -1,4 +1,4 @@
-"""What the NumPy backend adds to NumPy: it refuses what is no number, knows ml_dtypes, and casts by one rule."""
+"""What the NumPy backend adds to NumPy: non-numeric dtypes are refused, ml_dtypes are supported, casts are checked."""
 
 import re
 
@@ -40,7 +40,7 @@ FUNCTIONS = xo.backend("numpy").functions
 
 
 def places():
-    """Every place of every function that takes arrays, but of elementwise ufuncs and of what creates."""
+    """Every array argument of every function, except elementwise ufuncs and creation functions."""
     for verb in (*SURFACE, "einsum"):
         function = FUNCTIONS[verb]
         elementwise = isinstance(function, np.ufunc) and function.signature is None
@@ -52,7 +52,7 @@ def places():
 
 
 def call(verb, place, bad):
-    """A call that gives the bad array at one place, and good arguments at the others that must be given."""
+    """Call the function with the bad array as one argument, and valid values for the other required arguments."""
     args, kwargs = [], {}
     for name, p in signature(verb).parameters.items():
         if name in SEQUENCES:
@@ -69,12 +69,12 @@ def call(verb, place, bad):
 
 @pytest.mark.parametrize("bad", list(BAD.values()), ids=list(BAD))
 @pytest.mark.parametrize(("verb", "place"), list(places()))
-def test_what_is_no_number_is_refused_in_every_place(verb, place, bad):
+def test_non_numeric_arrays_are_refused_as_every_argument(verb, place, bad):
     with pytest.raises(xo.Unsupported, match=rf"xo\.{re.escape(verb)}: .*Instead: "):
         call(verb, place, bad)
 
 
-def test_the_places_are_many():
+def test_the_list_of_arguments_is_long():
     found = set(places())
     assert {("where", "x2"), ("searchsorted", "sorter"), ("diff", "append"), ("clip", "max"), ("vecdot", "x2")} <= found
     assert {("linalg.solve", "x2"), ("fft.fft", "x"), ("concat", "arrays"), ("sum", "x"), ("matmul", "x2")} <= found
@@ -127,7 +127,7 @@ def test_ml_dtypes_as_dtypes(name, library):
         assert type(limits.max) is float
         for scalar in (True, 1, 1.0):
             assert xo.result_type(item, scalar) == x.dtype
-        if name == "bfloat16":  # JAX promotes no float8
+        if name == "bfloat16":  # JAX does not promote float8
             assert xo.result_type(item, 1j) == np.complex64
 
 
@@ -202,7 +202,7 @@ def test_clip_of_floats(library):
 
 
 @pytest.mark.parametrize("library", ["numpy", "jax", "dask"])
-def test_no_member_beyond_the_dtype(library):
+def test_isin_of_an_integer_beyond_the_dtype(library):
     pytest.importorskip(library)
     x = xo.asarray([44, 1], dtype="int8", backend=library)
     assert np.asarray(xo.isin(x, 300)).tolist() == [False, False]
@@ -212,7 +212,7 @@ def test_no_member_beyond_the_dtype(library):
     assert np.asarray(xo.isin(300, x)).shape == ()
 
 
-def test_reshape_of_jax_heeds_copy():
+def test_reshape_of_jax_respects_copy():
     pytest.importorskip("jax")
     x = xo.asarray([[1, 2], [3, 4]], backend="jax")
     with pytest.raises(ValueError, match=r"Instead: copy=None"):

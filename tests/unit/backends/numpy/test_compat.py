@@ -1,4 +1,4 @@
-"""What is mended of older NumPy, held against the newer one that runs the tests."""
+"""The patches for older NumPy versions, compared with the newer version that runs the tests."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NEW_ENOUGH = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 STRIDED = np.arange(14 * 72, dtype=np.uint8).reshape(14, 72)[::2, ::3]
 
 
-@pytest.mark.skipif(not NEW_ENOUGH, reason="this NumPy needs mending")
-def test_newer_numpy_is_offered_as_it_is():
+@pytest.mark.skipif(not NEW_ENOUGH, reason="this NumPy version needs the patches")
+def test_newer_numpy_has_no_patches():
     assert old.PATCHES == {}
 
 
 @pytest.mark.parametrize("name", old._COMPARISONS)
 @pytest.mark.parametrize("number", [-1, 0, 200, 256, 10**20])
 @pytest.mark.parametrize("x", [STRIDED, STRIDED.T, STRIDED[::-1], np.ascontiguousarray(STRIDED), np.uint8(3)])
-def test_comparisons_get_no_view_with_gaps_beside_a_python_integer(name, number, x):
+def test_comparisons_with_a_python_integer_get_a_contiguous_array(name, number, x):
     seen = []
 
     def compare(x1, x2):

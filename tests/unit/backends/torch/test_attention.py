@@ -1,4 +1,4 @@
-"""PyTorch's kernels of attention: which one serves what, and that each keeps to the definition and to its memory."""
+"""PyTorch's attention kernels: which one serves a call, and that each is correct and keeps its memory bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
 
 
 def qkv(
@@ -54,7 +54,7 @@ LONG: dict[str, dict[str, Any]] = {
     "queries without keys": {"causal": -30},
     "window of both sides": {"window": (70, 40), "causal": 5},
     "window of the past": {"window": (100, None), "causal": "bottom_right"},
-    "keys out of sight": {"window": (3, 3), "causal": 5000},
+    "no visible keys": {"window": (3, 3), "causal": 5000},
     "mask of keys": {"mask": flags(3, 1, 1, 900)},
     "mask of rows": {"mask": flags(700, 1), "causal": "bottom_right"},
     "mask of heads": {"mask": flags(1, 4, 700, 900)},
@@ -86,7 +86,7 @@ def test_values_of_many_blocks(name: str, kernel: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 4e-6), ("float16", 4e-3), ("bfloat16", 3e-2)])
 @pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
 def test_values_of_other_dtypes(dtype: str, tolerance: float, kernel: str) -> None:
-    """Masks go with each of them."""
+    """Each of them is tested with masks."""
     arrays = [x.to(getattr(torch, dtype)) for x in qkv(33, 70)]
     for options in (
         {},
@@ -111,20 +111,20 @@ DECODE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", DECODE)
 @pytest.mark.parametrize("threads", [1, 64])
 def test_one_query(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step of decoding: heads that share keys stand as queries where that leaves enough to do for every thread."""
+    """A decoding step: heads that share keys are treated as queries if enough work remains for every thread."""
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     check(*qkv(1, 50), **DECODE[name], implementation="torch:sdpa-flash")
 
 
 def test_logsumexp_without_keys_is_writable() -> None:
-    """Every row has its own."""
+    """Every row has its own logsumexp."""
     _, lse = KERNELS["blocked"][0](Attention(*qkv(5, 0), 0.3, return_lse=True))
     assert (lse.add_(1) == -math.inf).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"softcap": 2.0}], ids=str)
 def test_no_rows_with_lengths(options: dict[str, Any]) -> None:
-    """A batch of 0 has 0 lengths."""
+    """A batch of size 0 has 0 lengths."""
     q, k, v = (x[:0] for x in qkv())
     none = torch.zeros(0, dtype=torch.int64)
     out, lse = xo.attention(q, k, v, q_lengths=none, kv_lengths=none, return_lse=True, **options)
@@ -133,7 +133,7 @@ def test_no_rows_with_lengths(options: dict[str, Any]) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")  # PyTorch's own
 def test_traced_lengths_are_not_constants() -> None:
-    """torch.jit.trace keeps the lengths as arguments."""
+    """torch.jit.trace keeps the lengths as arguments, not as constants."""
     q, k, v = qkv()
 
     def attend(lengths: Any) -> Any:
@@ -146,7 +146,7 @@ def test_traced_lengths_are_not_constants() -> None:
 
 @pytest.mark.parametrize("options", [{"causal": "top_left"}, {"causal": "top_left", "window": (9, 0)}], ids=str)
 def test_compiled_for_all_shapes(options: dict[str, Any]) -> None:
-    """One graph, in which head size, and so the scale, and lengths are symbols."""
+    """One graph, in which the head size, the scale and the lengths are symbolic."""
     torch._dynamo.reset()
     attend = torch.compile(partial(xo.attention, **options), backend="aot_eager", dynamic=True, fullgraph=True)
     for sizes in ((8, 8), (12, 12)):
@@ -162,11 +162,11 @@ def call(device: str = "cpu", dtype: Any = torch.float32, like: Any = (5, 7), **
 
 
 def chosen(call: Call) -> str:
-    return next(name for name, (_, can) in KERNELS.items() if can(call) is None)
+    return next(name for name, (_, refuses) in KERNELS.items() if refuses(call) is None)
 
 
 def test_choice_on_the_cpu() -> None:
-    """Flash attention wherever it can."""
+    """Flash attention is chosen if it supports the call."""
     grad = {"return_lse": True}
     assert chosen(call()) == chosen(call(right=0, left=3, mask=flags(5, 7)[None, None])) == "sdpa-flash"
     assert chosen(call(kv_lengths=torch.tensor([3, 4]))) == chosen(call(**grad)) == "sdpa-flash"
@@ -184,7 +184,7 @@ def test_choice_on_the_cpu() -> None:
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("options", [{}, {"softcap": 3.0, "causal": "bottom_right"}], ids=str)
 def test_fake_tensors(device: str, options: dict[str, Any]) -> None:
-    """The verb tells shape, dtype and device without values, on a machine without a GPU too."""
+    """Fake tensors give shape, dtype and device without values, also on a machine without a GPU."""
     with FakeTensorMode():
         q, k, v = (torch.empty(x.shape, device=device) for x in qkv(sizes=(8, 6)))
         lengths = torch.empty(2, dtype=torch.int64, device=device)
@@ -194,7 +194,7 @@ def test_fake_tensors(device: str, options: dict[str, Any]) -> None:
 
 
 class Largest(TorchDispatchMode):  # type: ignore[misc]
-    """Remembers how many items the largest result of any operation has."""
+    """Records the number of items of the largest result of any operation."""
 
     items = 0
 
@@ -209,7 +209,7 @@ class Largest(TorchDispatchMode):  # type: ignore[misc]
 @pytest.mark.long_except("plain|window|lengths")
 @pytest.mark.parametrize("name", [name for name in LONG if "mask of heads" not in name])
 def test_no_matrix_of_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing has as many items as a quarter of the scores of one head, forward and backward."""
+    """No result, forward or backward, is as large as a quarter of the scores of one head."""
     from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
 
     monkeypatch.setattr(blocks, "SCORES", 1 << 16)
@@ -226,10 +226,10 @@ def test_no_matrix_of_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("name", ["k", "v", "mask", "bias"])
 def test_tensors_of_several_devices(name):
-    """PyTorch's own kernel would read memory that is not there."""
+    """PyTorch's own kernel would read memory out of bounds."""
     arrays = {"q": torch.ones(1, 2, 4, 8), "k": torch.ones(1, 2, 4, 8), "v": torch.ones(1, 2, 4, 8)}
     arrays |= {"mask": torch.ones(4, 4, dtype=torch.bool), "bias": torch.ones(4, 4)}
     arrays[name] = arrays[name].to("meta")
     q, k, v = (arrays.pop(each) for each in "qkv")
-    with pytest.raises(ValueError, match=rf"{name} lies on meta, and q on cpu\. Instead: xo\.to_device"):
+    with pytest.raises(ValueError, match=rf"{name} is on meta, and q on cpu\. Instead: xo\.to_device"):
         xo.attention(q, k, v, **arrays)

@@ -1,4 +1,4 @@
-"""Which tensors fused kernels of attention can read: what is judged is the address of the values, and their strides."""
+"""Which tensors fused attention kernels can read: the address of the values and their strides decide."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALF = torch.float16
 
 
 def odd(shape: tuple[int, ...], *, offset: int = 0, row: int | None = None) -> Any:
-    """A tensor whose first value is so many items from a multiple of 16 bytes, in rows of so many items."""
+    """A tensor that starts ``offset`` items after a multiple of 16 bytes, with a row stride of ``row`` items."""
     *outer, size = shape
     row = size if row is None else row
     items = math.prod(outer) * row + 64
@@ -27,7 +27,7 @@ def odd(shape: tuple[int, ...], *, offset: int = 0, row: int | None = None) -> A
 
 
 ALIGNMENTS = {
-    "as it is made": ({}, True),
+    "aligned": ({}, True),
     "8 items on": ({"offset": 8}, True),
     "1 item on": ({"offset": 1}, False),
     "4 items on": ({"offset": 4}, False),
@@ -39,14 +39,14 @@ ALIGNMENTS = {
 
 @pytest.mark.parametrize("name", ALIGNMENTS)
 def test_alignment_of_addresses_and_rows(name: str) -> None:
-    """Judged by the address of the values, and not by their place in a storage that may be another library's view."""
+    """The address of the values decides, not their storage offset: a storage may be a view of other memory."""
     options, expected = ALIGNMENTS[name]
     x = odd((1, 2, 5, 64), **options)
     assert alignment.is_aligned(x) is expected
     imported = torch.from_dlpack(x.numpy())
     assert (imported.storage_offset(), alignment.is_aligned(imported)) == (0, expected)
     with FlopCounterMode(display=False):
-        assert alignment.is_aligned(imported) is expected, "a mode of dispatch does not hide the address"
+        assert alignment.is_aligned(imported) is expected, "the address is also known in a dispatch mode"
     made = alignment.aligned(imported)
     assert (made is imported) is expected
     assert made.data_ptr() % 16 == 0
@@ -54,11 +54,11 @@ def test_alignment_of_addresses_and_rows(name: str) -> None:
 
 
 def test_alignment_of_other_axes() -> None:
-    """Values next to each other; axes of one item may have any step."""
+    """The last axis must be contiguous; axes of length 1 may have any stride."""
     x = torch.zeros(2, 64, 5, 64, dtype=HALF)
     assert not alignment.is_aligned(x.mT[..., :8])
     assert alignment.is_aligned(x.transpose(1, 2))
-    assert alignment.is_aligned(odd((1, 1, 1, 64), row=65)), "one row has no next one"
+    assert alignment.is_aligned(odd((1, 1, 1, 64), row=65)), "a single row has no row stride"
     with FakeTensorMode() as mode:
         fake = mode.from_tensor(torch.zeros(2, 8, 5, 72, dtype=HALF))
         assert alignment.is_aligned(fake[..., 8:])

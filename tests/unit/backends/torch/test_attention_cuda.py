@@ -1,4 +1,4 @@
-"""PyTorch's kernels of attention on CUDA: which one is chosen for what; where there is no GPU, tensors are fake."""
+"""PyTorch's attention kernels on CUDA: which kernel is chosen. Without a GPU the tensors are fake."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from xarrayops_backends.torch import (  # noqa: E402
 
 pytestmark = pytest.mark.device
 
-KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
 HALF = torch.float16
 
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a GPU says of itself, while tensors are fake."""
+    """The properties that a GPU reports, while tensors are fake."""
     says: dict[str, Any] = {"major": 9, "cudnn": 92000}
     monkeypatch.setattr(fake_tensor, "init_gpu_context", lambda device: None)  # some versions make a real tensor there
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -46,7 +46,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed in one test is not remembered in the next; the flash-attn package has tests of its own."""
+    """Forget recorded failures between tests. The flash-attn package has tests of its own."""
     monkeypatch.setattr(candidates, "_failures", {})
     monkeypatch.setattr(package, "package", lambda major: "it is left out")
 
@@ -60,12 +60,12 @@ def call(lq: int = 64, lk: int = 64, *, heads: tuple[int, int] = (8, 8), size: i
     return Call((Attention(q, k, v, 0.125)._replace(**options),), {})
 
 
-def chosen(asked: Call) -> str:
-    return next(name for name, (_, can) in KERNELS.items() if can(asked) is None)
+def chosen(case: Call) -> str:
+    return next(name for name, (_, refuses) in KERNELS.items() if refuses(case) is None)
 
 
-def refusal(kernel: str, asked: Call) -> str:
-    return KERNELS[f"sdpa-{kernel}"][1](asked) or ""
+def refusal(kernel: str, case: Call) -> str:
+    return KERNELS[f"sdpa-{kernel}"][1](case) or ""
 
 
 def of_gpu(*shape: int, dtype: Any = torch.bool) -> Any:
@@ -73,7 +73,7 @@ def of_gpu(*shape: int, dtype: Any = torch.bool) -> Any:
 
 
 def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
-    """cuDNN where it is right and the fastest, then flash, then what takes masks and single precision."""
+    """cuDNN if it is correct and the fastest, then flash, then kernels that support masks and single precision."""
     with FakeTensorMode():
         lengths = of_gpu(2, dtype=torch.int32)
         from_below = {"offset": of_gpu(2, dtype=torch.int32), "right": 0, "bottom_right": True, "kv_lengths": lengths}
@@ -98,7 +98,7 @@ def test_choice_on_cuda(gpu: dict[str, Any]) -> None:
 
 
 def test_no_large_masks(gpu: dict[str, Any]) -> None:
-    """A band that only a mask could say is cut into blocks where the mask would be large."""
+    """A band that needs a mask is computed by blocks if the mask would be large."""
     with FakeTensorMode():
         wide: dict[str, Any] = {"left": 2, "right": 0, "dtype": torch.float32}
         assert chosen(call(**wide)) == "sdpa-efficient"
@@ -107,7 +107,7 @@ def test_no_large_masks(gpu: dict[str, Any]) -> None:
 
 
 def test_one_value_for_all_keys(gpu: dict[str, Any]) -> None:
-    """A mask of a value for each query is made into one of a value for each key, and counted so."""
+    """A mask with one value per query is expanded to all keys, and its size is counted after that."""
     with FakeTensorMode():
         for name, dtype in (("mask", torch.bool), ("bias", HALF)):
             values = of_gpu(2, 8, 1024, 1, dtype=dtype)
@@ -117,7 +117,7 @@ def test_one_value_for_all_keys(gpu: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kernel", ["cudnn", "efficient"])
 def test_lengths_on_the_cpu(kernel: str, gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lengths that lie where they can be read are brought to the queries."""
+    """Lengths on the CPU are copied to the device of the queries."""
     seen = []
 
     def look(q: Any, k: Any, v: Any, added: Any, **options: Any) -> Any:
@@ -136,8 +136,8 @@ def test_lengths_on_the_cpu(kernel: str, gpu: dict[str, Any], monkeypatch: pytes
     assert seen == ["cuda"]
 
 
-def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
-    """The logsumexp's gradient, scales that are not positive, and a bias that is more exact than the queries."""
+def test_calls_that_kernels_on_cuda_would_compute_wrongly(gpu: dict[str, Any]) -> None:
+    """The gradient of the logsumexp, scales that are not positive, and a bias that is wider than the queries."""
     with FakeTensorMode():
         gpu["major"] = 8
         followed = call(return_lse=True)
@@ -146,7 +146,7 @@ def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
         ragged = call(kv_lengths=of_gpu(2, dtype=torch.int32))
         assert refusal("flash", ragged) == ""
         ragged.args[0].v.requires_grad_()
-        assert "no gradient where there are lengths" in refusal("flash", ragged)
+        assert "no gradient with lengths" in refusal("flash", ragged)
         for scale in (0.0, -0.3):
             assert chosen(call(scale=scale)) == "blocked"
         for dtype, kernel in (("float16", "efficient"), ("float32", ""), ("float64", ""), ("bfloat16", "")):
@@ -155,7 +155,7 @@ def test_what_kernels_on_cuda_would_get_wrong(gpu: dict[str, Any]) -> None:
 
 
 def test_switches_of_the_user_are_kept(gpu: dict[str, Any]) -> None:
-    """torch.backends.cuda.enable_*_sdp and sdpa_kernel say which kernels may serve."""
+    """torch.backends.cuda.enable_*_sdp and sdpa_kernel limit the kernels that may serve."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     with FakeTensorMode():
@@ -171,10 +171,10 @@ def test_switches_of_the_user_are_kept(gpu: dict[str, Any]) -> None:
 
 
 def test_known_faults_of_cudnn(gpu: dict[str, Any]) -> None:
-    """The kernel is not chosen for what is known to strike it on this GPU, and says so."""
+    """The kernel refuses calls for which it has a known bug on this GPU, and gives the reason."""
     with FakeTensorMode():
         few = call(heads=(8, 2))
-        assert chosen(few) == "sdpa-cudnn", "H100 and H200 are not known to be wrong"
+        assert chosen(few) == "sdpa-cudnn", "no bug is known on H100 and H200"
         gpu["major"] = 10
         assert "193893" in refusal("cudnn", few)
         gpu["major"] = 9
@@ -185,7 +185,7 @@ def test_known_faults_of_cudnn(gpu: dict[str, Any]) -> None:
 
 
 def test_reasons_of_a_machine_without_a_gpu() -> None:
-    """Where PyTorch sees no GPU, arrays of one (in a compiler's hands) are not judged by it."""
+    """Without a GPU, the CUDA kernels refuse fake CUDA tensors, because the compute capability is unknown."""
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with FakeTensorMode():
@@ -195,10 +195,10 @@ def test_reasons_of_a_machine_without_a_gpu() -> None:
 
 @pytest.mark.parametrize("kernel", ["cudnn", "flash", "efficient"])
 def test_misaligned_views_are_copied_once(kernel: str, gpu: dict[str, Any]) -> None:
-    """A part of each head, whose rows begin anywhere, is copied, and explain says so."""
+    """A slice of each head, with unaligned rows, is copied, and explain reports the copy."""
     with FakeTensorMode():
-        asked = call(size=66)
-        a = asked.args[0]
+        case = call(size=66)
+        a = case.args[0]
         view = a._replace(**{name: getattr(a, name).narrow(3, 1, 64) for name in "qkv"})
         assert refusal(kernel, Call((view,), {})) == ""
         lines = KERNELS[f"sdpa-{kernel}"][0].copies(Call((view._replace(v=of_gpu(2, 8, 64, 64, dtype=HALF)),), {}))
@@ -230,9 +230,9 @@ TRACED: dict[str, tuple[int, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("name", "grows"), [*((name, False) for name in TRACED), ("flash", True), ("lengths", True)])
 def test_traces_as_one_graph(name: str, grows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Dynamo refuses, as a version that is a number, is not asked for; the graph holds the kernel.
+    """Calls that Dynamo refuses are avoided, so that the graph contains the kernel.
 
-    For a cache that grows, it holds for any number of keys.
+    For a growing cache, one graph serves any number of keys.
     """
     queries, options, operations = TRACED[name]
     monkeypatch.setattr(cuda.modes, "generation", constant_while_tracing(lambda device: 9))
@@ -248,7 +248,7 @@ def test_traces_as_one_graph(name: str, grows: bool, monkeypatch: pytest.MonkeyP
 
 
 def test_traces_masks_of_any_number_of_queries() -> None:
-    """The values of a mask are counted in numbers that the graph does not know."""
+    """The number of a mask's values is symbolic in the graph."""
 
     def count(q: Any, k: Any, mask: Any) -> Any:
         return q + cuda._mask_values(Attention(q, k, k, 0.1, mask, left=3, right=0))
@@ -262,7 +262,7 @@ def test_traces_masks_of_any_number_of_queries() -> None:
 
 @pytest.mark.parametrize("options", [{"right": 0, "offset": 2}, {"left": 3, "right": 1}, {"kv": 2}], ids=str)
 def test_flash_on_cuda_of_fake_tensors(options: dict[str, Any]) -> None:
-    """Shapes, dtypes and device of what the operations of this version of PyTorch give."""
+    """The shapes, dtypes and device of the results of this PyTorch version's operations."""
     with FakeTensorMode():
         lengths = {"kv_lengths": of_gpu(2, dtype=torch.int32)} if options.pop("kv", None) else {}
         (a,) = call(5, 7, heads=(4, 2), **options, **lengths).args
@@ -273,7 +273,7 @@ def test_flash_on_cuda_of_fake_tensors(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"right": 0}, {"left": 5, "right": 0}, {"right": 3}], ids=str)
 def test_flash_has_a_gradient(options: dict[str, Any]) -> None:
-    """The operation below the public function is differentiable as well, with windows."""
+    """The internal operation is differentiable too, also with windows."""
     (a,) = call(heads=(8, 2), device="meta", **options).args
     for x in (a.q, a.k, a.v):
         x.requires_grad_()
@@ -304,7 +304,7 @@ SERVED: dict[str, tuple[str, ...]] = {
     "strided": (FLASH, CUDNN),
     "BSHD": (FLASH, CUDNN),
 }
-"""What serves the cases of the contract suite, on compute capability 8.x and on 9.x."""
+"""The kernel for each case of the contract suite, on compute capability 8.x and 9.x."""
 
 
 VIEWED: dict[str, Any] = {
@@ -314,11 +314,11 @@ VIEWED: dict[str, Any] = {
         (*x.shape[:2], x.shape[2] // 2, 64), (*x.stride()[:2], 2 * x.stride(2), 1)
     ),
 }
-"""The views of the contract suite by functions that fake tensors have without a GPU."""
+"""The views of the contract suite, by functions that work on fake tensors without a GPU."""
 
 
 def served(name: str) -> str | None:
-    """What explain says would serve a case."""
+    """The kernel that explain reports for a case."""
     case = FUSED[name]
     arrays = [VIEWED[case.view](of_gpu(*x.shape, dtype=HALF)) for x in case.arrays()]
     options = {n: of_gpu(*x.shape) if isinstance(x, np.ndarray) else x for n, x in case.options.items()}
@@ -329,16 +329,16 @@ def served(name: str) -> str | None:
 
 @pytest.mark.parametrize("name", SERVED)
 @pytest.mark.parametrize("major", [8, 9])
-def test_what_serves(name: str, major: int, gpu: dict[str, Any]) -> None:
-    """Decided for each generation of GPUs, where none is needed."""
+def test_chosen_kernels(name: str, major: int, gpu: dict[str, Any]) -> None:
+    """The choice for each GPU generation; no GPU is needed."""
     gpu["major"] = major
     with FakeTensorMode():
         assert served(name) == SERVED[name][major - 8]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU")
-def test_what_serves_on_this_gpu() -> None:
-    """On a real device the same; the values are the contract suite's to check."""
+def test_chosen_kernels_on_this_gpu() -> None:
+    """The same choice on a real device; the contract suite checks the values."""
     major = torch.cuda.get_device_capability()[0]
     old = (torch.backends.cudnn.version() or 0) <= 91500
     column = 1 if major == 9 and not old else 0
@@ -346,7 +346,7 @@ def test_what_serves_on_this_gpu() -> None:
 
 
 def test_where_blocks_keep_half_precision() -> None:
-    """On CUDA, where nothing follows the values; in larger blocks than on the CPU."""
+    """On CUDA, if no gradient is recorded; the blocks are larger than on the CPU."""
     with FakeTensorMode():
         (a,) = call(4096, 4096).args
         assert blocks._keeps_halves(a)

@@ -1,4 +1,4 @@
-"""FlexAttention as a candidate for a softcap on CUDA: what it is given, by PyTorch's definition of it on the CPU."""
+"""FlexAttention as a candidate for a softcap on CUDA, tested by PyTorch's CPU implementation of it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def form(lq: int, lk: int, **options: Any) -> Attention:
 @pytest.mark.parametrize("name", BANDS)
 @pytest.mark.parametrize(("lq", "lk"), [(300, 333), (256, 256), (130, 400)])
 def test_values(name: str, lq: int, lk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cap, the band and grouped heads; each block of the mask is right, and none is the whole matrix."""
+    """The softcap, the band and grouped heads; each block of the mask is correct, and none is the whole matrix."""
     options = {**BANDS[name], "softcap": 1.5, "scale": 0.6}
     a = form(lq, lk, **options)
     assert flex._sees_something(a)
@@ -68,7 +68,7 @@ def test_values(name: str, lq: int, lk: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_eager_matrix_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where PyTorch's compiler makes no more programs, the call is another kernel's."""
+    """If PyTorch's compiler reaches its recompile limit, another kernel serves the call."""
 
     def another(x: Any, **options: Any) -> Any:
         return x + len(options)
@@ -84,7 +84,7 @@ def test_no_eager_matrix_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_queries_without_keys() -> None:
-    """They are found from the numbers alone."""
+    """They are found from the limits alone."""
     for lq, lk, options in ((5, 9, {"causal": -1}), (9, 5, {"window": (2, None, 0)}), (5, 5, {"window": (1, 1)})):
         a = form(lq, lk, **options)
         lse = attention_oracle(*(x.numpy() for x in (a.q, a.k, a.v)), **options)[1]
@@ -92,17 +92,17 @@ def test_queries_without_keys() -> None:
 
 
 def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A softcap of many scores, where the flash-attn package is not; nothing that the compiler would have to repeat."""
+    """A softcap of many scores without the flash-attn package, unless the compiler would have to recompile."""
     monkeypatch.setattr(package, "package", lambda major: "it is left out")
     monkeypatch.setattr(modes, "generation", lambda device: 9)
     monkeypatch.setattr(torch.Tensor, "is_cuda", property(lambda x: True))
-    kernels = {name: can for name, _, can in backend_by_name("torch").kernels["attention"]}
+    kernels = {name: refusal for name, _, refusal in backend_by_name("torch").kernels["attention"]}
     q, k = torch.zeros(1, 8, 1024, 64, dtype=torch.float16), torch.zeros(1, 2, 1024, 64, dtype=torch.float16)
     a = Attention(q, k, k, 0.125, softcap=20.0)
 
     def chosen(**changes: Any) -> str:
-        asked = Call((a._replace(**changes),), {})
-        return next(name for name, can in kernels.items() if can(asked) is None)
+        case = Call((a._replace(**changes),), {})
+        return next(name for name, refusal in kernels.items() if refusal(case) is None)
 
     assert chosen() == chosen(left=100, right=0) == chosen(scale=-1.0) == "flex"
     assert chosen(softcap=None) != "flex"

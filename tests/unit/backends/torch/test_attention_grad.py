@@ -1,4 +1,4 @@
-"""PyTorch's kernels of attention under gradients, the transforms of torch.func and torch.compile."""
+"""PyTorch's attention kernels with gradients, the transforms of torch.func and torch.compile."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def gradients(kernel: str, given: list[Any], bias: Any = None, *, return_lse: bo
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that there are many."""
+    """Set small block sizes, so that there are many blocks."""
     from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
 
     monkeypatch.setattr(blocks, "SCORES", 1 << 14)
@@ -56,7 +56,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
 @pytest.mark.parametrize("name", [*OPTIONS, *CAPPED])
 def test_gradients_of_many_blocks(name: str, kernel: str) -> None:
-    """Those of the generic twin, which autograd follows step by step."""
+    """Compare with the generic implementation, which autograd differentiates step by step."""
     if kernel == "sdpa-flash" and name in CAPPED:
         return
     options = OPTIONS.get(name) or CAPPED.get(name) or {}
@@ -70,7 +70,7 @@ def test_gradients_of_many_blocks(name: str, kernel: str) -> None:
 @pytest.mark.parametrize("shape", [(2, 4, 150, 180), (1, 1, 150, 1), (2, 1, 1, 180), (1, 4, 1, 1)])
 @pytest.mark.parametrize("name", ["plain", "offset", "lengths", *CAPPED])
 def test_gradients_of_bias_and_logsumexp(name: str, shape: tuple[int, ...]) -> None:
-    """The blocks give those that flash attention lacks."""
+    """Attention by blocks computes the gradients that flash attention lacks."""
     options = OPTIONS.get(name) or CAPPED.get(name) or {}
     bias = torch.randn(shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     want = gradients("generic", arrays(), bias, return_lse=True, **options)
@@ -122,7 +122,7 @@ def test_compiled_gradients(options: dict[str, Any]) -> None:
 
 
 def test_gradients_of_gradients() -> None:
-    """Those of the generic twin; the second derivative is not lost beside a first one that needs none."""
+    """Compare with the generic implementation; a second derivative is kept next to a first one that needs none."""
     q, k, v = (x[:1, :, :20].requires_grad_() for x in arrays())
 
     def second(kernel: str) -> Any:
@@ -145,7 +145,7 @@ def test_gradients_of_gradients_by_transforms() -> None:
         return torch.func.grad(lambda q: torch.func.grad(total)(q, kernel).square().sum())(q)
 
     torch.testing.assert_close(second(None), second("torch:generic"))
-    with pytest.raises(xo.Unsupported, match="once"):
+    with pytest.raises(xo.Unsupported, match="only grad, not nested"):
         second("torch:sdpa-flash")
     capped = lambda q: xo.attention(q, k, v, softcap=2.0)
     jacobian = torch.autograd.functional.jacobian
@@ -159,10 +159,10 @@ def test_gradients_of_gradients_by_transforms() -> None:
 
 @pytest.mark.parametrize("name", ["mask", "q_lengths", "offset"])
 def test_changed_before_the_gradient(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An array that is changed in place between forward and backward is told, and not used."""
+    """An array that is modified in place between forward and backward raises an error."""
     from xarrayops_backends.torch import _attention_modes as modes
 
-    monkeypatch.setattr(modes, "can_read_lengths", lambda a: False)  # or they are read at once, and not kept
+    monkeypatch.setattr(modes, "can_read_lengths", lambda a: False)  # otherwise they are read immediately and not kept
     q, k, v = (x.requires_grad_() for x in arrays())
     ones = {"mask": (1, 1, 150, 180), "q_lengths": (2,), "offset": (2,)}
     option = torch.ones(ones[name], dtype=torch.bool if name == "mask" else torch.int64)
@@ -176,7 +176,7 @@ def test_changed_before_the_gradient(name: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("kernel", ["sdpa-flash", "blocked"])
 def test_autocast(kernel: str, compiled: bool) -> None:
-    """Changes nothing: what the caller gave decides how exact it is."""
+    """Autocast changes nothing: the dtypes of the arguments decide the precision."""
     leaves = [x.float().requires_grad_() for x in arrays()]
 
     def attend(q: Any, k: Any, v: Any) -> Any:
@@ -209,7 +209,7 @@ def test_gradient_of_a_narrow_bias() -> None:
 @pytest.mark.parametrize("queries", [1, 7])
 @pytest.mark.parametrize("options", [{}, {"causal": "bottom_right"}, {"softcap": 2.0}], ids=str)
 def test_compiled_decoding(options: dict[str, Any], queries: int) -> None:
-    """A cache that grows is compiled twice: as it is first, and for any number of keys."""
+    """A growing cache is compiled twice: for the first size, and for any number of keys."""
     from torch._dynamo.testing import CompileCounter
 
     torch._dynamo.reset()
@@ -225,7 +225,7 @@ def test_compiled_decoding(options: dict[str, Any], queries: int) -> None:
 @pytest.mark.parametrize("queries", [1, 5])
 @pytest.mark.parametrize("options", [{}, {"softcap": 2.0}], ids=str)
 def test_exported_with_any_number_of_keys(queries: int, options: dict[str, Any]) -> None:
-    """Whose offset from the bottom right is then a symbol."""
+    """Then the offset of the bottom right is symbolic."""
 
     class Attend(torch.nn.Module):  # type: ignore[misc]
         def forward(self, q: Any, k: Any, v: Any) -> Any:

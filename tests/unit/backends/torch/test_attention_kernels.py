@@ -1,4 +1,4 @@
-"""What PyTorch's kernels of attention on CUDA are given: their definitions, in double precision, stand for them."""
+"""The arguments of PyTorch's attention kernels on CUDA; their definitions in double precision replace the kernels."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from xarrayops_backends.torch import (  # noqa: E402
 )
 from xarrayops_backends.torch._attention_failures import or_next, says_no_code  # noqa: E402
 
-KERNELS = {name: (function, can) for name, function, can in backend_by_name("torch").kernels["attention"]}
+KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed in one test is not remembered in the next."""
+    """Forget recorded failures between tests."""
     monkeypatch.setattr(candidates, "_failures", {})
 
 
 def definition(a: Attention, visible: Any) -> tuple[Any, Any]:
-    """Attention of (B, L, H, D) arrays in double precision; visible (B, Lq, Lk). Empty rows as flash has them."""
+    """Attention of (B, L, H, D) arrays in double precision; visible (B, Lq, Lk). Empty rows are as in flash."""
     groups = a.q.shape[2] // a.k.shape[2]
     k, v = (x.repeat_interleave(groups, 2) for x in (a.k, a.v))
     scores = torch.einsum("bqhd,bkhd->bhqk", a.q, k) * a.scale
@@ -51,7 +51,7 @@ def as_flash(
     q: Any, k: Any, v: Any, begins_q: Any, begins_k: Any, max_q: int, max_k: int, dropout: float, causal: bool,
     debug: bool, *, scale: float, window_size_left: int = -1, window_size_right: int = -1, seqused_k: Any = None,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """What flash_api.cpp does with its arguments: how it treats limits, places and lengths."""
+    """The treatment of limits, positions and lengths in flash_api.cpp."""
     left = -1 if window_size_left >= max_k else window_size_left
     right = -1 if window_size_right >= max_k else window_size_right
     right = 0 if causal and max_q > 1 else right
@@ -81,7 +81,7 @@ def as_flash(
 
 @pytest.fixture
 def defined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel's definition in its place."""
+    """Replace the kernel by its definition."""
     monkeypatch.setattr(torch.ops.aten, "_flash_attention_forward", as_flash)
 
 
@@ -105,14 +105,14 @@ def bands() -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def form(q: Any, k: Any, v: Any, **options: Any) -> Attention:
-    """The call as kernels are given it."""
+    """The call in the form that kernels get."""
     names = ("mask", "bias", "causal", "window", "scale", "softcap", "q_lengths", "kv_lengths")
     given = {"causal": False, **options}
     return request(q, k, v, "BHSD", *(given.get(name) for name in names), True)
 
 
-def test_bands_and_lengths_reach_flash_in_its_own_terms(defined: None) -> None:
-    """Offsets, windows and lengths; what the kernel cannot say is refused, and most of it can be said."""
+def test_bands_and_lengths_in_the_arguments_of_flash(defined: None) -> None:
+    """Offsets, windows and lengths. Calls that the kernel cannot express are refused, and most can be expressed."""
     served, kinds = 0, set()
     for n, (lq, lk, options) in enumerate(bands()):
         q, k, v = random_arrays(n, lq, lk)
@@ -143,7 +143,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("queries", [1, 3])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_decoding_copies_no_keys(layout: str, queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys and values go to the kernel where they are, not repeated, whatever lies beyond their lengths."""
+    """The kernel gets the keys and values without a copy or a repeat, whatever is beyond their lengths."""
     q, k, v = random_arrays(3, queries, 40, (8, 2))
     for x in (k, v):
         x[0, :, 17:] = math.nan
@@ -164,8 +164,8 @@ def test_decoding_copies_no_keys(layout: str, queries: int, monkeypatch: pytest.
     np.testing.assert_allclose(lse, want_lse, atol=1e-12)
 
 
-def test_sequences_that_are_not_equally_far_apart() -> None:
-    """Keys of one layout beside values of another are not one list of places."""
+def test_sequences_at_unequal_distances() -> None:
+    """Keys and values of different layouts do not have one distance between sequences."""
     _, k, v = random_arrays(3, 1, 40)
     q = k[:, :, :1]
     assert flash.sequences(Attention(q, k, v, 1.0)) == 80
@@ -179,7 +179,7 @@ def test_sequences_that_are_not_equally_far_apart() -> None:
 @pytest.mark.parametrize("kernel", ["sdpa-cudnn", "sdpa-efficient"])
 @pytest.mark.parametrize("queries", [1, 5])
 def test_masks_for_cuda(kernel: str, options: dict[str, Any], queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How a call is made ready for the public function; here that function serves it on the CPU."""
+    """The preparation of a call for the public function, which serves it on the CPU here."""
     monkeypatch.setattr(cuda, "sdpa_kernel", lambda backend: nullcontext())
     q, k, v = random_arrays(5, queries, 7)
     draw = torch.Generator().manual_seed(3)
@@ -201,8 +201,8 @@ def test_masks_for_cuda(kernel: str, options: dict[str, Any], queries: int, monk
 
 
 @pytest.mark.parametrize("kernel", [cuda.cudnn, cuda.efficient])
-def test_masks_have_values_next_to_each_other(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where one value stands for all keys: the kernels refuse a last axis of step 0."""
+def test_masks_have_a_contiguous_last_axis(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if one value serves all keys: the kernels refuse a last axis with stride 0."""
     seen = []
 
     def look(q: Any, k: Any, v: Any, added: Any, **options: Any) -> Any:
@@ -227,7 +227,7 @@ def test_masks_have_values_next_to_each_other(kernel: Any, monkeypatch: pytest.M
 
 
 def test_grouped_heads_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """cuDNN knows them, and one query of several heads is as good as several queries of one."""
+    """cuDNN supports them, and one query of several heads is equivalent to several queries of one head."""
     seen = []
 
     def look(q: Any, k: Any, v: Any, *args: Any, **options: Any) -> Any:
@@ -251,8 +251,8 @@ def test_grouped_heads_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None
 PLANLESS = RuntimeError("cuDNN Frontend error: [cudnn_frontend] Error: No execution plans support the graph.")
 
 
-def test_a_kernel_without_a_plan_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next one serves, at once and for each later call of the form; explain says why."""
+def test_a_kernel_without_a_plan_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next kernel serves this call and each later call of the same form; explain gives the reason."""
     tried: list[str] = []
 
     def planless(a: Attention, /) -> Any:
@@ -282,13 +282,13 @@ def test_a_kernel_without_a_plan_is_not_asked_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_failures_do_not_stop_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed for a form and a layout of arrays is not looked up for sizes that are symbols."""
+    """A recorded failure for a form and layout is not looked up for symbolic sizes."""
     kernel = next(k for k in backend_by_name("torch").kernels["attention"] if k[0] == "sdpa-flash")
     q, k, v = random_arrays(1, 5, 7)
-    asked = form(q, k, v)
-    candidates.remember(kernel, Call((asked,), {}), NotServed("no code"))
-    assert "no code" in str(candidates.refusal(kernel, Call((asked,), {})))
-    other = asked._replace(q=q.mT.contiguous().mT)
+    arguments = form(q, k, v)
+    candidates.remember(kernel, Call((arguments,), {}), NotServed("no code"))
+    assert "no code" in str(candidates.refusal(kernel, Call((arguments,), {})))
+    other = arguments._replace(q=q.mT.contiguous().mT)
     assert candidates.refusal(kernel, Call((other,), {})) is None, "another layout"
     torch._dynamo.reset()
     attend = torch.compile(xo.attention, backend="eager", dynamic=True, fullgraph=True)
@@ -314,8 +314,8 @@ def test_failures_do_not_stop_a_compiler(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
     ids=str,
 )
-def test_only_a_lack_of_code_is_passed_over(error: Exception, goes_on: bool) -> None:
-    """A device that is short of memory or broken is never hidden by another kernel."""
+def test_only_a_missing_implementation_falls_back(error: Exception, goes_on: bool) -> None:
+    """An error for lack of memory, or of a broken device, is never hidden by another kernel."""
     assert says_no_code(error) is goes_on
 
     def fail(a: Attention, /) -> Any:
@@ -323,12 +323,12 @@ def test_only_a_lack_of_code_is_passed_over(error: Exception, goes_on: bool) -> 
 
     kernels = [("fails", or_next(fail), candidates.always), ("serves", lambda a: "served", candidates.always)]
     serve = candidates.first_able("attention", kernels)
-    asked = Attention(*random_arrays(0, 2, 2), 1.0)
+    arguments = Attention(*random_arrays(0, 2, 2), 1.0)
     if goes_on:
-        assert serve(asked) == "served"
+        assert serve(arguments) == "served"
     else:
         with pytest.raises(type(error)) as caught:
-            serve(asked)
+            serve(arguments)
         assert caught.value is error
 
 
@@ -344,7 +344,7 @@ BLOCKED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", BLOCKED)
 def test_blocks_in_half_precision(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Operands stay as they are, sums are in single precision; by a product of the same meaning on the CPU."""
+    """Operands keep their dtype, sums are in single precision; computed by an equivalent product on the CPU."""
     operands = []
 
     def product(x: Any, y: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The flash-attn package as a candidate: stand-ins with the signatures and the meaning of its versions 2, 3 and 4."""
+"""The flash-attn package as a candidate, by stand-ins with the signatures and semantics of its versions 2, 3 and 4."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEN: list[Any] = []
 
 
 def defined(q: Any, k: Any, v: Any, scale: float, causal: bool, window: Any, softcap: float | None) -> tuple[Any, Any]:
-    """FlashAttention's meaning, of (B, L, H, D) arrays: bottom right, -1 or None for no limit, +inf for empty rows."""
+    """FlashAttention's semantics for (B, L, H, D) arrays: bottom right, -1 or None: no limit, +inf for empty rows."""
     SEEN.append((q, k, v))
     left, right = (None if n is None or n < 0 else n for n in window)
     lq, lk = q.shape[1], k.shape[1]
@@ -70,7 +70,7 @@ def four(
     learnable_sink: Any = None, softcap: float = 0.0, num_splits: int = 1, pack_gqa: Any = None,
     deterministic: bool = False, mask_mod: Any = None, return_lse: bool = False,
 ) -> Any:  # fmt: skip
-    assert not any(n is not None and n < 0 for n in window_size), "None stands for no limit"
+    assert not any(n is not None and n < 0 for n in window_size), "no limit must be None"
     out, lse = defined(q, k, v, softmax_scale, causal, window_size, softcap)
     return out, (lse if return_lse else None)
 
@@ -80,7 +80,7 @@ STANDINS = {"2": two, "3": three, "4": four}
 
 @pytest.fixture(params=STANDINS)
 def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """One version installed, on a GPU that it serves."""
+    """One version is installed, on a GPU that it supports."""
     name: str = request.param
     module = ModuleType(package.MODULES[name])
     vars(module).update(flash_attn_func=STANDINS[name], __path__=[])
@@ -117,7 +117,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("return_lse", [False, True])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_values(version: str, name: str, return_lse: bool) -> None:
-    """Every option in the arguments of the version."""
+    """Every option, in the arguments of the version."""
     q, k, v = arrays()
     options = OPTIONS[name]
     names = ("mask", "bias", "causal", "window", "scale", "softcap", "q_lengths", "kv_lengths")
@@ -132,7 +132,7 @@ def test_values(version: str, name: str, return_lse: bool) -> None:
 
 
 def test_packed_projections_are_not_copied(version: str) -> None:
-    """Queries, keys and values of one array go in where they are."""
+    """Queries, keys and values in one array are not copied."""
     packed = torch.zeros(2, 20, 3, 4, 8, dtype=HALF)
     q, k, v = (packed[:, :, n].transpose(1, 2) for n in range(3))
     package.attention(Attention(q, k, v, 0.3, right=0))
@@ -149,11 +149,11 @@ def call(**options: Any) -> Call:
 
 
 def test_choice(version: str) -> None:
-    """A softcap and windows are its own; what it lacks is refused."""
-    kernels = {name: can for name, _, can in backend_by_name("torch").kernels["attention"]}
+    """It supports a softcap and windows; other options are refused."""
+    kernels = {name: refusal for name, _, refusal in backend_by_name("torch").kernels["attention"]}
 
-    def chosen(asked: Call) -> str:
-        return next(name for name, can in kernels.items() if can(asked) is None)
+    def chosen(case: Call) -> str:
+        return next(name for name, refusal in kernels.items() if refusal(case) is None)
 
     with FakeTensorMode():
         assert chosen(call(softcap=3.0, left=5, right=0)) == chosen(call(softcap=3.0)) == "flash-attn"
@@ -169,8 +169,8 @@ def test_choice(version: str) -> None:
         assert chosen(followed) == ("blocked" if version == "4" else "flash-attn")
 
 
-def test_what_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package, and where its import fails, its kernel refuses and says what was tried."""
+def test_refusal_if_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the package is missing or its import fails, its kernel refuses and gives the reason."""
     for each in package.MODULES.values():
         monkeypatch.setitem(sys.modules, each, None)
     monkeypatch.setattr(modes, "generation", lambda device: 9)

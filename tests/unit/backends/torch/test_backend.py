@@ -1,4 +1,4 @@
-"""What PyTorch refuses, in our words."""
+"""The PyTorch backend: refusals, updates, device attributes and warm-up."""
 
 import re
 import subprocess
@@ -22,12 +22,12 @@ torch = pytest.importorskip("torch")
 def test_moments_of_integers(verb, axis, dtype):
     x = xo.ones((2, 3), dtype=dtype, backend="torch")
     with pytest.raises(
-        TypeError, match=rf"xo\.{verb} takes floating-point .*, not {dtype}.*xo\.astype\(x, xo\.float32\)"
+        TypeError, match=rf"xo\.{verb} requires floating-point .*, not {dtype}.*xo\.astype\(x, xo\.float32\)"
     ):
         getattr(xo, verb)(x, axis=axis)
 
 
-def test_other_refusals_of_moments_stay_themselves():
+def test_other_errors_of_moments_are_unchanged():
     with pytest.raises(IndexError):
         xo.mean(torch.ones(2), axis=5)
     assert xo.mean(torch.ones(2, 3), axis=()).shape == (2, 3)
@@ -41,14 +41,14 @@ def test_other_refusals_of_moments_stay_themselves():
     ],
     ids=["expanded", "leaf"],
 )
-def test_an_update_in_place_that_cannot_be(x, why):
+def test_refused_updates_in_place(x, why):
     with pytest.raises(xo.Unsupported, match=rf"{why}.* Instead: copy=None or copy=True"):
         xo.at(x)[0].set(1.0, copy=False)
     assert xo.at(x)[0].set(1.0).tolist() == [1, 0, 0]
 
 
 def test_attributes_of_a_gpu(monkeypatch):
-    """PyTorch tells clocks in kHz, and 0 where the driver does not tell."""
+    """PyTorch reports clocks in kHz, and 0 if the driver does not report them."""
     known = SimpleNamespace(
         major=9,
         minor=0,
@@ -84,7 +84,7 @@ with Recorder():
 
 
 @pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="PyTorch is built without MKL")
-def test_the_first_call_of_every_function_of_mkl_is_made_with_the_backend():
+def test_loading_the_backend_calls_every_function_of_mkl_once():
     """By one thread: pytorch#188792. The race itself strikes one process in a hundred, of a crowd."""
     header = Path(torch.__file__).parent / "include" / "ATen" / "cpu" / "vml.h"
     functions = re.findall(r"^IMPLEMENT_VML_MKL\((\w+),", header.read_text(), re.MULTILINE)
@@ -135,7 +135,7 @@ UFUNCS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.m
 @pytest.mark.parametrize("op", UFUNCS)
 @pytest.mark.parametrize("index", [..., 1, (slice(None), 1), (None, ..., slice(0, 4, 2)), slice(3, 3)], ids=repr)
 @pytest.mark.parametrize("value", [0.5, [0.25], [1.0, -2.0, 0.5]], ids=repr)
-def test_updates_in_place_are_numpys(op, index, value):
+def test_updates_in_place_equal_numpy(op, index, value):
     a = np.random.default_rng(0).standard_normal((3, 4))
     expected, x = a.copy(), torch.from_numpy(a)
     given = value if isinstance(value, float) else torch.tensor(value).double()
@@ -151,17 +151,17 @@ def test_updates_in_place_are_numpys(op, index, value):
 def test_updates_by_memory_that_overlaps():
     x = torch.arange(6.0)
     assert xo.at(x)[:-1].add(x[1:]).tolist() == [1, 3, 5, 7, 9, 5]
-    a = np.ones(12, dtype=np.float32)  # seen through two storages
+    a = np.ones(12, dtype=np.float32)  # one memory, two storages
     assert xo.at(xo.convert(a[1:], "torch"))[...].add(xo.convert(a[:-1], "torch")).tolist() == [2] * 11
 
 
-def test_updates_where_an_index_is_a_truth_value():
+def test_updates_with_a_boolean_index():
     assert xo.at(torch.zeros(3))[True].add(1.0).tolist() == [1, 1, 1]
     assert xo.at(torch.zeros(3))[False, :].add(1.0).tolist() == [0, 0, 0]
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
-def test_updates_that_somebody_follows():
+def test_updates_tracked_by_autograd_or_a_transform():
     w = torch.ones(3, requires_grad=True)
     xo.sum(xo.at(xo.multiply(w, 2.0))[:2].multiply(w[:2])).backward()
     assert w.grad.tolist() == [4, 4, 2]
@@ -172,7 +172,7 @@ def test_updates_that_somebody_follows():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux resets the high-water mark")
-def test_an_update_in_place_takes_no_memory():
+def test_an_update_in_place_allocates_no_memory():
     x = torch.ones(4 << 20)
     peak = peak_memory.peak_bytes(lambda: xo.at(x)[1:].max(0.0))
     assert peak is None or peak < x.nbytes / 8

@@ -1,4 +1,4 @@
-"""PyTorch's sparse tensors: parts and containers, what PyTorch's own functions serve, and what is refused."""
+"""PyTorch's sparse tensors: parts and containers, calls that PyTorch's own functions serve, and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 SPARSE = backend_by_name("torch").sparse
 FORMATS = ("coo", "csr", "csc", "bsr")
 OWN = {verb: {name: function for name, function, _ in SPARSE.kernels[verb]}["torch"] for verb in SPARSE.kernels}
-"""PyTorch's own functions, which on the CPU serve gradients and dtypes that NumPy lacks, on a device everything."""
+"""PyTorch's own functions. On the CPU they serve gradients and dtypes that NumPy lacks, on other devices all calls."""
 DTYPES = [torch.int64, torch.int8, torch.float16, torch.bfloat16, torch.float64, torch.complex64]
 TO_FORMAT = {
     "coo": lambda x: x.to_sparse(),
@@ -27,7 +27,7 @@ TO_FORMAT = {
 
 
 def sample(*shape: int, dtype: Any = None, seed: int = 0) -> Any:
-    """Small whole numbers, two thirds of them zero: sums and products are exact in every dtype."""
+    """Small integers, two thirds of them zero: sums and products are exact in every dtype."""
     draw = torch.Generator().manual_seed(seed)
     x = torch.randint(-3, 4, shape, generator=draw) * (torch.rand(shape, generator=draw) < 0.4)
     return x.to(dtype or torch.float64)
@@ -38,7 +38,7 @@ def block_of(format: str) -> tuple[int, int] | None:
 
 
 def dense(s: Any) -> Any:
-    """By PyTorch's own function, exact as it is."""
+    """The dense tensor by PyTorch's to_dense, which is exact."""
     xo.sparse.validate(s, canonical=True)
     return s.to_dense()
 
@@ -57,7 +57,7 @@ def test_parts_are_the_containers_memory(format: str) -> None:
     assert torch.equal(SPARSE.wrap(p).to_dense(), sample(4, 6))
 
 
-def test_entries_known_to_be_in_order_are_not_sorted(monkeypatch: Any) -> None:
+def test_sorted_entries_are_not_sorted_again(monkeypatch: Any) -> None:
     x = sample(4, 6)
     s = x.to_sparse().coalesce()
     reversed_ = s._indices().flip(1), s._values().flip(0)
@@ -71,7 +71,7 @@ def test_entries_known_to_be_in_order_are_not_sorted(monkeypatch: Any) -> None:
         OWN["convert"](loose, "csr", None)
 
 
-def test_coo_tells_what_it_knows_of_its_order() -> None:
+def test_coo_reports_whether_it_is_sorted() -> None:
     coords, data = torch.tensor([[1, 0, 1], [0, 1, 0]]), torch.ones(3)
     loose = torch.sparse_coo_tensor(coords, data, (2, 2), check_invariants=False)
     p = xo.sparse.parts(loose)
@@ -83,7 +83,7 @@ def test_coo_tells_what_it_knows_of_its_order() -> None:
     assert xo.sparse.from_dense(torch.eye(2), "coo").is_coalesced()
 
 
-def test_what_is_no_matrix_is_refused() -> None:
+def test_tensors_that_are_not_matrices_are_refused() -> None:
     x = sample(2, 4, 6)
     batch = torch.stack([x[0], x[0]]).to_sparse_csr()
     for s, says in (
@@ -99,7 +99,7 @@ def test_what_is_no_matrix_is_refused() -> None:
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "bsr"])
-def test_indices_are_narrow_unless_asked(format: str) -> None:
+def test_indices_are_narrow_by_default(format: str) -> None:
     x = sample(4, 6, dtype=torch.bfloat16)
     for options, want in (({}, torch.int32), ({"index_dtype": "int64"}, torch.int64)):
         s = xo.sparse.from_dense(x, format, block=block_of(format), **options)
@@ -109,7 +109,7 @@ def test_indices_are_narrow_unless_asked(format: str) -> None:
 
 
 def kept(x: Any, where: Any) -> Any:
-    """What from_dense keeps, element by element in Python's numbers."""
+    """The elements that from_dense keeps, computed one by one with Python numbers."""
     test = {None: lambda v: v != 0, "relu": lambda v: v > 0}.get(where, lambda v: abs(v) > where)
     return torch.tensor([test(v) for v in x.flatten().tolist()]).reshape(x.shape)
 
@@ -128,7 +128,7 @@ def test_from_dense_by_pytorchs_functions(where: Any, format: str, dtype: Any) -
     x = sample(4, 6, dtype=dtype)
     mask = sample(4, 6, seed=1) > 0 if where == "mask" else kept(x, where)
     request = Compaction(format, mask if where == "mask" else where, block=block_of(format))
-    with pytest.MonkeyPatch.context() as patch:  # as for a tensor on a device, which the host kernels do not see
+    with pytest.MonkeyPatch.context() as patch:  # as for a tensor on a GPU, which the host kernels refuse
         patch.setattr("xarrayops._host.sparse.host.refusal", lambda *_: "elsewhere")
         s = OWN["from_dense"](x, request)
     assert torch.equal(dense(s), torch.where(mask, x, 0))
@@ -180,8 +180,8 @@ def test_pytorchs_functions_agree_with_dense_ones(format: str, dtype: Any) -> No
         assert torch.equal(dense(OWN["matmul"](s, OWN["transpose"](t))), wanted)
 
 
-def test_pytorchs_own_sampled_product_is_ours() -> None:
-    """It serves devices; here it meets the CPU's kernel of the same function."""
+def test_sampled_product_by_pytorch_equals_ours() -> None:
+    """The function for GPUs; this test runs PyTorch's CPU kernel of it."""
     from xarrayops_backends.torch import _sparse_products as products
 
     a, b = sample(4, 3), sample(3, 6, seed=1)
@@ -212,7 +212,7 @@ def test_the_host_kernels_serve_plain_tensors() -> None:
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])
-def test_indices_out_of_the_matrix_are_refused(requires_grad: bool) -> None:
+def test_indices_out_of_bounds_are_refused(requires_grad: bool) -> None:
     options = {"layout": torch.sparse_csr, "check_invariants": False}
     s = torch.sparse_compressed_tensor(torch.tensor([0, 1, 2]), torch.tensor([0, 9]), torch.ones(2), (2, 3), **options)
     s.requires_grad_(requires_grad)
@@ -221,14 +221,14 @@ def test_indices_out_of_the_matrix_are_refused(requires_grad: bool) -> None:
             call()
 
 
-def test_a_kernel_that_pytorch_lacks_is_a_gap_with_a_way_out() -> None:
+def test_a_kernel_missing_in_pytorch_is_refused_with_an_alternative() -> None:
     x = sample(4, 6).to(torch.float8_e4m3fn)
     s = xo.sparse.from_dense(x)
     with pytest.raises(xo.Unsupported, match=r"xo\.sparse\.add.*Float8.*Instead: another dtype"):
         xo.sparse.add(s, s)
 
 
-def test_matmul_tells_layouts_apart() -> None:
+def test_matmul_distinguishes_layouts() -> None:
     x = sample(4, 6)
     s = xo.sparse.from_dense(x)
     assert xo.matmul(x, x.T).layout is torch.strided
@@ -258,7 +258,7 @@ def test_a_container_has_a_device_and_passes_to_other_libraries() -> None:
         xo.convert(xo.sparse.from_dense(x.requires_grad_()), "numpy")
 
 
-def test_calls_pass_the_guard_against_the_compiler_where_none_is_at_work(monkeypatch: Any) -> None:
+def test_eager_calls_skip_the_wrapper_that_disables_compilation(monkeypatch: Any) -> None:
     called = []
     monkeypatch.setattr(torch.compiler, "disable", lambda function: lambda *args: called.append("kept") or args)
     guarded = SPARSE.module.untraced(lambda *args: called.append("direct") or args)
@@ -269,7 +269,7 @@ def test_calls_pass_the_guard_against_the_compiler_where_none_is_at_work(monkeyp
 
 
 def test_torch_compile() -> None:
-    """Dynamo refuses sparse tensors in one graph; products with them break it, dense products do not."""
+    """Dynamo does not trace sparse tensors: products with them break the graph, dense products do not."""
     x = sample(4, 6)
     s = xo.sparse.from_dense(x)
     xo.matmul(x, x.T)
@@ -281,6 +281,6 @@ def test_torch_compile() -> None:
     assert torch.equal(torch.compile(lambda a, b: xo.matmul(a, b) + 1, backend="eager")(s, x.T), x @ x.T + 1)
     converting = torch.compile(lambda x: xo.sparse.from_dense(x), fullgraph=True, backend="eager")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Dynamo tells of the caches that it meets on the way
+        warnings.simplefilter("ignore")  # Dynamo warns about caches in the traced code
         with pytest.raises(refused):
             converting(x)

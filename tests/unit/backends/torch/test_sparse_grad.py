@@ -1,4 +1,4 @@
-"""Gradients through PyTorch's sparse tensors, against those of the same functions of dense ones."""
+"""Gradients through PyTorch's sparse tensors, compared with those of the same functions of dense tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 FORMATS = ("coo", "csr", "csc", "bsr")
 SHAPE = (4, 6)
 PLACES = [(2, 5), (0, 1), (2, 0), (2, 5), (3, 3), (0, 4), (0, 1)]
-"""In disorder, two of them twice."""
+"""Unsorted entries, two of them duplicated."""
 BLOCKS = [(0, 2), (0, 0), (1, 1), (1, 1)]
 BLOCK = (2, 2)
 
@@ -28,7 +28,7 @@ def values_of(format: str, dtype: Any = None) -> Any:
 
 
 def made(format: str, values: Any, index: Any = None) -> Any:
-    """The container of these values at these places, in disorder as they are; lines come in order, as they must."""
+    """The container of these values at these indices, unsorted; for compressed formats only the lines are sorted."""
     if format == "coo":
         return xo.sparse.from_parts("coo", torch.tensor(PLACES).T, values, shape=SHAPE, check=False)
     order = BLOCKS if format == "bsr" else PLACES
@@ -42,7 +42,7 @@ def made(format: str, values: Any, index: Any = None) -> Any:
 
 
 def scattered(format: str, values: Any) -> Any:
-    """The same as a dense tensor, one entry after the other."""
+    """The same as a dense tensor, summed entry by entry."""
     dense = torch.zeros(SHAPE, dtype=values.dtype)
     for k, (row, column) in enumerate(BLOCKS if format == "bsr" else PLACES):
         one = torch.zeros(SHAPE, dtype=values.dtype)
@@ -150,7 +150,9 @@ def test_from_dense(where: Any, format: str) -> None:
     weights = randn(*SHAPE, seed=2)
     (gradient,) = torch.autograd.grad((f(x) * weights).sum(), x)
     torch.testing.assert_close(gradient, torch.where(kept, weights, 0), rtol=0, atol=0)
-    if where is not None:  # None's places go with the values: there a difference quotient sees another function
+    if (
+        where is not None
+    ):  # if where is None, the indices depend on the values, and a difference quotient would be of another function
         assert torch.autograd.gradcheck(f, x)
         assert torch.autograd.gradgradcheck(lambda x: f(x) ** 2, x, fast_mode=True)
 
@@ -168,7 +170,7 @@ def test_from_dense_keeps_its_structure_and_its_limit(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_container_knows_the_values_it_was_made_over(format: str) -> None:
+def test_gradients_flow_to_the_values_of_a_container(format: str) -> None:
     values = values_of(format).requires_grad_()
     if format == "coo":
         s = made(format, values)
@@ -183,7 +185,7 @@ def test_a_container_knows_the_values_it_was_made_over(format: str) -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_pytorchs_own_functions_of_our_containers(format: str) -> None:
-    """Disorder is put right; what PyTorch makes of the duplicates of compressed tensors is refused."""
+    """Unsorted indices are supported; duplicates of compressed tensors in PyTorch's functions are refused."""
     values, weights = values_of(format).requires_grad_(), randn(*SHAPE, seed=2)
     theirs = (made(format, values).to_dense() * weights).sum()
     if format != "coo":
@@ -205,8 +207,8 @@ def test_pytorchs_own_functions_of_our_containers(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_containers_of_pytorchs_making(format: str) -> None:
-    """Leaves and others; the gradient of a leaf lies at its places."""
+def test_containers_created_by_pytorch(format: str) -> None:
+    """Leaf tensors and others; the gradient of a leaf has the indices of the leaf."""
     x, d = torch.relu(randn(*SHAPE)), randn(6, 2)
     convert: dict[str, Callable[[Any], Any]] = {
         "coo": torch.Tensor.to_sparse,
@@ -225,7 +227,7 @@ def test_containers_of_pytorchs_making(format: str) -> None:
     torch.testing.assert_close(of_dense[kept], want[kept])
 
 
-def test_duplicates_of_pytorchs_making_are_summed() -> None:
+def test_duplicates_created_by_pytorch_are_summed() -> None:
     values, d = values_of("coo").requires_grad_(), randn(6, 2)
     s = torch.sparse_coo_tensor(torch.tensor(PLACES).T, values, SHAPE, check_invariants=False)
     torch.testing.assert_close(xo.matmul(s, d), scattered("coo", values) @ d)
@@ -236,7 +238,7 @@ def test_duplicates_of_pytorchs_making_are_summed() -> None:
         xo.sparse.parts(s).data.sum().backward()
 
 
-def test_disorder_of_pytorchs_making_is_refused_where_its_gradient_would_be_wrong() -> None:
+def test_unsorted_containers_of_pytorch_are_refused_if_the_gradient_would_be_wrong() -> None:
     pointers, indices = torch.tensor([0, 2]), torch.tensor([1, 0])
     values = torch.tensor([1.0, 2.0], requires_grad=True)
     csr = {"layout": torch.sparse_csr, "check_invariants": False}

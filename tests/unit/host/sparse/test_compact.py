@@ -1,4 +1,4 @@
-"""Dense to sparse gives what np.nonzero and SciPy find, to the bit, wherever the array is cut and whoever looks."""
+"""Dense to sparse: bitwise equal to np.nonzero and SciPy, for all spans, thread counts and memory layouts."""
 
 import math
 import threading
@@ -19,8 +19,8 @@ SPANS = [7, 64, 200, 1 << 18]
 
 
 @pytest.fixture(params=["numpy", "compiled"])
-def road(request, monkeypatch):
-    """Both roads at any size."""
+def engine(request, monkeypatch):
+    """NumPy's functions or the compiled loops, for arrays of any size."""
     if request.param == "compiled":
         pytest.importorskip("numba")
         monkeypatch.setattr(compact, "COMPILED", 0)
@@ -35,7 +35,7 @@ def random():
 
 
 def numbers(random, shape, dtype, density):
-    """Numbers of which so many are not zero; zeros of both signs, NaN and infinities among floats."""
+    """Random numbers with this share of nonzeros; floats include zeros of both signs, NaN and infinities."""
     dtype = np.dtype(dtype)
     size = math.prod(shape)
     if dtype.kind in "iu":
@@ -53,8 +53,8 @@ def numbers(random, shape, dtype, density):
     return x.reshape(shape)
 
 
-def lying(x, layout):
-    """The same numbers in memory of that layout."""
+def in_layout(x, layout):
+    """The same numbers in this memory layout."""
     if layout == "F":
         return np.asfortranarray(x)
     if layout == "reversed":
@@ -63,7 +63,7 @@ def lying(x, layout):
         wide = np.ones([2 * n + 1 for n in x.shape], x.dtype)
         wide[tuple(slice(0, 2 * n, 2) for n in x.shape)] = x
         return wide[tuple(slice(0, 2 * n, 2) for n in x.shape)]
-    if layout == "columns":  # lines are dense, the whole is not
+    if layout == "columns":  # each line is contiguous, the array is not
         wide = np.ones([*x.shape[:-1], x.shape[-1] + 3], x.dtype)
         wide[..., 1:-2] = x
         return wide[..., 1:-2]
@@ -76,7 +76,7 @@ LAYOUTS = ["C", "F", "reversed", "sliced", "columns"]
 
 
 def mask_of(x, where):
-    """Which items are kept, without a kernel of ours; integers as Python has them."""
+    """The mask of the items to keep, computed without the kernels; integers are compared as Python integers."""
     if isinstance(where, np.ndarray):
         return where
     if where is None:
@@ -94,7 +94,7 @@ def same_bits(a, b):
     native = b.dtype.newbyteorder("=")
     assert a.dtype == native
     assert a.shape == b.shape
-    if native.char in "gG":  # of which some bytes mean nothing
+    if native.char in "gG":  # some of their bytes are padding
         np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(np.signbit(a.real), np.signbit(b.real))
     else:
@@ -141,38 +141,38 @@ def check_bsr(x, block, where):
 
 
 def cases(random, monkeypatch, shape, density, dtypes=DTYPES):
-    """Arrays of that shape and predicates for them, cut into spans of many sizes, by threads."""
+    """Arrays of this shape and values of ``where``, with spans of several sizes and with threads."""
     monkeypatch.setattr(compact, "SPREAD", 0)
     for dtype in dtypes:
         monkeypatch.setattr(compact, "SPAN", int(random.choice(SPANS)))
-        monkeypatch.setattr(compact, "REMEMBERED", int(random.choice((0, 50, 1 << 26))))
-        x = lying(numbers(random, shape, dtype, random.choice(density)), random.choice(LAYOUTS))
+        monkeypatch.setattr(compact, "RECORDED", int(random.choice((0, 50, 1 << 26))))
+        x = in_layout(numbers(random, shape, dtype, random.choice(density)), random.choice(LAYOUTS))
         mask = random.random(x.shape) < 0.3
         named = [None] if x.dtype.kind == "c" else [None, "relu"]
-        for where in (*named, float(random.choice(NUMBERS)), mask, lying(mask, random.choice(LAYOUTS))):
+        for where in (*named, float(random.choice(NUMBERS)), mask, in_layout(mask, random.choice(LAYOUTS))):
             yield x, where
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_csr_is_what_nonzero_finds(shape, road, random, monkeypatch):
+def test_csr_equals_nonzero(shape, engine, random, monkeypatch):
     for x, where in cases(random, monkeypatch, shape, DENSITIES, 2 * DTYPES):
         check_csr(x, where)
 
 
 @pytest.mark.parametrize("shape", [(300,), (0,), (5, 7), (3, 4, 5), (2, 0, 3), (1, 1, 70, 1), (2, 3, 2, 3, 2, 3)])
-def test_coo_is_what_nonzero_finds(shape, road, random, monkeypatch):
+def test_coo_equals_nonzero(shape, engine, random, monkeypatch):
     for x, where in cases(random, monkeypatch, shape, DENSITIES):
         check_coo(x, where)
 
 
 @pytest.mark.long_except(r".*\(2, 3\)|.*block1")
 @pytest.mark.parametrize("block", [(1, 1), (2, 3), (3, 2), (1, 40), (24, 1), (24, 40), (4, 20)])
-def test_bsr_has_the_blocks_in_which_anything_is_kept(block, road, random, monkeypatch):
+def test_bsr_has_the_blocks_with_kept_items(block, engine, random, monkeypatch):
     for x, where in cases(random, monkeypatch, (24, 120), [0.0, 0.01, 0.1, 1.0]):
         check_bsr(x, block, where)
 
 
-def test_a_span_for_each_item(road, random, monkeypatch):
+def test_spans_of_one_item(engine, random, monkeypatch):
     monkeypatch.setattr(compact, "SPAN", 1)
     x = numbers(random, (9, 14), "f4", 0.5)
     check_csr(x, None)
@@ -181,16 +181,16 @@ def test_a_span_for_each_item(road, random, monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(0, 6), (6, 0), (0, 0)])
-def test_bsr_of_nothing(shape):
+def test_bsr_of_empty_arrays(shape):
     check_bsr(np.zeros(shape, np.float32), (2, 3), None)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "c8", "?"])
-def test_equals_scipy_on_matrices_that_threads_share(dtype, road, random):
+def test_large_matrices_equal_scipys(dtype, engine, random):
     x = numbers(random, (1100, 1003), "f4", 0.05)
     x = np.nan_to_num(x, posinf=7, neginf=-7).astype(dtype)
-    for turned in (x, x.T):
-        want, got = scipy.sparse.csr_array(turned), compact.csr(turned)
+    for matrix in (x, x.T):
+        want, got = scipy.sparse.csr_array(matrix), compact.csr(matrix)
         np.testing.assert_array_equal(got.indptr, want.indptr)
         np.testing.assert_array_equal(got.indices, want.indices)
         np.testing.assert_array_equal(got.data, want.data)
@@ -202,7 +202,7 @@ def test_equals_scipy_on_matrices_that_threads_share(dtype, road, random):
 
 
 @pytest.mark.parametrize("shape", [(1, 700_000), (700_000, 1), (3, 300_000), (230_000, 3)])
-def test_very_long_and_very_short_rows(shape, road, random):
+def test_very_long_and_very_short_rows(shape, engine, random):
     x = numbers(random, shape, "f4", 0.04)
     check_csr(x, None)
     check_csr(np.asfortranarray(x), "relu")
@@ -222,19 +222,19 @@ def test_bfloat16():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     x = np.array([[0.0, -0.0, 1.5], [math.nan, -2.0, math.inf]]).astype(bfloat16)
     for where, kept in [(None, [2, 3, 4, 5]), ("relu", [2, 5]), (1.75, [4, 5])]:
-        for lie in (x, np.asfortranarray(x)):
-            got = compact.csr(lie, where)
+        for stored in (x, np.asfortranarray(x)):
+            got = compact.csr(stored, where)
             assert (got.indices + 3 * np.repeat([0, 1], np.diff(got.indptr))).tolist() == kept
             assert got.data.tobytes() == x.reshape(-1)[kept].tobytes()
-            assert compact.coo(lie, where)[1].dtype == bfloat16
+            assert compact.coo(stored, where)[1].dtype == bfloat16
 
 
-def test_indices_are_as_wide_as_they_must_be(monkeypatch):
+def test_indices_have_64_bits_only_if_needed(monkeypatch):
     monkeypatch.setattr(compressed, "INT32_MAX", 10)
     some = np.eye(5, 10)
     check_csr(some, None)
     check_coo(some, None)
-    check_csr(np.eye(20, 10), 2.0)  # rows alone need no index
+    check_csr(np.eye(20, 10), 2.0)  # rows have no indices
     check_coo(np.eye(20, 10), None, np.int64)
     check_csr(np.eye(5, 11), None, np.int64)  # columns
     check_csr(np.ones((4, 3)), None, np.int64)  # entries
@@ -243,7 +243,7 @@ def test_indices_are_as_wide_as_they_must_be(monkeypatch):
 
 
 @pytest.mark.parametrize("index", [np.dtype(np.int32), np.dtype(np.int64)])
-def test_indices_have_the_dtype_that_was_asked_for(index):
+def test_indices_have_the_requested_dtype(index):
     x = np.eye(6, 4, dtype=np.float32)
     by_rows, blocks = compact.csr(x, index=index), compact.bsr(x, (2, 2), index=index)
     arrays = [*by_rows[:2], *blocks[:2], compact.coo(x, index=index)[0]]
@@ -251,29 +251,29 @@ def test_indices_have_the_dtype_that_was_asked_for(index):
     np.testing.assert_array_equal(by_rows.indptr, [0, 1, 2, 3, 4, 4, 4])
 
 
-def test_a_loop_is_compiled_only_for_what_is_large(monkeypatch):
-    asked = []
-    monkeypatch.setattr(fast, "loops", asked.append)
+def test_loops_are_compiled_only_for_large_arrays(monkeypatch):
+    requested = []
+    monkeypatch.setattr(fast, "loops", requested.append)
     compact.csr(np.eye(1000, 1000))
-    assert asked == []
+    assert requested == []
     compact.csr(np.eye(1024, 1024))
-    assert asked == ["compact"]
+    assert requested == ["compact"]
 
 
 @pytest.mark.parametrize("step", ["count", "load", "gather"])
 @pytest.mark.parametrize("count", ["1", "2", "5"])
-def test_an_error_in_a_thread_is_raised_and_nobody_waits(step, count, monkeypatch):
+def test_an_error_in_a_thread_is_raised(step, count, monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", count)
     monkeypatch.setattr(compact, "SPAN", 100)
     monkeypatch.setattr(compact, "SPREAD", 0)
-    calls, method = iter(range(1000)), getattr(compact.Items, step)
+    calls, method = iter(range(1000)), getattr(compact.ItemReader, step)
 
-    def breaks(*args):
+    def fail_once(*args):
         if next(calls) == 20:
             raise RuntimeError("a bad span")
         return method(*args)
 
-    monkeypatch.setattr(compact.Items, step, breaks)
+    monkeypatch.setattr(compact.ItemReader, step, fail_once)
     caught = []
 
     def call():
@@ -289,23 +289,23 @@ def test_an_error_in_a_thread_is_raised_and_nobody_waits(step, count, monkeypatc
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_who_writes_meanwhile_gets_an_error_and_no_memory_of_others(compiled, monkeypatch):
+def test_a_concurrent_write_to_x_raises(compiled, monkeypatch):
     if compiled:
         pytest.importorskip("numba")
     monkeypatch.setattr(compact, "COMPILED", 0 if compiled else 1 << 40)
-    monkeypatch.setattr(compact, "REMEMBERED", 0)
-    x, load = np.eye(40, 50), compact.Items.load
+    monkeypatch.setattr(compact, "RECORDED", 0)
+    x, load = np.eye(40, 50), compact.ItemReader.load
 
     def write_first(reader, span):
         x[...] = 1
         load(reader, span)
 
-    monkeypatch.setattr(compact.Items, "load", write_first)
+    monkeypatch.setattr(compact.ItemReader, "load", write_first)
     with pytest.raises(ValueError, match="does not match"):
         compact.csr(x)
 
 
-def test_a_thread_of_the_pool_may_call(random, monkeypatch):
+def test_calls_from_threads_of_the_pool(random, monkeypatch):
     monkeypatch.setattr(compact, "SPAN", 100)
     monkeypatch.setattr(compact, "SPREAD", 0)
     x = numbers(random, (70, 60), "f4", 0.3)
@@ -322,8 +322,8 @@ def test_a_thread_of_the_pool_may_call(random, monkeypatch):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("verb", [compact.csr, compact.coo, lambda x, where: compact.bsr(x, (8, 8), where)])
-def test_nothing_beside_the_result_grows_with_the_array(verb, order, road):
-    x = np.zeros((4096, 8192), np.int16, order)  # 64 MiB, a mask of which has 32
+def test_temporary_memory_does_not_grow_with_the_array(verb, order, engine):
+    x = np.zeros((4096, 8192), np.int16, order)  # 64 MiB; its mask would have 32
     x[::64, ::64] = 1
     small = np.ones((64, 64), np.int16)
     for where in (None, "relu", 0.5):

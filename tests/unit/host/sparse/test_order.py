@@ -1,4 +1,4 @@
-"""The order of sparse entries: dense NumPy and SciPy's public functions as oracles, with compiled loops and without."""
+"""Sorting and canonical format of sparse matrices, compared with NumPy and SciPy, with and without compiled loops."""
 
 import ml_dtypes
 import numpy as np
@@ -15,7 +15,7 @@ SHAPES = [(1, 1), (7, 5), (40, 3), (200, 150), (3000, 1), (1, 3000), (500, 2500)
 
 @pytest.fixture(params=["compiled", "plain"])
 def engine(request, monkeypatch):
-    """Small matrices take the path of large ones: in many pieces, and through the compiled loops or without them."""
+    """Small limits, so that small matrices are split into pieces; with the compiled loops or without them."""
     if request.param == "plain":
         monkeypatch.setattr(fast, "loops", lambda name: None)
     elif fast.loops("order") is None:
@@ -26,7 +26,7 @@ def engine(request, monkeypatch):
 
 
 def values(random, size, dtype):
-    """Small whole numbers, whose sums are exact in every dtype and any order."""
+    """Small integers, whose sums are exact in every dtype and any order."""
     drawn = random.integers(-2, 3, size) if np.dtype(dtype).kind not in "bu" else random.integers(0, 2, size)
     return (drawn + 1j * random.integers(-2, 3, size) if np.dtype(dtype).kind == "c" else drawn).astype(dtype)
 
@@ -40,14 +40,14 @@ def entries(random, shape, dtype, size=None):
 
 
 def dense_of(row, column, data, shape):
-    """The sum of the entries, each added by NumPy."""
+    """The dense array, with duplicates summed by NumPy."""
     wide = np.zeros(shape, bool if data.dtype == bool else np.result_type(data, np.float64))
     np.add.at(wide, (row, column), data.astype(wide.dtype))
     return wide.astype(data.dtype)
 
 
-def disordered(random, shape, dtype, index=np.int32, size=None):
-    """A matrix with rows that are not sorted, and the same as a dense array."""
+def unsorted_matrix(random, shape, dtype, index=np.int32, size=None):
+    """A matrix with unsorted rows, and the same matrix as a dense array."""
     row, column, data = entries(random, shape, dtype, size)
     stable = np.argsort(row, kind="stable")
     indptr = np.searchsorted(row[stable], np.arange(shape[0] + 1)).astype(index)
@@ -55,8 +55,8 @@ def disordered(random, shape, dtype, index=np.int32, size=None):
     return made, dense_of(row, column, data, shape)
 
 
-def hostile(array):
-    """The same values, read-only and strided."""
+def strided(array):
+    """The same values, in a strided read-only array."""
     wide = np.zeros((*array.shape, 2), array.dtype)
     wide[..., 0] = array
     wide.flags.writeable = False
@@ -64,13 +64,13 @@ def hostile(array):
 
 
 def assert_new(c, *arrays):
-    """Arrays that are like NumPy's own, and not of the memory of others."""
+    """Check that the arrays are contiguous and writable, and share no memory with others."""
     assert all(a.flags.c_contiguous and a.flags.writeable for a in c[:3])
     assert not any(np.shares_memory(a, b) for a in c[:3] for b in arrays)
 
 
 def assert_canonical(c, dense, index=None):
-    """Its pattern and values; against NumPy alone, item by item."""
+    """Check that a matrix is canonical and equals a dense array, item by item."""
     assert (c.rows, c.columns) == dense.shape
     assert c.indptr.dtype == c.indices.dtype == (index or c.indices.dtype)
     assert c.indptr.shape == (c.rows + 1,)
@@ -91,7 +91,7 @@ def test_from_coo(engine, dtype):
         row, column, data = entries(random, shape, dtype)
         kept = row.copy(), column.copy(), data.copy()
         for index in (np.int32, np.int64):
-            made = order.from_coo(row.astype(index), hostile(column.astype(index)), hostile(data), *shape)
+            made = order.from_coo(row.astype(index), strided(column.astype(index)), strided(data), *shape)
             assert_canonical(made, dense_of(row, column, data, shape), np.int32)
             assert_new(made, row, column, data)
             assert made.data.size == np.unique(row * shape[1] + column).size
@@ -108,18 +108,18 @@ def test_from_coo(engine, dtype):
 def test_transposed_canonical_dense(engine, dtype, index):
     random = np.random.default_rng(2)
     for shape in SHAPES:
-        c, dense = disordered(random, shape, dtype, index)
-        c = c._replace(indices=hostile(c.indices), data=hostile(c.data))
-        turned = order.transposed(c)
-        assert_canonical(turned, dense.T, index)
-        assert_new(turned, *c[:3])
-        tidy = order.canonical(c)
-        assert_canonical(tidy, dense, index)
-        assert order.canonical(tidy) is tidy
-        assert (tidy is c) == (order.is_canonical(c) == (True, True))
-        if tidy is not c:
-            assert_new(tidy, *c[:3])
-        assert order.is_canonical(tidy) == (True, True)
+        c, dense = unsorted_matrix(random, shape, dtype, index)
+        c = c._replace(indices=strided(c.indices), data=strided(c.data))
+        transposed = order.transposed(c)
+        assert_canonical(transposed, dense.T, index)
+        assert_new(transposed, *c[:3])
+        canonical = order.canonical(c)
+        assert_canonical(canonical, dense, index)
+        assert order.canonical(canonical) is canonical
+        assert (canonical is c) == (order.is_canonical(c) == (True, True))
+        if canonical is not c:
+            assert_new(canonical, *c[:3])
+        assert order.is_canonical(canonical) == (True, True)
         np.testing.assert_array_equal(order.to_dense(c), dense)
         assert order.to_dense(c).dtype == dense.dtype
         np.testing.assert_array_equal(order.rows_of(c), np.repeat(np.arange(shape[0]), np.diff(c.indptr)))
@@ -129,7 +129,7 @@ def test_transposed_canonical_dense(engine, dtype, index):
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (4, 6)])
 @pytest.mark.parametrize("dtype", ["?", "f2", "f4", "c16"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_nothing(engine, shape, dtype, index):
+def test_empty_matrices(engine, shape, dtype, index):
     none, data = np.zeros(0, index), np.zeros(0, dtype)
     empty = Compressed(np.zeros(shape[0] + 1, index), none, data, *shape)
     dense = np.zeros(shape, dtype)
@@ -161,25 +161,25 @@ def test_is_canonical(engine, indices, expected):
 def test_blocks(engine, dtype, block):
     random = np.random.default_rng(3)
     for shape in [(4, 3), (8, 12), (60, 45)]:
-        c, dense = disordered(random, shape, dtype, np.int64)
+        c, dense = unsorted_matrix(random, shape, dtype, np.int64)
         indptr, indices, data = order.to_blocks(c, block)
         assert indptr.dtype == indices.dtype == np.int64
         assert data.flags.c_contiguous
-        held = {(int(r) // block[0], int(j) // block[1]) for r, j in zip(order.rows_of(c), c.indices, strict=True)}
-        assert data.shape == (len(held), *block)
+        stored = {(int(r) // block[0], int(j) // block[1]) for r, j in zip(order.rows_of(c), c.indices, strict=True)}
+        assert data.shape == (len(stored), *block)
         found = np.zeros_like(dense)
         for i in range(shape[0] // block[0]):
-            places = indices[indptr[i] : indptr[i + 1]]
-            assert (np.diff(places) > 0).all()
-            for j, values in zip(places, data[indptr[i] : indptr[i + 1]], strict=True):
+            columns = indices[indptr[i] : indptr[i + 1]]
+            assert (np.diff(columns) > 0).all()
+            for j, values in zip(columns, data[indptr[i] : indptr[i + 1]], strict=True):
                 found[i * block[0] : (i + 1) * block[0], j * block[1] : (j + 1) * block[1]] = values
         np.testing.assert_array_equal(found, dense)
-        made = order.from_blocks(indptr, indices, hostile(data), *shape)
+        made = order.from_blocks(indptr, indices, strided(data), *shape)
         assert_canonical(made, dense, np.int64)
-        assert made.data.size == data.size  # zeros in blocks stay
+        assert made.data.size == data.size  # explicit zeros in blocks are kept
 
 
-def test_blocks_in_disorder(engine):
+def test_unsorted_blocks(engine):
     indptr, indices = np.array([0, 3], np.int32), np.array([1, 0, 1], np.int32)
     data = np.arange(12.0).reshape(3, 2, 2)
     made = order.from_blocks(indptr, indices, data, 2, 4)
@@ -187,39 +187,39 @@ def test_blocks_in_disorder(engine):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", ml_dtypes.bfloat16])
-def test_what_moves_keeps_its_bits(engine, dtype):
-    """NaNs with a payload, infinities and negative zeros, of which a sum would leave nothing."""
+def test_values_keep_their_bits(engine, dtype):
+    """NaNs with a payload, infinities and negative zeros, which an addition could change."""
     random = np.random.default_rng(4)
     drawn = random.integers(0, 256, (400, np.dtype(dtype).itemsize), dtype=np.uint8)
     row, column = (a.astype(np.int32) for a in np.unravel_index(random.choice(2500, 400, replace=False), (50, 50)))
     made = order.from_coo(row, column, drawn.view(dtype)[:, 0], 50, 50)
     sort = np.lexsort((column, row))
     np.testing.assert_array_equal(made.data.view(np.uint8), drawn[sort].reshape(-1))
-    turned = order.transposed(made)
-    np.testing.assert_array_equal(turned.data.view(np.uint8), drawn[np.lexsort((row, column))].reshape(-1))
+    transposed = order.transposed(made)
+    np.testing.assert_array_equal(transposed.data.view(np.uint8), drawn[np.lexsort((row, column))].reshape(-1))
 
 
 def test_duplicates_of_narrow_floats_are_rounded_once(engine):
     data = np.array([2048, 1, 1, 60000, 60000], np.float16)  # 2048 + 1 is 2048 in float16
-    place = np.array([0, 0, 0, 1, 1], np.int32)
-    made = order.from_coo(place, place, data, 2, 2)
+    position = np.array([0, 0, 0, 1, 1], np.int32)
+    made = order.from_coo(position, position, data, 2, 2)
     assert made.data.tolist() == [2050, np.inf]
-    assert np.diagonal(order.to_dense(Compressed(np.array([0, 3, 5], np.int32), place, data, 2, 2))).tolist() == [
+    assert np.diagonal(order.to_dense(Compressed(np.array([0, 3, 5], np.int32), position, data, 2, 2))).tolist() == [
         2050,
         np.inf,
     ]
 
 
 def test_small_integers_wrap(engine):
-    place = np.zeros(3, np.int64)
-    made = order.from_coo(place, place, np.full(3, 100, np.int8), 1, 1)
+    position = np.zeros(3, np.int64)
+    made = order.from_coo(position, position, np.full(3, 100, np.int8), 1, 1)
     assert made.data.tolist() == [44]
 
 
-def test_as_scipy_does(engine):
+def test_results_equal_scipys(engine):
     random = np.random.default_rng(5)
     row, column, data = entries(random, (3000, 70_000), "f8", 30_000)
-    column[:5000] = 17  # a column, and a part, that holds more than others
+    column[:5000] = 17  # one column, and so one part, has more entries than others
     ours, theirs = order.from_coo(row, column, data, 3000, 70_000), coo_array((data, (row, column)), (3000, 70_000))
     matrix = theirs.tocsr()
     for found, expected in [
@@ -233,7 +233,7 @@ def test_as_scipy_does(engine):
     assert isinstance(matrix, csr_array)
 
 
-def test_threads_do_not_matter(engine, monkeypatch):
+def test_results_are_independent_of_the_thread_count(engine, monkeypatch):
     random = np.random.default_rng(6)
     row, column, _ = entries(random, (500, 400), "f4", 20_000)
     data = random.standard_normal(20_000).astype(np.float32)  # sums that depend on their order
@@ -242,8 +242,8 @@ def test_threads_do_not_matter(engine, monkeypatch):
         monkeypatch.setenv("XARRAYOPS_THREADS", count)
         assert threads.thread_count() == int(count)
         c = order.from_coo(row, column, data, 500, 400)
-        turned = order.transposed(Compressed(c.indptr, c.indices[::-1], c.data, 500, 400))
-        made.append([*c[:3], *turned[:3], order.to_dense(turned)])
+        transposed = order.transposed(Compressed(c.indptr, c.indices[::-1], c.data, 500, 400))
+        made.append([*c[:3], *transposed[:3], order.to_dense(transposed)])
     for other in made[1:]:
         for a, b in zip(made[0], other, strict=True):
             np.testing.assert_array_equal(a, b)

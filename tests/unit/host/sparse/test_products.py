@@ -1,4 +1,4 @@
-"""Products of sparse matrices: dense NumPy as oracle, with compiled loops and without, in one piece and in many."""
+"""Products and sums of sparse matrices, compared with dense NumPy, with and without compiled loops."""
 
 import warnings
 
@@ -16,7 +16,7 @@ SHAPES = [(1, 1), (7, 5), (40, 3), (3, 40), (150, 120)]
 
 @pytest.fixture(params=["compiled", "plain"])
 def engine(request, monkeypatch):
-    """Small matrices take the path of large ones: in many pieces, and through the compiled loops or without them."""
+    """Small limits, so that small matrices are split into pieces; with the compiled loops or without them."""
     if request.param == "plain":
         monkeypatch.setattr(fast, "loops", lambda name: None)
     elif fast.loops("products") is None:
@@ -32,17 +32,17 @@ def engine(request, monkeypatch):
 
 
 def values(random, shape, dtype):
-    """Small whole numbers, whose sums are exact in every dtype and any order."""
+    """Small integers, whose sums are exact in every dtype and any order."""
     dtype = np.dtype(dtype)
     drawn = random.integers(0, 2, shape) if dtype.kind in "bu" else random.integers(-2, 3, shape)
     return (drawn + 1j * random.integers(-2, 3, shape) if dtype.kind == "c" else drawn).astype(dtype)
 
 
-def sparse(random, shape, dtype, index=np.int32, tidy=False):
-    """A matrix with rows in disorder, duplicates, zeros and empty rows, and the same as a dense array."""
+def sparse(random, shape, dtype, index=np.int32, canonical=False):
+    """A matrix with unsorted rows, duplicates, zeros and empty rows, and the same matrix as a dense array."""
     size = int(random.integers(0, 4 * max(shape)))
     row, column = (random.integers(0, random.integers(1, extent + 1), size) for extent in shape)
-    if tidy:
+    if canonical:
         row, column = np.divmod(np.unique(row * shape[1] + column), shape[1])
     data = values(random, row.size, dtype)
     row = np.sort(row)
@@ -55,11 +55,11 @@ def sparse(random, shape, dtype, index=np.int32, tidy=False):
 
 
 def strided(random, array):
-    """The same values, laid out in one of many ways, read-only."""
-    way = random.integers(3)
-    if way == 0:
+    """The same values in a random memory layout, read-only."""
+    layout = random.integers(3)
+    if layout == 0:
         array = np.asfortranarray(array)
-    elif way == 1:
+    elif layout == 1:
         array = np.repeat(array, 2, axis=-1)[..., ::2]
     array = array.view()
     array.flags.writeable = False
@@ -67,7 +67,7 @@ def strided(random, array):
 
 
 def exact(product, dtype):
-    """A product, or sum, of whole numbers as a dtype holds it: integers wrap."""
+    """A product or sum of integers, converted to a dtype: integers wrap."""
     if dtype.kind == "b":
         return product != 0
     wrapped = product.astype(np.int64) if dtype.kind in "iu" else product
@@ -79,7 +79,7 @@ def wide(dense):
 
 
 def dense_of(c):
-    """A canonical matrix as a dense array, by NumPy alone."""
+    """A matrix as a dense array, computed with NumPy; checks that it is canonical."""
     row = np.repeat(np.arange(c.rows), np.diff(c.indptr))
     assert c.indptr[0] == 0
     assert c.indptr[-1] == c.indices.size == c.data.size
@@ -92,7 +92,7 @@ def dense_of(c):
 
 @pytest.mark.parametrize(("left", "right"), PAIRS)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_with_dense(engine, left, right, index):
+def test_products_with_dense(engine, left, right, index):
     random = np.random.default_rng(1)
     for shape in SHAPES:
         c, dense = sparse(random, shape, left, index)
@@ -107,30 +107,30 @@ def test_with_dense(engine, left, right, index):
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (4, 6)])
-def test_nothing(engine, shape):
+def test_empty_matrices(engine, shape):
     c = Compressed(np.zeros(shape[0] + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, "f4"), *shape)
-    turned = Compressed(np.zeros(shape[1] + 1, np.int32), c.indices, c.data, *shape[::-1])
+    transposed = Compressed(np.zeros(shape[1] + 1, np.int32), c.indices, c.data, *shape[::-1])
     dense = np.zeros(shape, "f4")
     for n in (0, 2):
         np.testing.assert_array_equal(products.spmm(c, np.ones((shape[1], n), "f4")), np.zeros((shape[0], n), "f4"))
         found = products.spmm_transposed(c, np.ones((shape[0], n), "f4"))
         np.testing.assert_array_equal(found, np.zeros((shape[1], n), "f4"), strict=True)
         assert products.sddmm(c, np.ones((shape[0], n)), np.ones((n, shape[1]))).shape == (0,)
-    np.testing.assert_array_equal(dense_of(products.spgemm(c, turned)), np.zeros((shape[0], shape[0]), "f4"))
+    np.testing.assert_array_equal(dense_of(products.spgemm(c, transposed)), np.zeros((shape[0], shape[0]), "f4"))
     for found in (elementwise.add(c, c), elementwise.multiply(c, c), elementwise.multiply_dense(c, dense)):
         np.testing.assert_array_equal(dense_of(found), dense, strict=True)
     np.testing.assert_array_equal(elementwise.sum_rows(c), dense.sum(axis=1), strict=True)
     np.testing.assert_array_equal(elementwise.sum_columns(c), dense.sum(axis=0), strict=True)
 
 
-def places(c):
-    """The rows and columns of the entries, zeros too."""
+def positions(c):
+    """The rows and columns of the entries, including explicit zeros."""
     return set(zip(np.repeat(np.arange(c.rows), np.diff(c.indptr)).tolist(), c.indices.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(("left", "right"), PAIRS)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_with_sparse(engine, left, right, index):
+def test_products_and_sums_of_sparse(engine, left, right, index):
     random = np.random.default_rng(2)
     dtype = np.result_type(np.dtype(left), np.dtype(right))
     for shape in SHAPES:
@@ -145,11 +145,11 @@ def test_with_sparse(engine, left, right, index):
         assert made.indptr.dtype == made.indices.dtype == index
         made = elementwise.multiply(a, b)
         np.testing.assert_array_equal(dense_of(made), exact(wide(dense_a) * wide(dense_b), dtype), strict=True)
-        assert made.data.size == len(places(a) & places(b))
+        assert made.data.size == len(positions(a) & positions(b))
 
 
 @pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_at_the_entries(engine, left, right):
+def test_products_at_the_stored_entries(engine, left, right):
     random = np.random.default_rng(3)
     dtype = np.result_type(np.dtype(left), np.dtype(right))
     for shape in SHAPES:
@@ -160,7 +160,7 @@ def test_at_the_entries(engine, left, right):
             expected = exact(wide(a) @ wide(b), dtype)[row, c.indices]
             found = products.sddmm(c, strided(random, a), strided(random, b))
             np.testing.assert_array_equal(found, expected, strict=True)
-        c, dense = sparse(random, shape, left, tidy=True)
+        c, dense = sparse(random, shape, left, canonical=True)
         for extents in [shape, (1, shape[1]), (shape[0], 1), (shape[1],), ()]:
             b = np.asarray(values(random, extents, right))
             made = elementwise.multiply_dense(c, strided(random, b) if extents else b)
@@ -170,7 +170,7 @@ def test_at_the_entries(engine, left, right):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_sums(engine, dtype):
+def test_sums_over_axes(engine, dtype):
     random = np.random.default_rng(4)
     for shape in SHAPES:
         c, dense = sparse(random, shape, dtype)
@@ -179,14 +179,14 @@ def test_sums(engine, dtype):
 
 
 def test_sums_of_duplicates_that_wrap():
-    """The dense array holds 100 + 100 as int8, -56."""
+    """In int8, 100 + 100 is -56, as in the dense array."""
     c = Compressed(np.array([0, 2]), np.array([0, 0]), np.array([100, 100], np.int8), 1, 1)
     assert elementwise.sum_rows(c).tolist() == elementwise.sum_columns(c).tolist() == [-56]
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c16"])
 def test_nan_and_infinity(engine, dtype):
-    """They come from where there are entries, zero or not; where there is none, nothing is calculated."""
+    """Only stored entries, including explicit zeros, take part in products."""
     data = np.array([np.inf, 0.0, np.nan, 1.0, 1.0], dtype)
     c = Compressed(np.array([0, 1, 2, 3, 5]), np.array([0, 1, 2, 0, 1]), data, 4, 3)
     b = np.array([[1.0, 2.0], [np.inf, 1.0], [0.0, np.nan]], dtype)
@@ -209,19 +209,19 @@ def test_nan_and_infinity(engine, dtype):
     assert np.isinf(scaled.data[4])
 
 
-def test_sums_that_cancel_are_no_entries():
+def test_sums_that_cancel_are_not_stored():
     a = Compressed(np.array([0, 2]), np.array([0, 1]), np.array([1.0, 1.0]), 1, 2)
     b = Compressed(np.array([0, 1, 2]), np.array([0, 0]), np.array([1.0, -1.0]), 2, 1)
     assert products.spgemm(a, b).indices.size == 0
 
 
-def test_a_product_beyond_memory_is_refused(monkeypatch):
+def test_a_product_larger_than_the_memory_raises(monkeypatch):
     n = 1000
     column = Compressed(np.arange(n + 1), np.zeros(n, int), np.ones(n), n, 1)
     row = Compressed(np.array([0, n]), np.arange(n), np.ones(n), 1, n)
-    monkeypatch.setattr(products, "ASKED", 0)
+    monkeypatch.setattr(products, "LARGE", 0)
     monkeypatch.setattr(products, "available_bytes", lambda: 10 * n * n)
-    with pytest.raises(MemoryError, match=rf"\(1000, 1\).* 1000 entries.* {n * n} products.* Instead: "):
+    with pytest.raises(MemoryError, match=rf"\(1000, 1\).* 1000 entries.* {n * n} multiplications.* Instead: "):
         products.spgemm(column, row)
     monkeypatch.setattr(products, "CHUNK", 1)
     monkeypatch.setattr(products, "available_bytes", lambda: 17 * n * n)
@@ -230,7 +230,7 @@ def test_a_product_beyond_memory_is_refused(monkeypatch):
     assert products.spgemm(row, column).data.tolist() == [n]
 
 
-def test_threads_do_not_matter(engine, monkeypatch):
+def test_results_are_independent_of_the_thread_count(engine, monkeypatch):
     random = np.random.default_rng(5)
     a, _ = sparse(random, (300, 200), "f4")
     a = a._replace(data=random.standard_normal(a.data.size).astype("f4"))

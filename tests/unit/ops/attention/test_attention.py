@@ -1,4 +1,4 @@
-"""The edge of attention: layouts, forced implementations, engines, and what explain says of them."""
+"""The public function attention: layouts, implementation=, engines, messages, and explain."""
 
 import importlib.util
 import os
@@ -23,10 +23,10 @@ def close(got, **options):
     return np.allclose(got, want, atol=1e-5)
 
 
-def test_every_layout_says_the_same():
+def test_all_layouts_give_the_same_values():
     want, lse = xo.attention(Q, K, V, causal=4, return_lse=True)
-    turned = (x.transpose(0, 2, 1, 3) for x in (Q, K, V))
-    out, other = xo.attention(*turned, layout="BSHD", causal=4, return_lse=True)
+    permuted = (x.transpose(0, 2, 1, 3) for x in (Q, K, V))
+    out, other = xo.attention(*permuted, layout="BSHD", causal=4, return_lse=True)
     assert np.allclose(out.transpose(0, 2, 1, 3), want)
     assert np.allclose(other, lse)
     out, other = xo.attention(Q[1], K[1], V[1], layout="HSD", causal=4, return_lse=True)
@@ -36,19 +36,19 @@ def test_every_layout_says_the_same():
     assert np.allclose(out.transpose(1, 0, 2), want[1])
 
 
-def test_the_law_of_halves():
-    """The halves of the keys make up the whole, weighted by their logsumexp."""
+def test_results_of_two_halves_of_the_keys_combine():
+    """The result is the sum of the results for the two halves of the keys, weighted by their logsumexp."""
     (o1, l1), (o2, l2) = (xo.attention(Q, K[:, :, s], V[:, :, s], return_lse=True) for s in (slice(4), slice(4, 9)))
     lse = np.logaddexp(l1, l2)
     assert np.allclose(o1 * np.exp(l1 - lse)[..., None] + o2 * np.exp(l2 - lse)[..., None], xo.attention(Q, K, V))
 
 
-def test_halves_of_a_band():
-    """As the docstring says: for the keys from h on, a place o is o - h. Rows without keys stay 0."""
+def test_results_of_two_halves_combine_for_a_window():
+    """As the docstring says: for the keys from h on, an offset o becomes o - h. Rows without keys are 0."""
     h, options = 4, {"window": (3, 0)}
     parts = [
-        xao(K[:, :, :h], V[:, :, :h], causal=-2, **options),
-        xao(K[:, :, h:], V[:, :, h:], causal=-2 - h, **options),
+        attention_with_lse(K[:, :, :h], V[:, :, :h], causal=-2, **options),
+        attention_with_lse(K[:, :, h:], V[:, :, h:], causal=-2 - h, **options),
     ]
     lse = np.logaddexp(parts[0][1], parts[1][1])
     seen = np.isfinite(lse)
@@ -58,7 +58,7 @@ def test_halves_of_a_band():
     assert close(whole, causal=-2, **options)
 
 
-def xao(k, v, **options):
+def attention_with_lse(k, v, **options):
     return xo.attention(Q, k, v, return_lse=True, **options)
 
 
@@ -69,11 +69,11 @@ def test_many_heads_share_keys(heads):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "said"),
+    ("wrong", "error", "message"),
     [
         ({"mask": [[True]]}, xo.BackendNotFound, "argument mask is a list"),
-        ({"mask": True}, ValueError, "mask= is an array; it was a bool"),
-        ({"bias": 1.0}, ValueError, "bias= is an array; it was a float"),
+        ({"mask": True}, ValueError, "mask= must be an array; it was a bool"),
+        ({"bias": 1.0}, ValueError, "bias= must be an array; it was a float"),
         ({"kv_lengths": 3}, ValueError, "integer array or a sequence of shape"),
         ({"kv_lengths": np.asarray([9, 10])}, ValueError, r"q numpy float32 .*kv_lengths\[1\] is 10"),
         ({"causal": None}, ValueError, "True or False; it was None"),
@@ -85,18 +85,18 @@ def test_many_heads_share_keys(heads):
     ],
     ids=str,
 )
-def test_messages_say_what_to_do(wrong, error, said):
-    with pytest.raises(error, match=said):
+def test_messages_say_what_to_do(wrong, error, message):
+    with pytest.raises(error, match=message):
         xo.attention(Q, K, V, **wrong)
 
 
 @pytest.mark.parametrize("arrays", [([1.0], K, V), (Q, None, V), (Q, K, 1.0)])
-def test_what_is_no_array(arrays):
+def test_arguments_that_are_not_arrays(arrays):
     with pytest.raises(xo.BackendNotFound, match=r"xo\.attention: argument [qkv] is"):
         xo.attention(*arrays)
 
 
-def test_numbers_of_numpy():
+def test_options_that_are_numpy_scalars():
     options = {"causal": np.int64(3), "scale": np.float32(0.5), "softcap": np.float64(2), "kv_lengths": [np.int8(9), 4]}
     got = xo.attention(Q, K, V, **options)
     assert got.dtype == np.float32
@@ -104,19 +104,19 @@ def test_numbers_of_numpy():
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "uint64", "int64"])
-def test_lengths_of_any_integers(dtype):
-    """Also of those whose difference would wrap."""
+def test_lengths_of_any_integer_dtype(dtype):
+    """Differences of unsigned lengths must not wrap."""
     options = {"q_lengths": np.asarray([5, 3], dtype), "kv_lengths": np.asarray([2, 9], dtype)}
     got = xo.attention(Q, K, V, causal="bottom_right", **options)
     assert close(got, causal="bottom_right", q_lengths=[5, 3], kv_lengths=[2, 9])
 
 
 @pytest.mark.parametrize("anchor", ["top_left", 0])
-def test_one_place_under_two_names(anchor):
+def test_equal_anchors_of_causal_and_window(anchor):
     assert close(xo.attention(Q, K, V, causal=0, window=(2, None, anchor)), causal=0, window=(2, None))
 
 
-def test_explain_lists_what_implementation_takes():
+def test_explain_lists_the_values_of_implementation():
     found = xo.explain("attention", Q, K, V, softcap=3.0)
     assert found.chosen == found.candidates[0].name
     assert found.candidates[-1].name == "numpy:generic"
@@ -127,19 +127,19 @@ def test_explain_lists_what_implementation_takes():
         assert [forced.chosen] == [c.name for c in forced.candidates] == [candidate.name]
 
 
-def test_explain_knows_what_was_meant():
+def test_explain_suggests_a_verb():
     with pytest.raises(xo.Unsupported, match="did you mean 'attention'"):
         xo.explain("atention", Q, K, V)
 
 
 @pytest.mark.parametrize("name", ["numpy:blokced", "numpy", "nowhere:blocked"])
-def test_unknown_implementations_name_the_known(name):
+def test_unknown_implementations_list_the_known_ones(name):
     with pytest.raises(xo.Unsupported, match=r"q numpy float32 \(2, 4, 5, 8\).*it has .*numpy:generic"):
         xo.attention(Q, K, V, implementation=name)
 
 
 @engine
-def test_a_foreign_kernel_serves_by_name(engine):
+def test_a_kernel_of_another_library_can_be_named(engine):
     names = [c.name for c in xo.explain("attention", xo.convert(Q, engine), *(xo.convert(x, engine) for x in (K, V)))
              .candidates if c.ok and not c.name.endswith("generic")]  # fmt: skip
     got = xo.attention(Q, K, V, causal=4, implementation=names[0])
@@ -149,7 +149,7 @@ def test_a_foreign_kernel_serves_by_name(engine):
 
 
 @engine
-def test_engines_come_first_and_copies_are_told(engine):
+def test_engines_come_first_and_explain_lists_copies(engine):
     readonly = K.copy()
     readonly.flags.writeable = False
     with xo.engines(engine):
@@ -163,7 +163,7 @@ def test_engines_come_first_and_copies_are_told(engine):
     assert not xo.explain("attention", Q, K, V).chosen.startswith(engine), "outside of the block"
 
 
-def test_engines_nest_and_none_are_none():
+def test_engines_nest_and_an_inner_block_without_engines_disables_them():
     with xo.engines(*ENGINES):
         with xo.engines():
             assert xo.explain("attention", Q, K, V).chosen.startswith("numpy:")
@@ -189,7 +189,7 @@ def test_engines_from_the_environment():
     assert run.stdout.startswith("torch:"), run.stderr
 
 
-def test_no_engine_takes_over_an_autograd_graph():
+def test_engines_refuse_tensors_that_require_gradients():
     torch = pytest.importorskip("torch")
     q, k, v = (torch.from_numpy(x.copy()) for x in (Q, K, V))
     q.requires_grad_()
@@ -201,7 +201,7 @@ def test_no_engine_takes_over_an_autograd_graph():
     assert q.grad is not None
 
 
-def test_engines_compute_nothing_that_is_lazy():
+def test_engines_do_not_compute_lazy_arrays():
     da = pytest.importorskip("dask.array")
     arrays = [da.from_array(x) for x in (Q, K, V)]
     with xo.engines("numpy"):
@@ -223,7 +223,7 @@ def test_numpy_serves_tensors_without_a_copy():
 
 
 def test_explain_names_engines_for_arrays_without_kernels():
-    """Where only the generic twin serves, a library that is here and could serve the same memory is named."""
+    """If only the generic function serves, explain names an imported library that could serve without a copy."""
     strict = pytest.importorskip("array_api_strict")
     pytest.importorskip("torch")
     arrays = [strict.asarray(x) for x in (Q, K, V)]
@@ -239,7 +239,7 @@ def test_explain_names_engines_for_arrays_without_kernels():
 
 
 def test_explain_of_cupy_names_engines_that_are_installed(standin_environment):
-    """In a process of its own, where nothing else is imported: what is installed is named, and not imported."""
+    """In a separate process: explain names installed libraries without importing them."""
     pytest.importorskip("torch")
     code = (
         "import sys, cupy, xarrayops as xo; x = cupy.ones((1, 2, 16, 8), dtype='float16'); "
@@ -250,19 +250,19 @@ def test_explain_of_cupy_names_engines_that_are_installed(standin_environment):
 
 
 @pytest.mark.parametrize(("device", "blocks"), [("CPU_DEVICE", 8), ("device1", 1)])
-def test_the_generic_twin_takes_larger_blocks_on_devices(device, blocks, monkeypatch):
-    """Each block of many small ones would cost the start of its kernels."""
+def test_the_generic_function_uses_larger_blocks_on_devices(device, blocks, monkeypatch):
+    """Small blocks would launch more kernels."""
     strict = pytest.importorskip("array_api_strict")
     from xarrayops._generic import attention as generic
 
     spans = []
     attended = generic._attended
 
-    def noted(xp, a, span, *others):
+    def recorded(xp, a, span, *others):
         spans.append(span)
         return attended(xp, a, span, *others)
 
-    monkeypatch.setattr(generic, "_attended", noted)
+    monkeypatch.setattr(generic, "_attended", recorded)
     host = np.random.default_rng(0).standard_normal((1, 8, 1024, 2)).astype("float32")
     x = strict.asarray(host, device=strict.Device(device))
     got = np.asarray(strict.asarray(xo.attention(x, x, x), device=strict.Device("CPU_DEVICE")))

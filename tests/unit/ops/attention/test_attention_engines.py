@@ -1,7 +1,7 @@
-"""CuPy's arrays in the hands of PyTorch's kernels: on the stand-in CuPy, in a process of its own.
+"""CuPy arrays served by PyTorch's kernels: with the stand-in for CuPy, in a separate process.
 
-There, PyTorch says of its devices and memory what it says on a machine with a GPU, and arrays change hands by the
-stand-in's own memory; every copy through the host raises.
+There, PyTorch reports the devices and memory of a machine with a GPU, and arrays are exchanged by the memory of the
+stand-in; every copy through the host raises.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from xarrayops.testing._attention_oracle import attention_oracle
 torch_, cupy_ = xo.backend("torch"), xo.backend("cupy")
 moved = []
 
-def hand_over(x, memory, host):
+def to_torch(x, memory, host):
     moved.append("in")
     return torch.from_numpy(x._a)
 
-def give_back(x, memory, host):
+def to_cupy(x, memory, host):
     moved.append("out")
     out = cupy.empty(tuple(x.shape), dtype=str(x.dtype).partition(".")[2])
     out._a = x.numpy()
     return out
 
-def cross(*args):
+def through_host(*args):
     raise AssertionError("through the host")
 
 memory = torch_.functions["memory"]
 vars(torch_)["_devices"] = (Device("cuda", "cuda:0", torch.device("cpu")),)
 torch_.functions |= {
     "alias_refusal": lambda memory, forced: None,
-    "alias": hand_over,
-    "from_numpy": cross,
-    "to_numpy": cross,
+    "alias": to_torch,
+    "from_numpy": through_host,
+    "to_numpy": through_host,
     "memory": lambda x: memory(x)._replace(device="cuda"),
-    "queue": lambda x: Queue(cupy.cuda.Stream.null.ptr, bool, cross),  # in one stream nothing is kept or waited for
-    "outlive": cross,
+    "queue": lambda x: Queue(cupy.cuda.Stream.null.ptr, bool, through_host),  # one stream: nothing waits
+    "outlive": through_host,
 }
-cupy_.functions |= {"alias": give_back, "from_numpy": cross, "to_numpy": cross}
+cupy_.functions |= {"alias": to_cupy, "from_numpy": through_host, "to_numpy": through_host}
 host = [np.random.default_rng(n).standard_normal((1, h, 9, 8)).astype("float32") for n, h in enumerate((4, 2, 2))]
 arrays = [cupy.asarray(x) for x in host]
 without = xo.explain("attention", *arrays, causal=True)
@@ -66,7 +66,7 @@ print(json.dumps({
 
 
 def test_torch_serves_cupy_without_a_copy(standin_environment: dict[str, str], real_cupy: bool) -> None:
-    """With the engine its kernels serve, each array handed over once; without it, explain names the engine."""
+    """With the engine, its kernels serve, and each array is exchanged once; without it, explain names the engine."""
     pytest.importorskip("torch", exc_type=ImportError)
     if real_cupy:
         pytest.skip("the real CuPy has a device: the contract suite runs on it")
@@ -74,12 +74,12 @@ def test_torch_serves_cupy_without_a_copy(standin_environment: dict[str, str], r
         [sys.executable, "-c", CODE], env=standin_environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    said = json.loads(done.stdout)
-    assert said["without"][0] == "cupy:generic"
+    result = json.loads(done.stdout)
+    assert result["without"][0] == "cupy:generic"
     assert (
         'torch:sdpa-flash can, without a copy, and is most likely quicker: with xo.engines("torch")'
-        in said["without"][1]
+        in result["without"][1]
     )
-    assert (said["chosen"], said["copies"], said["classes"]) == ("torch:sdpa-flash", [[]], [True, True])
-    assert said["moved"] == ["in", "in", "in", "out", "out"]
-    assert said["error"] < 1e-5
+    assert (result["chosen"], result["copies"], result["classes"]) == ("torch:sdpa-flash", [[]], [True, True])
+    assert result["moved"] == ["in", "in", "in", "out", "out"]
+    assert result["error"] < 1e-5

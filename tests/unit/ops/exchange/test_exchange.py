@@ -1,4 +1,4 @@
-"""convert, its plan, and shares_memory, between NumPy and array_api_strict: every kind of memory, never wrong data."""
+"""convert, its plan and shares_memory, between NumPy and array_api_strict, for every kind of memory."""
 
 import math
 
@@ -35,7 +35,7 @@ COPIED = {
     "read-only": read_only(np.arange(3.0)),
     "broadcast": np.broadcast_to(np.arange(3.0), (2, 3)),
     "big-endian": np.arange(3.0).astype(">f8"),
-    "stride that is no multiple of the item": RAW[:54].reshape(3, 18)[:, :16].view(np.float64),
+    "stride that is not a multiple of the item size": RAW[:54].reshape(3, 18)[:, :16].view(np.float64),
     "scalar": np.float64(2.0),
 }
 REFUSED = {
@@ -60,7 +60,7 @@ def check(x, result):
 @pytest.mark.parametrize("x", ALIASED.values(), ids=ALIASED)
 class TestAliased:
     @pytest.mark.parametrize("copy", [None, False])
-    def test_no_byte_moves(self, x, copy):
+    def test_memory_is_shared(self, x, copy):
         assert xo.explain("convert", x, xps, copy=copy).action == "zero-copy"
         result = xo.convert(x, xps, copy=copy)
         check(x, result)
@@ -68,7 +68,7 @@ class TestAliased:
             assert host(result).ctypes.data == x.ctypes.data
             assert xo.shares_memory(x, result)
 
-    def test_a_copy_on_demand(self, x):
+    def test_copy_true_copies(self, x):
         plan = xo.explain("convert", x, xps, copy=True)
         assert (plan.action, plan.nbytes) == ("copy", x.nbytes)
         result = xo.convert(x, xps, copy=True)
@@ -76,7 +76,7 @@ class TestAliased:
         assert not np.shares_memory(host(result), x)
         assert host(result).flags.writeable
 
-    def test_there_and_back(self, x):
+    def test_conversion_and_back(self, x):
         back = xo.convert(xo.convert(x, xps), "numpy", copy=False)
         assert type(back) is np.ndarray
         np.testing.assert_array_equal(back, x)
@@ -86,7 +86,7 @@ class TestAliased:
 @pytest.mark.parametrize("x", COPIED.values(), ids=COPIED)
 class TestCopied:
     @pytest.mark.parametrize("copy", [None, True])
-    def test_because_it_must(self, x, copy):
+    def test_memory_is_copied(self, x, copy):
         plan = xo.explain("convert", x, xps, copy=copy)
         assert plan.action == "copy"
         assert plan.reason
@@ -96,7 +96,7 @@ class TestCopied:
         assert host(result).flags.writeable
         assert host(result).dtype.isnative
 
-    def test_not_without_a_copy(self, x):
+    def test_copy_false_raises(self, x):
         assert xo.explain("convert", x, xps, copy=False).action == "refuse"
         with pytest.raises(xo.ExchangeError, match="Instead: copy=None") as error:
             xo.convert(x, xps, copy=False)
@@ -112,7 +112,7 @@ def test_a_dtype_that_the_target_lacks(x, copy):
         xo.convert(x, xps, copy=copy)
 
 
-class TestAtHome:
+class TestSameLibrary:
     def test_the_array_itself(self):
         x, s = np.arange(3.0), xps.ones(3)
         for copy in (None, False):
@@ -121,7 +121,7 @@ class TestAtHome:
             assert xo.convert(x, x[:0], copy=copy) is x
             assert xo.convert(s, xps, copy=copy) is s
 
-    def test_read_only_memory_is_numpys_own(self):
+    def test_a_read_only_numpy_array_is_returned_itself(self):
         x = COPIED["read-only"]
         assert xo.convert(x, "numpy", copy=False) is x
 
@@ -152,7 +152,7 @@ class TestTargets:
     def test_unknown(self):
         with pytest.raises(xo.BackendNotFound, match="'nunpy': it has"):
             xo.convert(np.ones(1), "nunpy")
-        with pytest.raises(xo.BackendNotFound, match="module math is no namespace"):
+        with pytest.raises(xo.BackendNotFound, match="module math is not a namespace"):
             xo.convert(np.ones(1), math)
         with pytest.raises(xo.BackendNotFound, match="list"):
             xo.convert([1.0], "numpy")
@@ -164,7 +164,7 @@ class TestTargets:
             xo.convert(np.asarray([1, None], dtype=object), xps)
 
     def test_a_producer_that_refuses(self, monkeypatch):
-        """What the library raises becomes an ExchangeError with the request and the way out."""
+        """An error of the library becomes an ExchangeError with the call and what to do instead."""
 
         def refuse(x, memory, host):
             raise RuntimeError("not today")
@@ -176,7 +176,7 @@ class TestTargets:
 
 
 class TestImmutable:
-    """JAX never writes its memory: NumPy sees it read-only, and who has no read-only flag gets a copy."""
+    """JAX arrays are immutable: NumPy gets a read-only view; libraries without read-only arrays get a copy."""
 
     @pytest.fixture
     def x(self):
@@ -195,8 +195,8 @@ class TestImmutable:
         with pytest.raises(xo.ExchangeError, match=r"read-only memory\. Instead: copy=None"):
             xo.convert(x, xps, copy=False)
 
-    def test_writable_memory_that_jax_may_alias(self, x):
-        """NumPy's memory is aliased when it is aligned, and explain says that it can still be written."""
+    def test_jax_aliases_writable_numpy_memory(self, x):
+        """NumPy's memory is aliased if it is aligned; explain says that it can still be written."""
         aligned = xo.backend("numpy").functions["from_numpy"](np.arange(64, dtype=np.int32), None)
         plan = xo.explain("convert", aligned, "jax")
         assert (plan.action, plan.reason) == ("zero-copy", "aliases memory that you can still write")
@@ -205,7 +205,7 @@ class TestImmutable:
 
 
 class TestLowPrecision:
-    """NumPy holds bfloat16 and float8 through ml_dtypes, and PyTorch shares them bit for bit."""
+    """NumPy has bfloat16 and float8 from ml_dtypes; PyTorch shares their memory."""
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
     def test_pytorch(self, dtype):
@@ -221,7 +221,7 @@ class TestLowPrecision:
         assert back.dtype == x.dtype
         assert back.ctypes.data == x.ctypes.data
 
-    def test_a_library_that_lacks_it(self):
+    def test_a_library_without_bfloat16(self):
         ml_dtypes = pytest.importorskip("ml_dtypes")
         with pytest.raises(xo.ExchangeError, match="no dtype bfloat16"):
             xo.convert(np.ones(2, dtype=ml_dtypes.bfloat16), xps)
@@ -251,13 +251,13 @@ class TestSharesMemory:
         assert xo.shares_memory(x, x.view(np.int8)[3:4])
         assert not xo.shares_memory(x[1:], x.view(np.int8)[:4])
 
-    def test_addresses_are_those_of_one_device(self, monkeypatch):
+    def test_equal_addresses_on_different_devices(self, monkeypatch):
         x, s = np.zeros(3), xps.zeros(3)
-        place = xo.backend(x).functions["memory"](x)
+        on_cpu = xo.backend(x).functions["memory"](x)
         for memory, shared in (
-            (place, True),
-            (place._replace(device="cuda"), False),
-            (place._replace(index=1), False),
+            (on_cpu, True),
+            (on_cpu._replace(device="cuda"), False),
+            (on_cpu._replace(index=1), False),
             (None, False),
         ):
             monkeypatch.setitem(xo.backend(s).functions, "memory", lambda _, memory=memory: memory)
@@ -265,7 +265,7 @@ class TestSharesMemory:
             assert xo.shares_memory(s, x) is shared
 
     def test_strides_that_are_too_hard_to_compare(self, monkeypatch):
-        """NumPy's exact answer could take years; past the work that it is given, the extents decide."""
+        """NumPy's exact test could take years; beyond a limit of work, the extents decide."""
         random = np.random.default_rng(0)
         first, second = (
             views.over(
@@ -277,7 +277,7 @@ class TestSharesMemory:
         exact = np.shares_memory
         monkeypatch.setattr(np, "shares_memory", lambda a, b, max_work: work.append(max_work) or exact(a, b, max_work))
         assert xo.shares_memory(first.view("u1"), second.view("u1"))
-        assert work == [convert._MAX_WORK] != [-1], "a bound on what NumPy tries; -1 is none"
+        assert work == [convert._MAX_WORK] != [-1], "NumPy's work must be limited; -1 means no limit"
         far = views.over(2**50, (6,), (3,), "|V1", readonly=True)
         assert not xo.shares_memory(first.view("u1"), far.view("u1"))
 
@@ -293,7 +293,7 @@ class TestSharesMemory:
 class TestMemory:
     @given(st.data())
     @settings(max_examples=150, deadline=None)
-    def test_compact_as_numpy_says(self, data):
+    def test_is_compact_equals_numpys_flag(self, data):
         shape = tuple(data.draw(st.lists(st.integers(0, 3), max_size=4)))
         x = np.zeros(shape, dtype=data.draw(st.sampled_from(["int8", "float64"])))
         x = x.transpose(data.draw(st.permutations(range(x.ndim))))
@@ -303,13 +303,13 @@ class TestMemory:
         assert memory.nbytes == x.nbytes
         assert (memory.shape, memory.strides, memory.pointer) == (x.shape, x.strides, x.ctypes.data)
 
-    def test_numpys_facts(self):
-        facts = xo.backend("numpy").functions["memory"]
-        assert facts(COPIED["read-only"]).readonly
-        assert facts(COPIED["big-endian"]).dtype == ">f8"
-        assert facts(ALIASED["negative strides"]).strides == (-8,)
-        assert facts(np.float64(1)) is None
-        assert facts(REFUSED["text"]).dtype == "<U1"
+    def test_memory_of_numpy_arrays(self):
+        memory_of = xo.backend("numpy").functions["memory"]
+        assert memory_of(COPIED["read-only"]).readonly
+        assert memory_of(COPIED["big-endian"]).dtype == ">f8"
+        assert memory_of(ALIASED["negative strides"]).strides == (-8,)
+        assert memory_of(np.float64(1)) is None
+        assert memory_of(REFUSED["text"]).dtype == "<U1"
 
     def test_defaults(self):
         memory = Memory("int8", (2,), (1,), 1, 0, "cpu")

@@ -1,4 +1,4 @@
-"""What the libraries' own backend files decide about memory of devices, on descriptions of memory that no CPU has."""
+"""Exchange of memory on devices, tested on a CPU with descriptions of memory on GPUs."""
 
 import tracemalloc
 from importlib.util import find_spec
@@ -17,13 +17,13 @@ BYTES = 4 * 4 * 6
 
 
 def on_device(pointer=1 << 20, strides=(24, 4), **facts):
-    """Memory of float32 on the second GPU."""
+    """A description of float32 memory on the second GPU."""
     return Memory("float32", SHAPE, strides, 4, pointer, "cuda", 1, **facts)
 
 
 @pytest.fixture
 def two_gpus(monkeypatch):
-    """PyTorch and JAX as they are beside two GPUs; `source(name, memory)` gives an array that lies as described."""
+    """PyTorch and JAX report two GPUs; the result, `source(name, memory)`, makes an array that reports this memory."""
     from xarrayops_backends.jax import _exchange as jax_exchange
 
     gpus = {name: [Device("cpu", "cpu", f"{name} cpu")] for name in ("torch", "jax")}
@@ -49,7 +49,7 @@ class TestPlans:
         plan = plans.plan_convert(x, to, **options)
         return plan.action, plan.route, plan.device
 
-    def test_immutable_memory_is_copied_by_the_target_where_it_lies(self, two_gpus):
+    def test_immutable_memory_is_copied_by_the_target_on_its_device(self, two_gpus):
         x = two_gpus("jax", on_device(immutable=True))
         assert self.plan(x, "torch") == ("copy", plans.TARGET_COPIES, "torch cuda:1")
         assert self.plan(x, "torch", copy=True) == ("copy", plans.TARGET_COPIES, "torch cuda:1")
@@ -59,7 +59,7 @@ class TestPlans:
         assert explanation.nbytes == BYTES
 
     @pytest.mark.parametrize(
-        ("memory", "why"),
+        ("memory", "reason"),
         [
             (on_device(strides=(4, 16)), "strides that are not compact"),
             (on_device(strides=(48, 8)), "strides that are not compact"),
@@ -67,22 +67,22 @@ class TestPlans:
             (on_device(pointer=(1 << 20) + 8), "not 16-byte aligned"),
         ],
     )
-    def test_what_xla_refuses_is_packed_by_the_source(self, two_gpus, memory, why):
+    def test_memory_that_xla_refuses_is_copied_by_the_source(self, two_gpus, memory, reason):
         x = two_gpus("torch", memory)
         assert self.plan(x, "jax") == ("copy", plans.SOURCE_COPIES, "jax cuda:1")
-        assert why in xo.explain("convert", x, "jax").reason
+        assert reason in xo.explain("convert", x, "jax").reason
         assert xo.explain("convert", x, "jax", copy=False).action == "refuse"
 
     def test_aligned_memory_is_aliased(self, two_gpus):
         x = two_gpus("torch", on_device(pointer=(1 << 20) + 16))
         assert self.plan(x, "jax") == ("zero-copy", plans.ALIAS, "jax cuda:1")
 
-    def test_the_host_is_reached_only_when_asked_for(self, two_gpus):
+    def test_conversion_to_numpy_copies_to_the_host(self, two_gpus):
         x = two_gpus("torch", on_device())
         assert self.plan(x, "numpy") == ("copy", plans.HOST, None)
         assert "through the host" not in xo.explain("convert", x, "numpy").reason
 
-    def test_what_the_target_cannot_see_passes_through_the_host_and_explain_says_so(self, two_gpus, monkeypatch):
+    def test_memory_of_a_device_that_the_target_lacks_goes_through_the_host(self, two_gpus, monkeypatch):
         x = two_gpus("jax", on_device(immutable=True)._replace(device="tpu"))
         monkeypatch.setitem(vars(xo.backend("torch")), "_devices", (Device("cuda", "cuda:0", torch.device("cuda:0")),))
         assert self.plan(x, "torch", device="cpu")[1] == plans.HOST
@@ -103,11 +103,11 @@ def bfloat16(a):
     return a.astype(pytest.importorskip("ml_dtypes").bfloat16)
 
 
-PLACED = {
+CONVERTED = {
     "aligned": aligned,
     "not aligned": lambda a: aligned(np.concatenate([a[:1], a]))[1:],
     "strided": lambda a: a[::2],
-    "backwards": lambda a: a[::-1],
+    "reversed": lambda a: a[::-1],
     "transposed": lambda a: a.reshape(4, 5).T,
     "big-endian": lambda a: a.astype(">f4"),
     "half": lambda a: a.astype(np.float16),
@@ -119,12 +119,12 @@ PLACED = {
 
 
 class TestPlacement:
-    """NumPy's memory reaches JAX in one place, whatever its alignment, strides and dtype are."""
+    """NumPy arrays become JAX arrays on the first CPU device, for any alignment, strides and dtype."""
 
-    @pytest.mark.parametrize("case", PLACED)
+    @pytest.mark.parametrize("case", CONVERTED)
     @pytest.mark.parametrize("copy", [None, True])
     def test_committed_to_the_first_cpu(self, case, copy):
-        a = PLACED[case](np.arange(20, dtype=np.float32))
+        a = CONVERTED[case](np.arange(20, dtype=np.float32))
         x = xo.convert(a, "jax", copy=copy)
         assert x.committed
         assert x.devices() == {jax.devices("cpu")[0]}
@@ -132,8 +132,8 @@ class TestPlacement:
 
 
 class TestPinnedMemory:
-    def test_pinned_tensors_reach_jax_as_host_memory(self, monkeypatch):
-        """PyTorch says kDLCUDAHost of them, which JAX takes for memory of a GPU."""
+    def test_pinned_tensors_become_host_arrays_of_jax(self, monkeypatch):
+        """PyTorch exports them as kDLCUDAHost, which JAX treats as GPU memory."""
         x = xo.convert(aligned(np.arange(64, dtype=np.float32)), "torch")
         monkeypatch.setattr(torch.Tensor, "is_pinned", lambda self: True)
         assert x.__dlpack_device__()[0] == 3
@@ -142,7 +142,7 @@ class TestPinnedMemory:
         assert xo.shares_memory(x, y)
         assert y.devices() == {jax.devices("cpu")[0]}
 
-    def test_a_gpu_arrays_host_memory_is_not_shown_as_the_gpus(self):
+    def test_host_memory_of_a_gpu_array_is_not_exported(self):
         x = jax.device_put(np.arange(4.0, dtype=np.float32), jax.devices("cpu")[0])
         kinds = {memory.kind for memory in x.device.addressable_memories()} - {x.device.default_memory().kind}
         for kind in kinds:
@@ -159,10 +159,10 @@ def refuse_to_wait(*_):
     raise AssertionError("it waits for the values")
 
 
-class TestNobodyWaits:
+class TestPendingValues:
     @pytest.fixture
     def pending(self, monkeypatch):
-        """An array of JAX whose values never arrive."""
+        """A JAX array whose values never become ready."""
         x = jax.device_put(np.ones(SHAPE, np.float32), jax.devices("cpu")[0])
         cls = type(x)
         monkeypatch.setattr(cls, "is_ready", lambda self: False)
@@ -170,7 +170,7 @@ class TestNobodyWaits:
             monkeypatch.setattr(cls, waiting, refuse_to_wait)
         return x
 
-    def test_who_only_asks(self, pending):
+    def test_inspection_does_not_wait(self, pending):
         backend = xo.backend(pending)
         assert backend.device_of(pending).kind == "cpu"
         memory = backend.functions["memory"](pending)
@@ -181,18 +181,18 @@ class TestNobodyWaits:
         assert xo.explain("convert", pending, "torch", copy=False).action == "zero-copy"
         assert xo.layout_of(pending).is_contiguous
 
-    def test_who_needs_the_address_waits(self, pending):
+    def test_shares_memory_waits(self, pending):
         with pytest.raises(AssertionError, match="waits"):
             xo.shares_memory(pending, np.ones(3))
 
-    def test_an_address_is_there_with_the_values(self):
+    def test_ready_arrays_have_an_address(self):
         x = jax.block_until_ready(jax.device_put(np.ones(SHAPE, np.float32), jax.devices("cpu")[0]))
         assert xo.backend(x).functions["memory"](x).pointer == x.unsafe_buffer_pointer()
 
 
-class TestHandingOut:
+class TestExport:
     def test_a_tensor_is_exported_on_its_own_device(self):
-        """PyTorch refuses DLPack of a tensor whose device is not the current one."""
+        """PyTorch refuses to export a tensor whose device is not the current one."""
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         with FakeTensorMode():
@@ -201,7 +201,7 @@ class TestHandingOut:
         assert isinstance(context, torch.cuda.device)
         assert context.idx == 1
 
-    def test_host_memory_of_jax_is_there_when_it_is_handed_out(self, monkeypatch):
+    def test_jax_host_memory_is_ready_when_exported(self, monkeypatch):
         x = jax.device_put(np.ones(SHAPE, np.float32), jax.devices("cpu")[0])
         waited = []
         monkeypatch.setattr(type(x), "block_until_ready", lambda self: waited.append(self) or self)
@@ -209,22 +209,22 @@ class TestHandingOut:
             assert waited
 
 
-class TestCopiesOfTheHost:
-    def nbytes_taken(self, a, device):
+class TestCopiesOnTheHost:
+    def peak_nbytes(self, a, device):
         tracemalloc.start()
         xo.backend("torch").functions["from_numpy"](a, torch.device(device))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak
 
-    def test_what_goes_to_a_device_is_not_copied_on_the_host_first(self):
+    def test_conversion_to_a_device_makes_no_host_copy(self):
         a = np.zeros((1 << 20,), np.float32)
         xo.backend("torch").functions["from_numpy"](a[:1], torch.device("meta"))
-        assert self.nbytes_taken(a, "meta") < a.nbytes / 8
-        assert self.nbytes_taken(a, "cpu") >= a.nbytes
-        assert self.nbytes_taken(a[::2], "meta") >= a.nbytes / 2, "strides that PyTorch may lack"
+        assert self.peak_nbytes(a, "meta") < a.nbytes / 8
+        assert self.peak_nbytes(a, "cpu") >= a.nbytes
+        assert self.peak_nbytes(a[::2], "meta") >= a.nbytes / 2, "strides that PyTorch may lack"
 
-    def test_read_only_memory_passes_without_a_warning_and_unchanged(self):
+    def test_read_only_memory_is_copied_without_a_warning(self):
         a = np.arange(8, dtype=np.float32)
         a.flags.writeable = False
         xo.backend("torch").functions["from_numpy"](a, torch.device("meta"))
@@ -232,7 +232,7 @@ class TestCopiesOfTheHost:
         y += 1
         assert a.tolist() == list(range(8))
 
-    def test_packed_tensors_are_compact_values_as_they_are_read(self):
+    def test_packed_tensors_are_contiguous_and_have_the_same_values(self):
         x = torch.randn(4, 6, dtype=torch.complex64)
         for view in (x.conj().T, x[::2, ::3], x.imag, torch._neg_view(x), x[0].expand(5, 6)):
             packed = xo.backend("torch").functions["packed"](view)
@@ -245,18 +245,18 @@ class TestCopiesOfTheHost:
 
 
 class TestQueues:
-    def test_the_cpu_has_none(self):
+    def test_the_cpu_has_no_queue(self):
         for x in (torch.zeros(3), jax.numpy.zeros(3), np.zeros(3)):
             assert xo.backend(x).functions["queue"](x) is None
 
     def test_the_stream_of_a_tensor(self, monkeypatch):
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        asked = []
+        created = []
 
         class Stream:
             def __init__(self, pointer, device):
-                asked.append((pointer, device))
+                created.append((pointer, device))
 
             def record_event(self):
                 return self
@@ -274,15 +274,15 @@ class TestQueues:
         assert queue.stream == 7
         assert xo.backend("torch").functions["queue"](x) is queue, "owners of one queue share a mark"
         assert queue.mark()() == "reached"
-        assert asked[-1] == (7, torch.device("cuda:1"))
-        told = []
-        monkeypatch.setattr(torch.Tensor, "record_stream", lambda self, stream: told.append(stream))
+        assert created[-1] == (7, torch.device("cuda:1"))
+        recorded = []
+        monkeypatch.setattr(torch.Tensor, "record_stream", lambda self, stream: recorded.append(stream))
         for pointer in (0, 9):
             assert xo.backend("torch").functions["outlive"](x, pointer)
-            assert asked[-1] == (pointer, torch.device("cuda:1"))
-        assert len(told) == 2
+            assert created[-1] == (pointer, torch.device("cuda:1"))
+        assert len(recorded) == 2
 
-    def test_jax_marks_the_end_of_what_was_submitted(self):
+    def test_jax_marks_the_end_of_submitted_work(self):
         from xarrayops_backends.jax._exchange import _mark
 
         cpu = jax.devices("cpu")[0]
@@ -293,7 +293,7 @@ class TestQueues:
             jax.block_until_ready(jax.device_put(np.int32(0), cpu))
             assert reached() in (True, False)
 
-    def test_jax_ties_to_the_array(self):
+    def test_tie_keeps_an_owner_as_long_as_a_jax_array(self):
         import gc
         import weakref
 
@@ -310,8 +310,8 @@ class TestQueues:
         gc.collect()
         assert alive() is None
 
-    @pytest.mark.parametrize("use", ["a view", "a reshaped view", "what autograd has saved"])
-    def test_what_is_tied_to_a_tensor_lives_as_long_as_its_memory(self, use):
+    @pytest.mark.parametrize("use", ["a view", "a reshaped view", "saved by autograd"])
+    def test_tie_keeps_an_owner_as_long_as_the_memory_of_a_tensor(self, use):
         import gc
         import weakref
 
@@ -324,7 +324,7 @@ class TestQueues:
         xo.backend("torch").functions["tie"](x, owner)
         del owner
         weight = torch.ones(8, requires_grad=True)
-        held = {"a view": x[2:], "a reshaped view": x.view(2, 4).T, "what autograd has saved": (weight * x).sum()}[use]
+        held = {"a view": x[2:], "a reshaped view": x.view(2, 4).T, "saved by autograd": (weight * x).sum()}[use]
         del x
         gc.collect()
         assert alive() is not None
@@ -334,8 +334,8 @@ class TestQueues:
 
 
 class TestHostMemory:
-    def test_conversions_on_the_host_look_for_no_gpu(self, monkeypatch):
-        """CUDA cannot be started in a forked process, such as a worker that loads data."""
+    def test_conversions_on_the_host_do_not_initialise_cuda(self, monkeypatch):
+        """CUDA cannot be initialised in a forked process, such as a worker that loads data."""
 
         def refuse(*_):
             raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
@@ -343,8 +343,8 @@ class TestHostMemory:
         made = xo.backend("torch").__class__("torch", xo.backend("torch").module)
         monkeypatch.setattr("xarrayops._core.registry.backend_by_name", lambda name: made)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-        for starting in ("get_device_name", "_lazy_init", "get_device_properties"):
-            monkeypatch.setattr(torch.cuda, starting, refuse)
+        for name in ("get_device_name", "_lazy_init", "get_device_properties"):
+            monkeypatch.setattr(torch.cuda, name, refuse)
         a = np.arange(6.0)
         for x in (a, a[::-1]):
             for copy in (None, True):
@@ -353,8 +353,8 @@ class TestHostMemory:
         with pytest.raises(RuntimeError, match="forked"):
             made.devices()
 
-    def test_it_is_one_place_whatever_number_a_cpu_device_has(self, run):
-        """In a process of its own: JAX makes its CPU devices once."""
+    def test_memory_of_every_cpu_device_is_host_memory(self, run):
+        """In a separate process, because JAX creates its CPU devices once."""
         pytest.importorskip("jax")
         code = """
 import numpy as np, jax, xarrayops as xo
@@ -365,8 +365,8 @@ print(xo.shares_memory(x, a), xo.shares_memory(x, t), xo.shares_memory(t, a))
 """
         assert run(code, XLA_FLAGS="--xla_force_host_platform_device_count=2") == "True True True"
 
-    def test_managed_memory_of_cupy_passes_through_the_host(self, two_gpus):
-        """Neither PyTorch nor JAX takes it by DLPack."""
+    def test_memory_that_cannot_be_exported_goes_through_the_host(self, two_gpus):
+        """An example is managed memory of CuPy, which neither PyTorch nor JAX imports by DLPack."""
         for source, target in (("torch", "jax"), ("jax", "torch")):
             x = two_gpus(source, on_device(exported=False))
             plan = plans.plan_convert(x, target)
@@ -376,15 +376,15 @@ print(xo.shares_memory(x, a), xo.shares_memory(x, t), xo.shares_memory(t, a))
 
 @pytest.mark.skipif(find_spec("scipy") is None, reason="containers need SciPy")
 def test_containers_stay_on_their_device(monkeypatch):
-    """Parts that have to be prepared on the host return to the device of the container."""
+    """The target device is the container's, also if its parts are prepared on the host."""
     import scipy.sparse
 
-    from xarrayops._ops.exchange.convert import _place_for
+    from xarrayops._ops.exchange.convert import _target_device
 
     s = scipy.sparse.csr_array(np.eye(3, dtype=np.float32))
     target = xo.backend("torch").sparse
     gpu = Device("cuda", "cuda:1", "torch cuda:1")
     monkeypatch.setitem(vars(xo.backend("torch")), "_devices", (gpu,))
     monkeypatch.setattr(type(xo.backend("numpy")), "device_of", lambda self, x: gpu)
-    assert _place_for(s, target, None) == "torch cuda:1"
-    assert _place_for(s, target, "cpu") == "cpu"
+    assert _target_device(s, target, None) == "torch cuda:1"
+    assert _target_device(s, target, "cpu") == "cpu"

@@ -1,4 +1,4 @@
-"""convert where the libraries stumble: gradients, views of other values, task graphs; and the way without a plan."""
+"""convert for difficult arrays: gradients, conjugated views, task graphs; and the shortcuts without a plan."""
 
 import array_api_strict as xps
 import numpy as np
@@ -13,14 +13,14 @@ LIBRARIES = ("numpy", "torch", "jax", "dask")
 
 
 class TestHazards:
-    """Tensors whose memory is not what they seem to be."""
+    """Tensors whose memory does not have their values, or that autograd tracks."""
 
     @pytest.fixture
     def torch(self):
         return pytest.importorskip("torch")
 
     def test_a_tensor_that_requires_a_gradient(self, torch):
-        xo.convert(torch.ones(2), "numpy")  # from here on there is a short way
+        xo.convert(torch.ones(2), "numpy")  # from now on, convert uses its shortcut
         for x in (torch.ones(2, requires_grad=True), torch.nn.Parameter(torch.ones(2))):
             for to in ("numpy", xps):
                 for copy in (None, False, True):
@@ -43,7 +43,7 @@ class TestHazards:
     def test_a_tangent(self, torch):
         from torch.autograd import forward_ad
 
-        xo.convert(torch.ones(3), "numpy")  # from now on by the shortcut
+        xo.convert(torch.ones(3), "numpy")  # from now on, convert uses its shortcut
         with forward_ad.dual_level():
             x = forward_ad.make_dual(torch.ones(3), torch.ones(3))
             with pytest.raises(xo.ExchangeError, match=r"carries a tangent.*Instead: convert x\.detach\(\)"):
@@ -57,7 +57,7 @@ class TestHazards:
 
 
 class TestDask:
-    def test_what_enters_is_copied(self):
+    def test_conversion_to_dask_copies(self):
         dask = pytest.importorskip("dask")
         x = np.arange(6.0).astype(">f8").reshape(2, 3)
         there = xo.convert(x, "dask")
@@ -68,7 +68,7 @@ class TestDask:
         with pytest.raises(xo.ExchangeError, match=r"task graph.*Instead: copy=None"):
             xo.convert(x, "dask", copy=False)
 
-    def test_what_leaves_is_computed(self):
+    def test_conversion_from_dask_computes(self):
         x = pytest.importorskip("dask.array").arange(6, chunks=2)
         plan = xo.explain("convert", x, "numpy")
         assert (plan.action, plan.reason) == ("copy", "dask must compute the values first")
@@ -77,11 +77,11 @@ class TestDask:
 
 
 class TestShortcuts:
-    """What passes without a plan passes as the plan says."""
+    """A conversion without a plan does what the plan says."""
 
     @given(st.data())
     @settings(max_examples=200, deadline=None)
-    def test_only_where_the_plan_is_zero_copy(self, data):
+    def test_shortcuts_only_if_the_plan_is_zero_copy(self, data):
         dtype = data.draw(st.sampled_from(["f4", ">f4", "f8", "i2", ">i8", "?", "c8", "c16", "u4", "M8[s]", "O", "g"]))
         size = np.dtype(dtype).itemsize
         shape = tuple(data.draw(st.lists(st.integers(0, 3), max_size=3)))
@@ -107,7 +107,7 @@ class TestShortcuts:
 
     @pytest.mark.parametrize("to", LIBRARIES)
     @pytest.mark.parametrize("source", LIBRARIES)
-    def test_the_second_time_is_like_the_first(self, source, to):
+    def test_a_second_conversion_does_the_same_as_the_first(self, source, to):
         for name in (source, to):
             pytest.importorskip(name)
         host = xo.backend("numpy").functions["from_numpy"](np.arange(16, dtype="float32"), None)
@@ -133,7 +133,7 @@ class TestShortcuts:
         monkeypatch.setattr(convert, "plan_convert", None)
         assert xo.shares_memory(xo.convert(x, to), x)
 
-    def test_a_device_is_never_overlooked(self):
+    def test_shortcuts_respect_the_device(self):
         pytest.importorskip("torch")
         xo.convert(np.ones(2), "torch")
         assert xo.convert(np.ones(2), "torch", device="cpu").device.type == "cpu"

@@ -1,4 +1,4 @@
-"""Where data goes, seen on two stand-in libraries with two devices each: devices, copies, crossings of the host."""
+"""Devices, copies and transfers through the host, with two stand-in libraries that record all copies."""
 
 import gc
 import itertools
@@ -25,7 +25,7 @@ GPUS = DEVICES[1:]
 
 @pytest.fixture
 def doubles(entries, claim, monkeypatch):
-    """Both libraries beside those that are installed."""
+    """The two stand-in libraries, registered together with the installed libraries."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "standins" / "devices"))
     real = [claim(name, f"xarrayops_backends.{name}", "xarrayops") for name in LIBRARIES if name not in DOUBLES]
     entries(*real, *(claim(name, f"{name}_xarrayops", "doubles") for name in DOUBLES))
@@ -36,7 +36,7 @@ def doubles(entries, claim, monkeypatch):
 
 
 def made(library, dtype, layout, device):
-    """An array of a library on a device, with its values; skips what the library cannot have there."""
+    """An array of a library on a device, and its values. Raises `CannotBeMade` if the library does not support it."""
     backend = xo.backend(library)
     if library not in DOUBLES:
         return make(backend, dtype, layout)
@@ -45,50 +45,50 @@ def made(library, dtype, layout, device):
     return x, want
 
 
-def expected_device(producer, consumer, device, asked):
-    """The device asked for; else the one of the memory, if the consumer has it; else the consumer's default."""
-    if asked is not None:
-        return asked
+def expected_device(producer, consumer, device, requested):
+    """The requested device; else that of the memory, if the consumer has it; else None for the consumer's default."""
+    if requested is not None:
+        return requested
     return device if consumer in DOUBLES and producer != "dask" else None
 
 
-def must_copy(x, consumer, device, asked):
-    """Whether an array of the doubles cannot be aliased by the other double, told from the values that it holds."""
+def must_copy(x, consumer, device, requested):
+    """Whether the other stand-in library cannot alias an array, by the rules of the two libraries."""
     if xo.backend(x).name not in DOUBLES or consumer not in DOUBLES:
-        return True  # the rules of real libraries are not known here
+        return True  # this function does not have the rules of real libraries
     values = x.values
-    if asked not in (None, device) or (device == "cpu" and not values.flags.writeable):
+    if requested not in (None, device) or (device == "cpu" and not values.flags.writeable):
         return True
     if consumer == "mutable_devices":
         return any(stride < 0 for stride in values.strides)
     return not values.flags.c_contiguous or (values.size > 0 and values.ctypes.data % 16 != 0)
 
 
-def faults_of(x, want, consumer, device, asked, copy):
-    """What is wrong with one conversion: its values, its device, the copies that it makes and what `explain` says."""
+def faults_of(x, want, consumer, device, requested, copy):
+    """The errors of one conversion: wrong values or device, needless copies, or a difference from `explain`."""
     from two_devices import recorded
 
-    plan = xo.explain("convert", x, consumer, device=asked, copy=copy)
+    plan = xo.explain("convert", x, consumer, device=requested, copy=copy)
     try:
         with recorded() as events:
-            y = xo.convert(x, consumer, device=asked, copy=copy)
+            y = xo.convert(x, consumer, device=requested, copy=copy)
     except ExchangeError as error:
-        rightly = copy is False and must_copy(x, consumer, device, asked)
-        return [] if plan.action == "refuse" and rightly else [f"refused: {error}"]
+        justified = copy is False and must_copy(x, consumer, device, requested)
+        return [] if plan.action == "refuse" and justified else [f"refused: {error}"]
     faults = [] if plan.action != "refuse" else ["explain says refuse"]
     if (
         plan.action == "zero-copy"
         and {xo.backend(x).name, consumer} == {*DOUBLES}
-        and must_copy(x, consumer, device, asked)
+        and must_copy(x, consumer, device, requested)
     ):
-        faults.append("memory is aliased that must not be")
-    place = expected_device(xo.backend(x).name, consumer, device, asked)
-    if place is not None and xo.device(y) != place:
-        faults.append(f"the result is on {xo.device(y)}, not on {place}")
+        faults.append("memory is aliased, but must be copied")
+    target = expected_device(xo.backend(x).name, consumer, device, requested)
+    if target is not None and xo.device(y) != target:
+        faults.append(f"the result is on {xo.device(y)}, not on {target}")
     copies = [event for event in events if event.what == "copy"]
     crossings = [event for event in copies if "cpu" in event[1:3]]
-    if device != "cpu" and place in GPUS and crossings and "through the host" not in plan.reason:
-        faults.append(f"a hidden crossing of the host: {crossings}")
+    if device != "cpu" and target in GPUS and crossings and "through the host" not in plan.reason:
+        faults.append(f"a transfer through the host that explain does not mention: {crossings}")
     if plan.action == "zero-copy" and copies:
         faults.append(f"explain says zero-copy: {copies}")
     if len(copies) > 1 + ("then moved" in plan.reason):
@@ -103,27 +103,27 @@ def faults_of(x, want, consumer, device, asked, copy):
 @pytest.mark.parametrize(
     ("producer", "consumer"), [pair for pair in itertools.permutations(LIBRARIES, 2) if set(pair) & set(DOUBLES)]
 )
-def test_every_conversion_lands_where_it_should(doubles, producer, consumer):
+def test_every_conversion_has_the_expected_device_and_copies(doubles, producer, consumer):
     wrong, tried = [], 0
     sources = DEVICES if producer in DOUBLES else ("cpu",)
     targets = (None, *DEVICES) if consumer in DOUBLES else (None,)
-    refuses = xo.backend(consumer).functions["import_refusal"]  # JAX refuses 64 bits unless they are switched on
+    refuses = xo.backend(consumer).functions["import_refusal"]  # JAX refuses 64 bits unless they are enabled
     dtypes = [dtype for dtype in DTYPES if refuses(dtype) is None]
     for dtype, layout, device in itertools.product(dtypes, LAYOUTS, sources):
         try:
             x, want = made(producer, dtype, layout, device)
         except CannotBeMade:
             continue
-        for asked, copy in itertools.product(targets, (None, False, True)):
+        for requested, copy in itertools.product(targets, (None, False, True)):
             tried += 1
-            faults = faults_of(x, want, consumer, device, asked, copy)
-            wrong += [f"{dtype} {layout} {device} -> {asked} {copy=}: {fault}" for fault in faults]
+            faults = faults_of(x, want, consumer, device, requested, copy)
+            wrong += [f"{dtype} {layout} {device} -> {requested} {copy=}: {fault}" for fault in faults]
     assert not wrong, f"{len(wrong)} of {tried}\n" + "\n".join(wrong[:10])
     assert tried >= 100
 
 
 @pytest.mark.parametrize("device", GPUS)
-def test_what_may_not_be_aliased_is_copied_on_its_device(doubles, device):
+def test_memory_that_must_not_be_aliased_is_copied_on_its_device(doubles, device):
     frozen = xo.asarray([1.0, 2.0], backend="frozen_devices", device=device)
     plan = xo.explain("convert", frozen, "mutable_devices")
     assert plan.action == "copy"
@@ -141,17 +141,17 @@ def test_memory_that_is_not_aligned_is_copied_on_its_device(doubles, device):
     assert (plan.action, "16-byte aligned" in plan.reason) == ("copy", True)
     y = xo.convert(x, "frozen_devices")
     assert xo.device(y) == device
-    assert float(xo.sum(y)) == 28, "the first use finds an address that it can take"
+    assert float(xo.sum(y)) == 28, "the library requires an aligned address"
 
 
-def test_values_of_a_device_that_the_target_lacks_pass_through_the_host(doubles):
+def test_explain_does_not_report_the_host_if_it_is_the_target(doubles):
     numpy_like = xo.asarray([1.0], backend="mutable_devices", device="gpu:1")
     plan = xo.explain("convert", numpy_like, "numpy")
     assert plan.action == "copy"
-    assert "through the host" not in plan.reason, "the host is where they are to go"
+    assert "through the host" not in plan.reason, "the host is the target"
 
 
-def test_an_array_to_be_like_gives_the_device(doubles):
+def test_a_target_array_determines_the_device(doubles):
     like = xo.asarray([1.0], backend="frozen_devices", device="gpu:1")
     x = xo.asarray([1.0, 2.0], backend="mutable_devices", device="gpu:0")
     assert xo.device(xo.convert(x, like)) == "gpu:1"
@@ -159,7 +159,7 @@ def test_an_array_to_be_like_gives_the_device(doubles):
 
 class TestCreation:
     @pytest.mark.parametrize(("library", "device"), [*itertools.product(DOUBLES, DEVICES)])
-    def test_arrays_are_made_on_the_device_of_their_model(self, doubles, library, device):
+    def test_arrays_are_created_on_the_device_of_like(self, doubles, library, device):
         like = xo.asarray([1.0, 2.0], backend=library, device=device)
         made = [
             *(xo.zeros(3, like=like), xo.ones(3, like=like), xo.full(3, 7.0, like=like), xo.arange(3, like=like)),
@@ -168,7 +168,7 @@ class TestCreation:
         ]
         assert {xo.device(x) for x in made} == {device}
 
-    def test_two_devices_in_one_call_are_refused(self, doubles):
+    def test_arrays_on_two_devices_raise(self, doubles):
         x, y = (xo.asarray([1.0], backend="mutable_devices", device=device) for device in GPUS)
         with pytest.raises(RuntimeError, match="gpu:0, gpu:1"):
             xo.add(x, y)
@@ -197,71 +197,73 @@ class TestEngines:
 
 
 class TestLifetime:
-    """An owner whose memory another library used is kept until that library's queue has passed the last use."""
+    """An array whose memory another library uses is kept until that library's queue has finished the last use."""
 
-    def loaned(self, copy):
+    def shared_array(self, copy):
         x = xo.asarray([1.0, 2.0], backend="mutable_devices", device="gpu:1")
         y = xo.convert(x, "frozen_devices", copy=copy)
         return weakref.ref(x), y
 
     @pytest.mark.parametrize("copy", [None, True])
-    def test_until_the_work_has_ended(self, doubles, copy):
+    def test_the_owner_is_kept_until_the_work_has_finished(self, doubles, copy):
         running = xo.backend("frozen_devices").module.running["gpu:1"]
         running.append("a kernel")
-        owner, y = self.loaned(copy)
+        owner, y = self.shared_array(copy)
         if copy is None:
             gc.collect()
-            assert owner() is not None, "y is memory of it"
+            assert owner() is not None, "y uses its memory"
         del y
         gc.collect()
         xo.synchronize()
         assert owner() is not None, "the kernel may still read it"
-        running.append("later work, which has nothing to do with it")
+        running.append("later work that does not use it")
         running.remove("a kernel")
         xo.synchronize()
         gc.collect()
         assert owner() is None
         running.clear()
 
-    def test_the_next_exchange_looks_as_well(self, doubles):
-        owner, y = self.loaned(None)
+    def test_the_next_exchange_releases_owners_too(self, doubles):
+        owner, y = self.shared_array(None)
         del y
-        again = self.loaned(None)
+        again = self.shared_array(None)
         gc.collect()
         assert owner() is None
         assert again[0]() is not None
 
-    def test_one_queue_keeps_its_own_order(self, doubles, monkeypatch):
-        """Where both libraries work in one stream, nothing has to be kept."""
+    def test_owners_are_not_kept_if_both_libraries_use_one_stream(self, doubles, monkeypatch):
+        """Work in one stream is executed in order, so no owner has to be kept."""
         for backend in doubles:
             monkeypatch.setitem(backend.functions, "queue", lambda x: Queue(7, bool, pytest.fail))
-        owner, y = self.loaned(None)
+        owner, y = self.shared_array(None)
         assert xo.shares_memory(y, owner())
         del y
         gc.collect()
         assert owner() is None
 
-    @pytest.mark.parametrize("can", [True, False])
-    def test_an_owner_that_can_wait_for_a_stream_is_not_kept(self, doubles, monkeypatch, can):
+    @pytest.mark.parametrize("supported", [True, False])
+    def test_an_owner_that_can_wait_for_a_stream_is_not_kept(self, doubles, monkeypatch, supported):
         mutable, frozen = doubles
-        told = []
+        calls = []
         monkeypatch.setitem(frozen.functions, "queue", lambda x: Queue(7, bool, lambda: lambda: True))
-        monkeypatch.setitem(mutable.functions, "outlive", lambda x, stream: told.append((x.device, stream)) or can)
-        owner, y = self.loaned(None)
-        assert told == [("gpu:1", 7)]
+        monkeypatch.setitem(
+            mutable.functions, "outlive", lambda x, stream: calls.append((x.device, stream)) or supported
+        )
+        owner, y = self.shared_array(None)
+        assert calls == [("gpu:1", 7)]
         del y
         gc.collect()
-        assert (owner() is None) == can
+        assert (owner() is None) == supported
 
     @pytest.mark.parametrize("library", DOUBLES)
-    def test_nothing_is_asked_while_a_graph_is_captured(self, doubles, library):
-        """An event of any library that is queried then ends the capture."""
-        owner, y = self.loaned(None)
+    def test_events_are_not_queried_while_a_graph_is_captured(self, doubles, library):
+        """A query of an event of any library would end the capture."""
+        owner, y = self.shared_array(None)
         del y
         gc.collect()
         capturing = xo.backend(library).module.capturing
         capturing.add("gpu:1")
-        self.loaned(None)
+        self.shared_array(None)
         gc.collect()
         assert owner() is not None
         capturing.clear()
@@ -270,8 +272,8 @@ class TestLifetime:
         assert owner() is None
 
     @pytest.mark.parametrize("fails", ["mark", "reached"])
-    def test_an_error_keeps_the_owner_and_reaches_nobody(self, doubles, monkeypatch, fails):
-        """JAX refuses to submit work under a mesh of other devices, say; the next look may find it willing."""
+    def test_an_error_of_the_queue_keeps_the_owner_and_is_not_raised(self, doubles, monkeypatch, fails):
+        """For example, JAX refuses to submit work under a mesh of other devices. The next check may succeed."""
         broken = [True]
 
         def refuse():
@@ -281,7 +283,7 @@ class TestLifetime:
 
         mark = {"mark": lambda: refuse() and (lambda: True), "reached": lambda: refuse}[fails]
         monkeypatch.setitem(xo.backend("frozen_devices").functions, "queue", lambda x: Queue(None, bool, mark))
-        owner, y = self.loaned(None)
+        owner, y = self.shared_array(None)
         del y
         gc.collect()
         xo.synchronize()
@@ -295,7 +297,7 @@ class TestLifetime:
         marks = []
         queue = Queue(None, bool, lambda: marks.append(None) or (lambda: True))
         monkeypatch.setitem(xo.backend("frozen_devices").functions, "queue", lambda x: queue)
-        kept = [self.loaned(None) for _ in range(5)]
+        kept = [self.shared_array(None) for _ in range(5)]
         owners = [owner for owner, _ in kept]
         del kept
         gc.collect()
@@ -305,10 +307,10 @@ class TestLifetime:
         assert [owner() for owner in owners] == [None] * 5
 
 
-def test_handles_of_devices_are_made_once(doubles):
+def test_device_handles_are_created_once(doubles):
     x = xo.asarray([1.0], backend="mutable_devices", device="gpu:1")
     xo.convert(x, "frozen_devices")
-    asked = len(xo.backend("frozen_devices").module.asked)
+    handles = len(xo.backend("frozen_devices").module.asked)
     for _ in range(5):
         xo.convert(x, "frozen_devices", device="gpu:0")
-    assert len(xo.backend("frozen_devices").module.asked) == asked <= 1
+    assert len(xo.backend("frozen_devices").module.asked) == handles <= 1

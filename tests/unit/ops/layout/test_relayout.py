@@ -1,4 +1,4 @@
-"""relayout and contiguous: patterns, and PyTorch and JAX in all the ways in which their arrays are followed."""
+"""relayout and contiguous: patterns, and PyTorch and JAX arrays with gradients, transforms and compilers."""
 
 import warnings
 
@@ -17,34 +17,34 @@ from xarrayops._ops.layout.pattern import plan
         ("NCHW", "one arrow"),
         ("NCHW -> NHWC -> NCHW", "one arrow"),
         ("", "one arrow"),
-        ("NCHW -> NHW", "same axes; C do not"),
-        ("NCHW -> NHWCD", "same axes; D do not"),
-        ("ab -> cd", "same axes; a, b, c, d do not"),
+        ("NCHW -> NHW", "same axes; only one side has C"),
+        ("NCHW -> NHWCD", "same axes; only one side has D"),
+        ("ab -> cd", "same axes; only one side has a, b, c, d"),
         ("NCHW -> NHWCC", "axis 'C' once"),
         ("NNHW -> NHW", "axis 'N' once"),
-        ("NCHW -> NHW16c", "cuts '16c' from an axis 'c' that this side lacks"),
+        ("NCHW -> NHW16c", "has a block '16c', but this side has no axis 'c'"),
         ("NCHW -> NCHW4c16c", "axis 'C' once"),
-        ("NCHW -> NCHW0c", "a block of no items"),
-        ("NCHW -> NCHW16", "as letters"),
-        ("NC_HW -> NHWC", "as letters"),
-        ("N,C -> C,N", "as letters"),
-        ("N\tC -> C\tN", "as letters"),
-        ("abc -> c a b", "same axes; a, abc, b, c do not"),
-        ("b h s -> b s 1", "is of einops.*Instead: each axis by its name"),
-        ("b ... -> ... b", "is of einops.*Instead: each axis by its name"),
-        ("b (h s) -> b h s", r"is of einops.*'a -> a 16a'.*xo\.reshape"),
-        ("NCHW -> nChw16c", "h, n, w do not; upper and lower case differ.* Instead: 'NCHW -> NCHW16c'"),
-        ("nchw -> nChw16c", "C, c do not; upper.* Instead: 'nchw -> nchw16c'"),
+        ("NCHW -> NCHW0c", "has a block of size 0, '0c'"),
+        ("NCHW -> NCHW16", "must consist of letters, or of names"),
+        ("NC_HW -> NHWC", "must consist of letters, or of names"),
+        ("N,C -> C,N", "must consist of letters, or of names"),
+        ("N\tC -> C\tN", "must consist of letters, or of names"),
+        ("abc -> c a b", "same axes; only one side has a, abc, b, c"),
+        ("b h s -> b s 1", "uses einops syntax.*Instead: a name for each axis"),
+        ("b ... -> ... b", "uses einops syntax.*Instead: a name for each axis"),
+        ("b (h s) -> b h s", r"uses einops syntax.*'a -> a 16a'.*xo\.reshape"),
+        ("NCHW -> nChw16c", "h, n, w; upper and lower case are different names. Instead: 'NCHW -> NCHW16c'"),
+        ("nchw -> nChw16c", "has C, c; upper and lower case are different names. Instead: 'nchw -> nchw16c'"),
         ("n c h -> N C h 4c", "Instead: 'n c h -> n c h 4c'"),
-        ("NCHW -> nCw16c", r"H, N, W, n, w do not\.$"),
-        ("Aa -> aB", r"A, B do not\.$"),
+        ("NCHW -> nCw16c", r"only one side has H, N, W, n, w\.$"),
+        ("Aa -> aB", r"only one side has A, B\.$"),
         ("b h-s -> h-s b", "'h-s' is neither"),
-        (5, "is a string"),
-        (None, "is a string"),
-        (b"ab -> ba", "is a string"),
+        (5, "must be a string"),
+        (None, "must be a string"),
+        (b"ab -> ba", "must be a string"),
     ],
 )
-def test_what_is_no_pattern(pattern, message):
+def test_invalid_patterns(pattern, message):
     with pytest.raises(xo.LayoutError, match=rf"xo\.relayout\(numpy float64 \(2, 3, 4, 5\).*{message}"):
         xo.relayout(np.zeros((2, 3, 4, 5)), pattern)
 
@@ -52,56 +52,56 @@ def test_what_is_no_pattern(pattern, message):
 @pytest.mark.parametrize(
     ("shape", "pattern", "options", "message"),
     [
-        ((2, 3), "NCHW -> NHWC", {}, "names 4 axes, x has 2"),
-        ((2, 3, 4, 5, 8), "NCHW16c -> NCHW", {}, "hold 8 items, not 16"),
-        ((2, 3, 4, 5, 16), "NCHW16c -> NCHW", {"channels": 49}, "hold 48 items, so channels= cannot be 49"),
-        ((2, 3, 4, 5, 16), "NCHW16c -> NCHW", {"channels": -1}, "cannot be -1"),
-        ((2, 3, 4, 5, 16), "NCHW16c -> NCHW", {"channels": 2.5}, "is an integer"),
-        ((2, 3, 4, 5), "NCHW -> NHWC", {"channels": 3}, "there must be one"),
-        ((2, 3, 4, 5), "NCHW -> NCHW16c", {"channels": 3}, "there must be one"),
-        ((2, 3, 4, 4), "ab4a4b -> ab", {"channels": 3}, "there must be one"),
+        ((2, 3), "NCHW -> NHWC", {}, "names 4 axes, but x has 2"),
+        ((2, 3, 4, 5, 8), "NCHW16c -> NCHW", {}, "the blocks of C have 8 items, not 16"),
+        ((2, 3, 4, 5, 16), "NCHW16c -> NCHW", {"channels": 49}, "must be from 0 to 48, .* not 49"),
+        ((2, 3, 4, 5, 16), "NCHW16c -> NCHW", {"channels": -1}, "must be from 0 to 48, .* not -1"),
+        ((2, 3, 4, 5, 16), "NCHW16c -> NCHW", {"channels": 2.5}, "channels= must be an integer"),
+        ((2, 3, 4, 5), "NCHW -> NHWC", {"channels": 3}, "needs exactly one axis in blocks on the left side"),
+        ((2, 3, 4, 5), "NCHW -> NCHW16c", {"channels": 3}, "needs exactly one axis in blocks on the left side"),
+        ((2, 3, 4, 4), "ab4a4b -> ab", {"channels": 3}, "needs exactly one axis in blocks on the left side"),
     ],
 )
-def test_what_does_not_fit(shape, pattern, options, message):
+def test_shapes_and_channels_that_do_not_match_the_pattern(shape, pattern, options, message):
     x = np.zeros(shape)
     for call in (xo.relayout, lambda x, *given, **options: xo.explain("relayout", x, *given, **options)):
         with pytest.raises(xo.LayoutError, match=rf"xo\.relayout\(numpy float64 .*{message}"):
             call(x, pattern, **options)
 
 
-def by_hand(a, source, target, channels):
-    """The oracle: one element after the other, from where the left side has it to where the right side has it.
+def relayout_oracle(a, source, target, channels):
+    """The expected result: each element is copied from its index on the left side to that on the right side.
 
-    ``source`` and ``target`` are lists of (name, block), the block 0 where the axis is named itself.
+    ``source`` and ``target`` are lists of (name, block); the block is 0 for the axis itself.
     """
-    cut = {name: {n: b for n, b in source if b}.get(name, 1) for name, _ in source}
+    left = {name: {n: b for n, b in source if b}.get(name, 1) for name, _ in source}
     extents = {}
     for (name, block), n in zip(source, a.shape, strict=True):
         extents[name] = extents.get(name, 1) * (block or n)
     if channels is not None:
-        (only,) = (name for name, block in source if block)
-        extents[only] = channels
-    into = {name: {n: b for n, b in target if b}.get(name, 1) for name, _ in target}
-    shape = [block or -(-extents[name] // into[name]) for name, block in target]
+        (split,) = (name for name, block in source if block)
+        extents[split] = channels
+    right = {name: {n: b for n, b in target if b}.get(name, 1) for name, _ in target}
+    shape = [block or -(-extents[name] // right[name]) for name, block in target]
     result = np.zeros(shape, a.dtype)
     names = list(extents)
     for index in np.ndindex(*(extents[name] for name in names)):
         at = dict(zip(names, index, strict=True))
-        here = tuple(at[n] % b if b else at[n] // cut[n] for n, b in source)
-        there = tuple(at[n] % b if b else at[n] // into[n] for n, b in target)
+        here = tuple(at[n] % b if b else at[n] // left[n] for n, b in source)
+        there = tuple(at[n] % b if b else at[n] // right[n] for n, b in target)
         result[there] = a[here]
     return result
 
 
-def spelled(side):
+def side_text(side):
     return " ".join(f"{block or ''}{name}" for name, block in side)
 
 
 @st.composite
 def sides(draw):
-    """Both sides of a pattern, and the extents on the left."""
+    """Both sides of a pattern, and the extents of the left side."""
     names = draw(st.lists(st.sampled_from(["n", "ch", "h2", "w_", "Über"]), unique=True, max_size=4))
-    if len(names) == 1:  # without a space between names they are letters
+    if len(names) == 1:  # a single name without spaces is read as letters
         names = ["x"]
     both = []
     for _ in range(2):
@@ -113,8 +113,8 @@ def sides(draw):
 
 @settings(max_examples=300, deadline=None)
 @given(sides(), st.data())
-def test_relayout_is_what_one_does_by_hand(given_sides, data):
-    """Also with blocks before their axis, and blocks of blocks; and the inverse gives x again."""
+def test_relayout_equals_the_oracle(given_sides, data):
+    """Blocks may precede their axis, and both sides may have blocks. The inverse gives x again."""
     source, target, shape = given_sides
     x = np.arange(1, 1 + int(np.prod(shape)), dtype=np.int32).reshape(shape)
     cut = [(name, block) for name, block in source if block]
@@ -122,8 +122,8 @@ def test_relayout_is_what_one_does_by_hand(given_sides, data):
     if len(cut) == 1:
         whole = x.shape[source.index((cut[0][0], 0))] * cut[0][1]
         channels = data.draw(st.one_of(st.none(), st.integers(0, whole)))
-    got = xo.relayout(x, f"{spelled(source)} -> {spelled(target)}", channels=channels)
-    want = by_hand(x, source, target, channels)
+    got = xo.relayout(x, f"{side_text(source)} -> {side_text(target)}", channels=channels)
+    want = relayout_oracle(x, source, target, channels)
     assert got.shape == want.shape
     assert np.array_equal(got, want)
     assert got.flags.c_contiguous
@@ -131,14 +131,14 @@ def test_relayout_is_what_one_does_by_hand(given_sides, data):
     if channels is None and not cut:
         extent = x.shape[source.index((into[0], 0))] if into else None
         if len(into) <= 1:
-            back = xo.relayout(got, f"{spelled(target)} -> {spelled(source)}", channels=extent)
+            back = xo.relayout(got, f"{side_text(target)} -> {side_text(source)}", channels=extent)
             assert np.array_equal(back, x)
             assert back.shape == x.shape
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
-def test_the_formats_of_images(library):
-    """There and back through the formats that libraries of kernels have."""
+def test_image_formats(library):
+    """Conversion to the formats of kernel libraries and back."""
     host = np.random.default_rng(0).standard_normal((2, 20, 5, 7)).astype(np.float32)
     if library != "numpy":
         pytest.importorskip(library, exc_type=ImportError)
@@ -154,9 +154,6 @@ def test_the_formats_of_images(library):
     assert np.array_equal(values(nhwc), np.moveaxis(host, 1, -1))
     assert tuple(wide.shape) == (2, 2, 5, 7, 16)
     assert tuple(narrow.shape) == (2, 3, 5, 7, 8)
-    for n, c, h, w in np.ndindex(2, 32, 5, 7):
-        assert values(wide)[n, c // 16, h, w, c % 16] == (host[n, c, h, w] if c < 20 else 0)
-        break
     want = np.zeros((2, 32, 5, 7), np.float32)
     want[:, :20] = host
     assert np.array_equal(values(wide), want.reshape(2, 2, 16, 5, 7).transpose(0, 1, 3, 4, 2))
@@ -167,8 +164,8 @@ def test_the_formats_of_images(library):
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
-def test_weights_in_two_kinds_of_blocks(library):
-    """OIHW16i16o, as oneDNN has it: by its definition, element by element."""
+def test_weights_with_blocks_of_two_axes(library):
+    """OIHW16i16o of oneDNN, compared with its definition, element by element."""
     if library != "numpy":
         pytest.importorskip(library, exc_type=ImportError)
     w = np.random.default_rng(0).integers(0, 1000, (33, 17, 2, 3)).astype(np.int32)
@@ -186,12 +183,12 @@ def test_spellings():
         assert np.array_equal(xo.relayout(x, pattern), x.transpose(2, 0, 1))
     assert np.array_equal(xo.relayout(np.asarray(3.0), "->"), 3.0)
     assert np.array_equal(xo.relayout(np.arange(6), "chan -> chan 2chan"), np.arange(6).reshape(3, 2))
-    assert plan("Aa -> aA").permuted == (1, 0), "case distinguishes axes"
+    assert plan("Aa -> aA").permuted == (1, 0), "upper and lower case are different axes"
     assert np.array_equal(xo.relayout(np.arange(8).reshape(2, 4), "Aa -> Aa2a"), np.arange(8).reshape(2, 2, 2))
     assert np.array_equal(xo.relayout(np.arange(8).reshape(2, 4), "Aa -> Aa2A"), [[[0, 4], [1, 5], [2, 6], [3, 7]]])
 
 
-def test_what_lies_so_is_given_back():
+def test_arrays_already_in_the_layout_are_not_copied():
     x = np.zeros((2, 3, 4))
     assert xo.shares_memory(xo.relayout(x, "abc -> abc"), x)
     assert not xo.shares_memory(xo.relayout(x.transpose(2, 0, 1), "cab -> cab"), x)
@@ -201,7 +198,7 @@ def test_what_lies_so_is_given_back():
 # PyTorch
 
 BIG = (600, 500)
-"""More items than the host kernel leaves to the library."""
+"""Above the size up to which the library copies, instead of the host kernel."""
 
 
 @pytest.fixture
@@ -211,7 +208,7 @@ def torch():
 
 @pytest.fixture
 def spy(monkeypatch):
-    """How often the host kernel has copied."""
+    """A list with one item for each copy by the host kernel."""
     copies = []
     real = permute.contiguous
     monkeypatch.setattr(permute, "contiguous", lambda source: copies.append(1) or real(source))
@@ -231,7 +228,7 @@ TORCH_DTYPES = (
 
 
 @pytest.mark.parametrize("dtype", TORCH_DTYPES)
-def test_large_host_tensors_are_copied_by_the_kernel(torch, spy, dtype):
+def test_large_host_tensors_are_copied_by_the_host_kernel(torch, spy, dtype):
     dtype = getattr(torch, dtype)
     bits = np.random.default_rng(0).integers(0, 256 if dtype is not torch.bool else 2, (*BIG, dtype.itemsize), np.uint8)
     x = torch.from_numpy(bits).view(dtype)[..., 0]
@@ -244,14 +241,14 @@ def test_large_host_tensors_are_copied_by_the_kernel(torch, spy, dtype):
     assert not xo.shares_memory(got, x)
 
 
-def test_small_and_contiguous_tensors_are_left_alone(torch, big, spy):
+def test_the_host_kernel_does_not_copy_small_or_contiguous_tensors(torch, big, spy):
     assert xo.contiguous(big) is big
     assert xo.contiguous(torch.zeros(3, 4).t()).is_contiguous()
     assert xo.contiguous(torch.zeros(BIG, device="meta").t()).is_contiguous()
     assert not spy
 
 
-def test_gradients_flow(torch, big, spy):
+def test_gradients(torch, big, spy):
     x = big.clone().requires_grad_()
     weights = torch.randn(BIG[::-1])
     for result in (xo.contiguous(x.t()), xo.relayout(x, "a b -> b a"), xo.contiguous(x.t(), "C")):
@@ -287,7 +284,7 @@ def test_parameters_and_subclasses(torch, big, spy):
     assert torch.equal(tagged.as_subclass(torch.Tensor), big.t())
 
 
-def test_views_that_hold_other_values_than_their_memory(torch):
+def test_conjugated_negated_and_zero_tensors(torch):
     x = torch.randn(*BIG, dtype=torch.complex64)
     assert torch.equal(xo.contiguous(x.conj().t()), x.resolve_conj().t().conj().resolve_conj().contiguous())
     negative = x.conj().imag
@@ -296,14 +293,14 @@ def test_views_that_hold_other_values_than_their_memory(torch):
     assert xo.contiguous(torch._efficientzerotensor(BIG).t()).shape == BIG[::-1]
 
 
-def test_sparse_tensors_have_no_order(torch):
+def test_sparse_tensors_are_refused(torch):
     for verb in (xo.contiguous, xo.layout_of, lambda x: xo.relayout(x, "a b -> a b")):
         with pytest.raises(xo.Unsupported, match="Instead"):
             verb(torch.eye(3).to_sparse())
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_under_transforms(torch, big, spy):
+def test_transforms_of_torch_func(torch, big, spy):
     batched = torch.stack([big, 2 * big])
     assert torch.equal(torch.func.vmap(lambda x: xo.contiguous(x.t()))(batched), batched.transpose(1, 2))
     assert torch.equal(torch.func.vmap(lambda x: xo.relayout(x, "a b -> b a"))(batched), batched.transpose(1, 2))
@@ -317,8 +314,8 @@ def test_under_transforms(torch, big, spy):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_whatever_follows_a_tensor_follows_the_copy(torch, big, spy):
-    """Forward gradients, recorders of calls: the host kernel would be invisible to them."""
+def test_forward_gradients_and_traces_include_the_copy(torch, big, spy):
+    """The host kernel must not be used, because forward gradients and traces would not include it."""
     ad = pytest.importorskip("torch.autograd.forward_ad")
     with ad.dual_level():
         dual = ad.make_dual(big, 3 * big)
@@ -342,7 +339,9 @@ def test_fake_tensors(torch, device):
             assert isinstance(got, fake.FakeTensor)
             assert (tuple(got.shape), str(got.device), got.is_contiguous()) == (BIG[::-1], device, True)
         assert tuple(xo.relayout(x, "a b -> a b 50b").shape) == (600, 10, 50)
-        if device == "cpu" or torch.backends.cuda.is_built():  # elsewhere PyTorch slices no tensor of such a device
+        if (
+            device == "cpu" or torch.backends.cuda.is_built()
+        ):  # other builds of PyTorch cannot slice tensors of this device
             assert tuple(xo.relayout(x, "a b -> a b 64b").shape) == (600, 8, 64)
         images = torch.empty(2, 3, 40, 50, device=device)
         assert xo.with_memory_format(images, "channels_last").stride() == (6000, 1, 150, 3)
@@ -351,7 +350,7 @@ def test_fake_tensors(torch, device):
         assert isinstance(xo.contiguous(mode.from_tensor(real).t()), fake.FakeTensor)
 
 
-def test_the_default_device_has_no_say(torch, big, spy):
+def test_the_default_device_has_no_effect(torch, big, spy):
     torch.set_default_device("meta")
     try:
         got = xo.contiguous(big.t())
@@ -363,7 +362,7 @@ def test_the_default_device_has_no_say(torch, big, spy):
     assert spy
 
 
-def test_compiled(torch, big):
+def test_under_torch_compile(torch, big):
     functions = [
         lambda x: xo.contiguous(xo.permute_dims(x, (1, 0))),
         lambda x: xo.contiguous(x, "F"),
@@ -381,7 +380,7 @@ def test_compiled(torch, big):
 
 
 @pytest.mark.long
-def test_compiled_by_jax():
+def test_under_jax_jit():
     jax = pytest.importorskip("jax", exc_type=ImportError)
     x = jax.numpy.arange(24.0).reshape(4, 6)
     for function in (

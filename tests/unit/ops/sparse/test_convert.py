@@ -1,4 +1,4 @@
-"""Containers that go from library to library, and what `explain` says of sparse calls."""
+"""Conversion of containers between libraries, and `explain` for sparse calls."""
 
 import numpy as np
 import pytest
@@ -19,10 +19,10 @@ def arrays(s):
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo"])
-def test_torch_takes_scipy_over_the_same_memory(format):
+def test_scipy_to_torch_shares_memory(format):
     pytest.importorskip("torch")
     s = made(format)
-    if format == "coo":  # whose indices are of 64 bits in PyTorch
+    if format == "coo":  # PyTorch requires 64-bit indices
         s = xo.sparse.from_parts("coo", np.stack(s.coords).astype(np.int64), s.data, shape=s.shape)
     t = xo.sparse.convert(s, backend="torch")
     for name, array in arrays(s).items():
@@ -34,17 +34,17 @@ def test_torch_takes_scipy_over_the_same_memory(format):
     assert not xo.shares_memory(arrays(copied)["data"], s.data)
 
 
-@pytest.mark.parametrize(("format", "there"), [("csr", "csr"), ("coo", "coo"), ("csc", "csr"), ("bsr", "coo")])
-def test_jax(format, there):
+@pytest.mark.parametrize(("format", "supported"), [("csr", "csr"), ("coo", "coo"), ("csc", "csr"), ("bsr", "coo")])
+def test_conversion_to_jax_and_back(format, supported):
     pytest.importorskip("jax")
-    s = xo.sparse.convert(made(format), there, backend="jax")
+    s = xo.sparse.convert(made(format), supported, backend="jax")
     np.testing.assert_array_equal(s.todense(), X)
     back = xo.sparse.convert(s, "csc", backend="numpy")  # a format that JAX lacks
     assert back.format == "csc"
     np.testing.assert_array_equal(back.toarray(), X)
 
 
-def test_copy_false_counts_the_coordinates():
+def test_copy_false_refuses_if_coordinates_are_copied():
     pytest.importorskip("torch")
     joined = sparse.coo_array((np.ones(3), np.asarray([[0, 1, 2], [2, 0, 1]])))
     separate = sparse.coo_array((np.ones(3), (np.asarray([0, 1, 2]), np.asarray([2, 0, 1]))))
@@ -60,38 +60,38 @@ def test_copy_false_counts_the_coordinates():
         np.testing.assert_array_equal(xo.convert(s, "torch").to_dense(), s.toarray())
 
 
-def test_padding_stays_in_jax():
+def test_padding_is_removed_outside_jax():
     jax = pytest.importorskip("jax")
     s = xo.sparse.from_dense(jax.numpy.asarray(X), nnz_max=9)
     assert xo.sparse.parts(s).data.shape == (9,)
     assert xo.convert(s, "numpy").nnz == 4
 
 
-def test_what_the_other_library_lacks():
+def test_formats_that_the_target_library_lacks():
     pytest.importorskip("jax")
     with pytest.raises(xo.Unsupported, match=r"jax has no csc containers\. Instead"):
         xo.sparse.convert(made("csc"), backend="jax")
     with pytest.raises(xo.Unsupported, match=r"jax has no bsr containers\. Instead"):
         xo.convert(made("bsr"), "jax")
-    with pytest.raises(xo.Unsupported, match="dask has no sparse containers"):
+    with pytest.raises(xo.Unsupported, match="dask has no supported sparse containers"):
         xo.convert(made("csr"), "dask")
 
 
-def test_halves_stay_where_they_are():
+def test_float16_cannot_be_converted_to_scipy():
     torch = pytest.importorskip("torch")
     s = xo.sparse.from_dense(torch.eye(3, dtype=torch.float16))
     with pytest.raises(xo.Unsupported, match=r"no float16\. Instead"):
         xo.convert(s, "numpy")
 
 
-def test_a_gradient_does_not_leave():
+def test_containers_that_require_gradients_cannot_be_converted():
     torch = pytest.importorskip("torch")
     s = xo.sparse.from_dense(torch.eye(3, requires_grad=True))
     with pytest.raises(xo.ExchangeError, match="gradient"):
         xo.convert(s, "numpy")
 
 
-def test_the_same_is_itself():
+def test_conversion_to_the_same_format_returns_the_container():
     s = made("csr")
     assert xo.sparse.convert(s) is s
     assert xo.sparse.convert(s, "csr", "numpy") is s

@@ -1,4 +1,4 @@
-"""Parts on a device are checked there, with one wait; and nobody waits for values to learn where they are."""
+"""Parts on a device are checked there, with one wait; inspection does not wait for values."""
 
 from collections import Counter
 
@@ -17,8 +17,8 @@ FORMATS_OF_JAX = pytest.mark.parametrize("format", ["coo", "csr"])
 EACH_LIBRARY = pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 
 
-def drawn(random, format):
-    """Parts whose form is right: canonical ones in which up to two numbers were replaced."""
+def random_parts(random, format):
+    """Parts of valid form: canonical parts in which up to two indices or pointers were replaced."""
     shape = tuple(random.integers(0, 7, 2).tolist())
     block = (1, max(1, shape[1] // 2)) if format == "bsr" else None
     if format == "bsr":
@@ -28,12 +28,12 @@ def drawn(random, format):
     rows, columns = (x.astype(index) for x in np.nonzero(random.random(lines) < random.choice([0.1, 0.4, 0.9])))
     data = np.ones((len(rows), *(block or ())))
     if format == "coo":
-        return spoilt(random, Parts("coo", shape, data, coords=np.stack((rows, columns))), "coords")
+        return with_wrong_numbers(random, Parts("coo", shape, data, coords=np.stack((rows, columns))), "coords")
     pointers = np.searchsorted(rows, np.arange(lines[0] + 1)).astype(index)
-    return spoilt(random, Parts(format, shape, data, columns, pointers, block=block), "indptr", "indices")
+    return with_wrong_numbers(random, Parts(format, shape, data, columns, pointers, block=block), "indptr", "indices")
 
 
-def spoilt(random, p, *names):
+def with_wrong_numbers(random, p, *names):
     for _ in range(random.choice([0, 1, 1, 2])):
         x = p.arrays[random.choice(names)]
         if x.size:
@@ -42,7 +42,7 @@ def spoilt(random, p, *names):
 
 
 def padded(random, p):
-    """With entries beyond the extents, or behind the last line, put last or anywhere."""
+    """The parts with padding: entries out of the extents or after the last row, at the end or anywhere."""
     count = int(random.integers(0, 3))
     data = np.concatenate([p.data, np.zeros(count)])
     if p.format == "csr":
@@ -61,12 +61,12 @@ def native(p, library):
 
 @CANONICAL
 @EACH_LIBRARY
-def test_the_answer_is_that_of_the_host(library, canonical):
+def test_is_sound_equals_the_check_on_the_host(library, canonical):
     pytest.importorskip(library)
     xp, random, seen = xo.backend(library).namespace, np.random.default_rng(0), Counter()
     for k in range(40 if library == "jax" else 600):
-        p = drawn(random, FORMATS[k % 4])
-        if library == "jax":  # whose 64-bit types may be off
+        p = random_parts(random, FORMATS[k % 4])
+        if library == "jax":  # its 64-bit dtypes may be disabled
             p = p.map(lambda x: x.astype("int32"), values=False)
         want = host.fault(p, canonical=canonical) is None
         assert bool(is_sound(xp, native(p, library), canonical=canonical)) == want, p
@@ -77,23 +77,25 @@ def test_the_answer_is_that_of_the_host(library, canonical):
 
 
 @CANONICAL
-def test_what_only_fills_parts_up_is_legal(canonical):
+def test_padding_is_valid(canonical):
     unpadded = pytest.importorskip("xarrayops_backends.jax._sparse").unpadded
     random, seen = np.random.default_rng(1), Counter()
     for k in range(1000):
-        p = padded(random, drawn(random, ("coo", "csr")[k % 2]))
+        p = padded(random, random_parts(random, ("coo", "csr")[k % 2]))
         want = host.fault(unpadded(p), canonical=canonical) is None
         got = bool(is_sound(np, p, canonical=canonical, pads=True))
         assert want or not got, p
         seen[want, got] += 1
-    assert seen[True, False] < seen[True, True] / 4, "the host checks what the device could check"
+    assert seen[True, False] < seen[True, True] / 4, (
+        "too many valid parts are rejected, so that the host has to check them"
+    )
 
 
 @pytest.fixture
 def on_device(monkeypatch):
-    """A library whose arrays pass for arrays on a GPU; what brings values to the host is counted."""
+    """Makes a library report its arrays as on a GPU, and counts the calls that transfer values to the host."""
 
-    def pass_off(library, methods):
+    def report_as_gpu(library, methods):
         sparse, calls = xo.backend(library).sparse, Counter()
         monkeypatch.setattr(sparse.backend, "device_of", lambda x: Device("cuda", "cuda:0", None))
         to_numpy = sparse.backend.functions["to_numpy"]
@@ -105,7 +107,7 @@ def on_device(monkeypatch):
             monkeypatch.setattr(owner, name, counted)
         return calls
 
-    return pass_off
+    return report_as_gpu
 
 
 READS = {
@@ -117,7 +119,7 @@ READS = {
 @CANONICAL
 @pytest.mark.parametrize("format", ["coo", "csr"])
 @pytest.mark.parametrize("library", READS)
-def test_one_wait_where_all_is_right(library, format, canonical, on_device):
+def test_valid_parts_need_one_wait(library, format, canonical, on_device):
     pytest.importorskip(library)
     x = np.asarray([[0, 1.5, 0, 2], [0, 0, 0, 0], [3, 0, -4, 0]], np.float32)
     s = xo.sparse.from_dense(xo.convert(x, library), format)
@@ -130,10 +132,10 @@ def test_one_wait_where_all_is_right(library, format, canonical, on_device):
     assert calls == {"__bool__": 2}
     with pytest.raises(xo.InvalidSparse, match=r"indptr\[0\] is 1|coords\[1, 1\] is 4"):
         xo.sparse.from_parts(format, *wrong.arrays.values(), shape=p.shape)
-    assert calls["to_numpy"], "the place is looked for where something is wrong"
+    assert calls["to_numpy"], "the first invalid item is searched only if the check fails"
 
 
-def test_indices_are_checked_where_values_are_traced(on_device):
+def test_indices_are_checked_if_values_are_traced(on_device):
     jax = pytest.importorskip("jax")
     indptr, indices, one = jax.numpy.asarray([0, 1, 2]), jax.numpy.asarray([1, 0]), jax.numpy.ones(2)
     on_device("jax", [])
@@ -150,39 +152,39 @@ PARTS = np.asarray([0, 1, 1], "int32"), np.zeros(1, "int32"), np.ones(1, "float3
 
 
 @EACH_LIBRARY
-def test_a_wrong_form_is_named(library, on_device):
+def test_messages_for_invalid_forms(library, on_device):
     pytest.importorskip(library)
     indptr, indices, data = (xo.convert(np.asarray(x), library) for x in PARTS)
     if library != "numpy":
         on_device(library, [])
-    for arrays, shape, words in (
+    for arrays, shape, message in (
         ((indptr[:2], indices, data), (2, 2), r"indptr has 2 items, not 2 \+ 1 = 3"),
-        ((indptr, indices[:0], data), (2, 2), "indices holds 0 entries, but data 1"),
+        ((indptr, indices[:0], data), (2, 2), "indices has 0 entries, but data has 1"),
         ((indptr, xo.astype(indices, "int16"), data), (2, 2), "indices has dtype int16"),
         ((indptr, indices, data), (2, 2, 2), "shape has 3 extents, not 2"),
     ):
-        with pytest.raises(xo.InvalidSparse, match=words):
+        with pytest.raises(xo.InvalidSparse, match=message):
             xo.sparse.from_parts("csr", *arrays, shape=shape)
 
 
-class TestValuesThatAreYetToCome:
-    """JAX runs ahead: who only asks where values are, or looks at indices, must not wait for them."""
+class TestPendingValues:
+    """JAX computes asynchronously: calls that need only devices or indices must not wait for values."""
 
     @staticmethod
-    def assert_nobody_waits(call, format):
-        """The call returns before the values are there. Who waits finds them there, however long they take."""
+    def assert_does_not_wait(call, format):
+        """Check that the call returns before the values are ready, for a computation that is long enough."""
         jax = pytest.importorskip("jax")
         jnp = jax.numpy
         step = lambda _, x: jnp.sin(x @ x)
         long = jax.jit(lambda x, steps: jax.lax.fori_loop(0, steps, step, x))
         x, s = jnp.ones((300, 300)), xo.sparse.from_dense(jnp.eye(300), format)
-        call(type(s)((s.data, *indices(s)), shape=s.shape), x)  # what is made on first need is made
+        call(type(s)((s.data, *indices(s)), shape=s.shape), x)  # the first call creates cached objects
         for steps in (1 << k for k in range(6, 12)):
             values = long(x, steps)
-            coming = type(s)((values[0], *indices(s)), shape=s.shape)
-            call(coming, values)
-            if not coming.data.is_ready():
-                jax.block_until_ready(coming.data)
+            pending = type(s)((values[0], *indices(s)), shape=s.shape)
+            call(pending, values)
+            if not pending.data.is_ready():
+                jax.block_until_ready(pending.data)
                 return
         raise AssertionError("the call waits for values")
 
@@ -199,10 +201,10 @@ class TestValuesThatAreYetToCome:
             "from_dense": lambda s, x: xo.explain("sparse.from_dense", x),
             "convert": lambda s, x: xo.explain("sparse.convert", s, other),
         }[verb]
-        self.assert_nobody_waits(call, format)
+        self.assert_does_not_wait(call, format)
 
     @FORMATS_OF_JAX
-    def test_places_and_indices(self, format):
+    def test_inspection_and_checks_of_indices(self, format):
         def call(s, x):
             assert not xo.is_lazy(s)
             assert xo.device(s) == s.data.device
@@ -210,11 +212,11 @@ class TestValuesThatAreYetToCome:
             p = xo.sparse.parts(s)
             assert xo.sparse.from_parts(p.format, *p.arrays.values(), shape=p.shape).data is s.data
 
-        self.assert_nobody_waits(call, format)
+        self.assert_does_not_wait(call, format)
 
-    def test_who_waits_is_found(self):
+    def test_a_call_that_waits_is_detected(self):
         with pytest.raises(AssertionError, match="waits for values"):
-            self.assert_nobody_waits(lambda s, x: xo.sparse.to_dense(s), "csr")
+            self.assert_does_not_wait(lambda s, x: xo.sparse.to_dense(s), "csr")
 
 
 def indices(s):

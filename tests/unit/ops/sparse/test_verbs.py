@@ -1,4 +1,4 @@
-"""Around the sparse verbs: numbers with dtypes, memory that results own, tracers, widths of indices, words."""
+"""The sparse verbs: numbers with dtypes, memory of results, tracers, index dtypes, and error messages."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ S = xo.sparse.from_dense(X)
 
 
 @pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2), np.asarray(2.0), 2, 2.0])
-def test_numbers_of_all_kinds(number):
+def test_multiplication_by_a_number(number):
     got = xo.sparse.multiply(S, number)
     np.testing.assert_array_equal(got.toarray(), X * number, strict=True)
     np.testing.assert_array_equal(xo.sparse.multiply(number, S).toarray(), X * number, strict=True)
@@ -28,7 +28,7 @@ def test_thresholds(number):
 
 
 @pytest.mark.parametrize("number", [float("nan"), True, "gelu", 1j])
-def test_conditions_that_are_none(number):
+def test_invalid_conditions(number):
     with pytest.raises(ValueError, match="Instead: 'relu', a number"):
         xo.sparse.from_dense(X, where=number)
 
@@ -58,7 +58,7 @@ def test_results_share_no_memory_with_operands(format, call):
         assert not any(np.shares_memory(a, b) for b in xo.sparse.parts(s).arrays.values())
 
 
-def test_promotion_is_that_of_the_library():
+def test_promotion_follows_the_library():
     torch = pytest.importorskip("torch")
     s = xo.sparse.from_dense(torch.tensor([[0, 2], [3, 0]], dtype=torch.int32))
     got = xo.sparse.multiply(s, 0.5)
@@ -67,7 +67,7 @@ def test_promotion_is_that_of_the_library():
 
 
 class TestTracers:
-    def test_values_alone_may_be_traced(self):
+    def test_values_may_be_traced_without_indices(self):
         jax = pytest.importorskip("jax")
         indptr, indices = jax.numpy.asarray([0, 1, 2]), jax.numpy.asarray([1, 0])
 
@@ -82,28 +82,28 @@ class TestTracers:
         with pytest.raises(xo.InvalidSparse, match=r"indices\[0\], in row 0, is 1"):
             jax.jit(lambda v: xo.sparse.from_parts("csr", indptr, indices, v, shape=(2, 1)).data)(values)
 
-    def test_indices_must_be_trusted(self):
+    def test_traced_indices_need_check_false(self):
         jax = pytest.importorskip("jax")
         one = jax.numpy.asarray([1.0])
 
-        def trusting(indices, check):
+        def data_of(indices, check):
             return xo.sparse.from_parts("coo", indices, one, shape=(2, 2), check=check).data
 
         indices = jax.numpy.asarray([[0], [1]])
-        assert jax.jit(trusting, static_argnums=1)(indices, False).tolist() == [1]
-        with pytest.raises(xo.Unsupported, match=r"coords are traced.*Instead: check=False"):
-            jax.jit(trusting, static_argnums=1)(indices, True)
+        assert jax.jit(data_of, static_argnums=1)(indices, False).tolist() == [1]
+        with pytest.raises(xo.Unsupported, match=r"coords cannot be checked while traced.*Instead: check=False"):
+            jax.jit(data_of, static_argnums=1)(indices, True)
 
 
-class TestWidths:
-    def test_jax_without_64_bits_takes_indices_that_fit(self):
+class TestIndexDtypes:
+    def test_jax_without_64_bits_accepts_indices_that_fit(self):
         jax = pytest.importorskip("jax")
         wide = xo.sparse.from_dense(X, index_dtype="int64")
         if not jax.config.jax_enable_x64:
             assert xo.sparse.parts(xo.convert(wide, "jax")).indices.dtype == np.int32
         np.testing.assert_array_equal(xo.convert(wide, "jax").todense(), X)
 
-    def test_from_pytorch_by_way_of_coo(self):
+    def test_conversion_from_pytorch_to_another_format(self):
         pytest.importorskip("jax")
         torch = pytest.importorskip("torch")
         s = xo.sparse.from_dense(torch.asarray(X))
@@ -111,44 +111,44 @@ class TestWidths:
 
 
 class TestExplain:
-    def test_what_is_there_already(self):
+    def test_a_container_of_the_same_library(self):
         jax = pytest.importorskip("jax")
         s = xo.sparse.from_dense(jax.numpy.asarray(X))
         assert xo.convert(s, "jax") is s
         assert xo.explain("convert", s, "jax").action == "zero-copy"
         assert xo.explain("sparse.convert", s, "csr", "jax").action == "zero-copy"
 
-    def test_a_format_that_only_the_target_has(self):
+    def test_a_format_that_only_the_target_supports(self):
         jax = pytest.importorskip("jax")
         s = xo.sparse.from_dense(jax.numpy.asarray(X))
         found = xo.explain("sparse.convert", s, "csc", "numpy")
-        assert "then numpy makes csc of it" in found.summary
+        assert "then numpy converts it to csc" in found.summary
         assert found.verb == "sparse.convert"
 
 
-WORDS = {
+MESSAGES = {
     r"from_dense\(s\)": lambda: xo.sparse.to_dense(X),
-    "no format 'torch'.*backend= for a library": lambda: xo.sparse.convert(S, "torch"),
+    "unknown format 'torch'.*backend= for a library": lambda: xo.sparse.convert(S, "torch"),
     r"4 and 3, the inner extents, differ": lambda: xo.matmul(S, S),
     "it takes a matrix or a vector": lambda: xo.matmul(S, np.ones((2, 4, 2))),
     "twice.*Instead: canonicalize=True": lambda: xo.sparse.from_parts(
         "csr", np.asarray([0, 2]), np.asarray([1, 1]), np.ones(2), shape=(1, 2)
     ),
-    "block=2 is not the two extents": lambda: xo.sparse.from_dense(X, "bsr", block=2),
-    "is more than x has elements": lambda: xo.sparse.from_dense(X, nnz_max=2**62),
+    "block=2 is not a pair": lambda: xo.sparse.from_dense(X, "bsr", block=2),
+    "is more than the number of elements": lambda: xo.sparse.from_dense(X, nnz_max=2**62),
 }
 
 
-@pytest.mark.parametrize("words", WORDS)
-def test_words(words):
-    with pytest.raises((TypeError, ValueError), match=words):
-        WORDS[words]()
+@pytest.mark.parametrize("message", MESSAGES)
+def test_error_messages(message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        MESSAGES[message]()
 
 
-class TestTruth:
-    """What the libraries' own kernels would not survive, or answer wrongly."""
+class TestUnsafeContainers:
+    """Containers for which the libraries' own kernels would crash or return wrong values."""
 
-    def test_what_goes_over_is_looked_at(self):
+    def test_containers_are_checked_before_conversion(self):
         torch = pytest.importorskip("torch")
         indptr, indices = torch.tensor([0, 10**8, 2]), torch.tensor([0, 1])
         s = torch.sparse_csr_tensor(indptr, indices, torch.ones(2), (2, 3), check_invariants=False)
@@ -157,7 +157,7 @@ class TestTruth:
         with pytest.raises(xo.InvalidSparse, match="indptr"):
             xo.convert(s, "numpy")
 
-    def test_parts_are_no_view_of_two_arrays(self):
+    def test_parts_of_separate_arrays_are_copied(self):
         row, column = np.arange(3), np.arange(3)
         s = sparse.coo_array((np.ones(3), (row, column)), shape=(3, 3))
         coords = xo.sparse.parts(s).coords
@@ -168,8 +168,8 @@ class TestTruth:
         assert t._indices().untyped_storage().nbytes() <= 2 * 3 * 8
 
     @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-    def test_an_axis_from_another_heap(self, library):
-        """In a process of its own: to copy a view that spanned two heaps was a segmentation fault."""
+    def test_coordinates_in_two_heaps(self, library):
+        """In a separate process, because a copy of a view across two heaps would be a segmentation fault."""
         pytest.importorskip(library)
         program = f"""
             import threading, numpy as np, scipy.sparse, xarrayops as xo
@@ -181,10 +181,10 @@ class TestTruth:
             t = xo.convert(s, "{library}")
             assert (np.asarray(xo.convert(xo.sparse.to_dense(t), "numpy")) == np.eye(500)).all()
         """
-        ended = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, f"{ended.returncode}: {ended.stderr[-2000:]}"
+        process = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
+        assert process.returncode == 0, f"{process.returncode}: {process.stderr[-2000:]}"
 
-    def test_parts_are_a_view_of_the_rows_of_one_array(self):
+    def test_parts_are_a_view_if_the_coordinates_are_rows_of_one_array(self):
         wide = np.arange(40).reshape(4, 10)
         for coords in (wide, wide[1:3], wide[::-2, ::3], wide[:, :7].astype(np.int32)):
             s = xo.sparse.from_parts("coo", coords, np.ones(coords.shape[1]), shape=(99,) * len(coords), check=False)
@@ -193,15 +193,15 @@ class TestTruth:
             assert np.shares_memory(found, coords)
 
     @pytest.mark.parametrize(
-        "rows", ["of several arrays", "at unequal distances", "of several dtypes", "of a buffer each"]
+        "rows", ["of several arrays", "at unequal strides", "of several dtypes", "of separate buffers"]
     )
-    def test_parts_copy_what_is_not_the_rows_of_one_array(self, rows):
+    def test_parts_are_a_copy_if_the_coordinates_are_not_rows_of_one_array(self, rows):
         wide = np.arange(40).reshape(4, 10)
         coords = {
             "of several arrays": (wide[0], wide[1].copy()),
-            "at unequal distances": (wide[0], wide[1], wide[3]),
+            "at unequal strides": (wide[0], wide[1], wide[3]),
             "of several dtypes": (wide[0], wide[1].view(np.uint64).astype(np.int32)),
-            "of a buffer each": tuple(np.frombuffer(bytearray(x.tobytes()), np.int64) for x in wide),
+            "of separate buffers": tuple(np.frombuffer(bytearray(x.tobytes()), np.int64) for x in wide),
         }[rows]
         s = sparse.coo_array((100,) * len(coords), dtype=float)
         s.coords, s.data = coords, np.ones(10)
@@ -218,13 +218,13 @@ class TestTruth:
         assert total.dtype == np.int64
         assert int(total.reshape(())) == int(xo.sparse.to_dense(s)[0, 0]) == -56
 
-    def test_whole_numbers_are_exact(self):
+    def test_large_integers_are_exact(self):
         x = np.asarray([[2**53 + 1, -(2**53) - 2]])
         assert xo.sparse.from_dense(x, where=2**53 + 1).toarray().tolist() == [[0, -(2**53) - 2]]
-        with pytest.raises(ValueError, match="beyond all numbers"):
+        with pytest.raises(ValueError, match="beyond the range"):
             xo.sparse.from_dense(x, where=10**400)
 
-    def test_coo_of_three_axes_is_put_in_order(self):
+    def test_coo_of_three_axes_is_sorted(self):
         coords = np.asarray([[1, 0, 1], [0, 1, 0], [2, 0, 2]])
         s = xo.sparse.from_parts("coo", coords, np.asarray([1.0, 2, 3]), shape=(2, 2, 3), canonicalize=True)
         xo.sparse.validate(s, canonical=True)
@@ -232,26 +232,26 @@ class TestTruth:
         want[1, 0, 2], want[0, 1, 0] = 4, 2
         np.testing.assert_array_equal(xo.sparse.to_dense(s), want)
 
-    def test_halves_are_rounded_once(self):
+    def test_sums_of_float16_are_rounded_once(self):
         torch = pytest.importorskip("torch")
-        places, ones = torch.zeros(3, 4000, dtype=torch.int64), torch.ones(4000, dtype=torch.float16)
-        s = torch.sparse_coo_tensor(places, ones, (1, 1, 1), check_invariants=False)
+        positions, ones = torch.zeros(3, 4000, dtype=torch.int64), torch.ones(4000, dtype=torch.float16)
+        s = torch.sparse_coo_tensor(positions, ones, (1, 1, 1), check_invariants=False)
         assert xo.sparse.to_dense(s).item() == 4000
 
-    def test_canonicalized_parts_are_new(self):
+    def test_canonicalized_parts_are_copies(self):
         arrays = np.asarray([0, 1]), np.asarray([0]), np.ones(1)
         s = xo.sparse.from_parts("csr", *arrays, shape=(1, 1), canonicalize=True)
         assert not any(np.shares_memory(a, b) for a in arrays for b in (s.indptr, s.indices, s.data))
 
     @pytest.mark.parametrize("block", [(2, 2), (0, 1), (-1, -4), (3,), 2, (3.0, 1.0), (True, True)])
-    def test_blocks_that_do_not_fit(self, block):
+    def test_invalid_blocks(self, block):
         with pytest.raises(ValueError, match="block"):
             xo.sparse.convert(S, "bsr", block=block)
-        with pytest.raises(ValueError, match="belongs to the format bsr"):
+        with pytest.raises(ValueError, match="required for the format bsr"):
             xo.sparse.convert(S, "csr", block=(3, 4))
 
-    def test_pointers_that_lead_astray_under_jit(self):
-        """In a process of its own: Eigen reads wherever they lead."""
+    def test_pointers_out_of_range_under_jit(self):
+        """In a separate process, because Eigen would read out of bounds."""
         pytest.importorskip("jax")
         program = """
             import jax, jax.numpy as jnp, xarrayops as xo
@@ -265,18 +265,18 @@ class TestTruth:
                 except xo.InvalidSparse as error:
                     assert "indptr" in str(error)
                 else:
-                    raise AssertionError("indices that are there are looked at")
+                    raise AssertionError("concrete indices must be checked")
         """
-        ended = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, ended.stderr[-2000:]
+        process = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr[-2000:]
 
-    def test_ranks(self):
+    def test_parts_with_too_few_axes(self):
         with pytest.raises(xo.InvalidSparse, match="data has 1 axes, not 3"):
             xo.sparse.from_parts("bsr", np.zeros(2, int), np.zeros(0, int), np.zeros(0), shape=(1, 1), check=False)
         with pytest.raises(xo.InvalidSparse, match="coords has 1 axes, not 2"):
             xo.sparse.from_parts("coo", np.zeros(2, int), np.zeros(2), shape=(1, 1), check=False)
 
-    def test_a_row_of_scipy_and_other_formats_are_told_with_the_verb(self):
+    def test_messages_for_unsupported_scipy_containers_name_the_verb(self):
         with pytest.raises(xo.Unsupported, match=r"xo\.sparse\.to_dense\(.*Instead: s\.tocoo\(\)"):
             xo.sparse.to_dense(sparse.csr_array(np.asarray([0, 1.0])))
         with pytest.raises(xo.Unsupported, match=r"xo\.matmul\(.*dok.*Instead: s\.tocsr\(\)"):

@@ -1,4 +1,4 @@
-"""Devices that keep count, streams on which everything has already happened, and pointers to memory."""
+"""Devices, streams whose work is always done, and pointers to memory."""
 
 from cupy import _signatures
 from cupy.cuda import runtime
@@ -69,7 +69,7 @@ def get_current_stream(device_id=-1):
 
 
 class MemoryHook:
-    """Registered in the thread by ``with``; here nothing comes from a pool, so it is never called."""
+    """Registered in the thread by ``with``, but never called, because the stand-in has no memory pool."""
 
     name = "MemoryHook"
 

@@ -4,7 +4,7 @@ from cupy.cuda import runtime
 
 
 class Device:
-    __hash__ = None  # as in CuPy, whose class defines comparison alone
+    __hash__ = None  # as in CuPy, whose class defines only comparisons
 
     def __init__(self, device=None):
         # Numbers only: https://docs.cupy.dev/en/stable/reference/generated/cupy.cuda.Device.html

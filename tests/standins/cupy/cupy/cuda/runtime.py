@@ -1,4 +1,4 @@
-"""The CUDA runtime: two devices, and which of them is the current one of this thread."""
+"""The CUDA runtime: two devices, one of which is the current device of a thread."""
 
 import threading
 

@@ -1,3 +1,3 @@
-"""The part of cupyx.scipy that holds sparse matrices."""
+"""The part of cupyx.scipy with sparse matrices."""
 
 from cupyx.scipy import sparse  # noqa: F401

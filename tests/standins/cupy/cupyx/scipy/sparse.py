@@ -1,4 +1,4 @@
-"""cupyx.scipy.sparse over scipy.sparse: coo, csr, csc and dia, no bsr, and CuPy's few dtypes.
+"""cupyx.scipy.sparse, implemented by scipy.sparse: coo, csr, csc and dia, no bsr, and only CuPy's dtypes.
 
 https://docs.cupy.dev/en/stable/reference/scipy_sparse.html; file names are those of CuPy 14.2.
 """
@@ -16,7 +16,7 @@ _ARRAYS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("
 
 
 class _spbase:  # noqa: N801
-    """What all containers share: arrays that anybody may replace, as CuPy itself does; computed with by SciPy."""
+    """The base of all containers: arrays that can be replaced, as CuPy itself does. SciPy does the computations."""
 
     format: str
     kind: str
@@ -38,14 +38,14 @@ class _spbase:  # noqa: N801
         self._shape = tuple(map(int, host.shape))
         self.data = _wrap(host.data)
         for name in _ARRAYS[self.format]:
-            # get_index_dtype(check_contents=True) in _sputils.py: matrices narrow int64 where the values fit
+            # get_index_dtype(check_contents=True) in _sputils.py: matrices narrow int64 indices if the values fit
             narrow = self.kind == "matrix" and max(self._shape) < 2**31
             x = getattr(host, name)
             setattr(self, name, _wrap(x.astype("int32") if narrow else x))
 
     @property
     def has_canonical_format(self):
-        # _compressed.py remembers what a kernel has found out, for whose answer the host waits; _coo.py only what it is
+        # _compressed.py stores the result of a kernel, for which the host waits; _coo.py stores only what it is
         # given.
         if "_has_canonical_format" not in vars(self):
             host, rising = _host(self), np.ones(len(self.indptr) - 1, bool)
@@ -79,7 +79,7 @@ class _spbase:  # noqa: N801
         raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
 
     def get(self, stream=None):
-        """A copy on the host: the only way there, for the arrays refuse NumPy."""
+        """A copy on the host; this is the only way, because the arrays refuse implicit conversion to NumPy."""
         return _host(self)
 
     def toarray(self, order=None, out=None):
@@ -94,7 +94,7 @@ class _spbase:  # noqa: N801
         return _like(self, _host(self).tocsr())
 
     def sum_duplicates(self):
-        """In place: the arrays are replaced. coo is sorted by rows here, by columns in SciPy (_coo.py)."""
+        """In place: the arrays are replaced. coo is sorted by rows here, and by columns in SciPy (_coo.py)."""
         if not self.has_canonical_format:
             canonical = _host(self).tocsr()
             canonical.sum_duplicates()
@@ -107,13 +107,13 @@ class _spbase:  # noqa: N801
     def __matmul__(self, other):
         operands = (self, other) if isinstance(other, _spbase) else (self,)
         for s in operands:
-            s.sum_duplicates()  # _matmul_dispatch in _csr.py: whoever multiplies a matrix may find it changed
+            s.sum_duplicates()  # _matmul_dispatch in _csr.py: a product may modify its operand in place
         dtype = np.result_type(self.dtype, other.dtype)
         if dtype.name not in _DTYPES[1:]:
             raise TypeError(f"dtype is not supported: {dtype}")  # to_cuda_dtype in cupy/_core/_dtype.pyx
         if not isinstance(other, _spbase):
             if self.nnz and not other.size:
-                # https://github.com/cupy/cupy/pull/833: cuSPARSE has no empty matrices; CuPy looks at nnz alone
+                # https://github.com/cupy/cupy/pull/833: cuSPARSE does not support empty matrices; CuPy checks only nnz
                 raise RuntimeError("CUSPARSE_STATUS_INVALID_VALUE")
             # spmm in cupyx/cusparse.py: results are in column-major order
             return _wrap(np.asfortranarray((_host(self) @ _unwrap(other)).astype(dtype)))
@@ -143,12 +143,12 @@ def _host(s):
 
 
 def _like(s, host):
-    """A csr container of the kind of s."""
+    """A csr container, a matrix or an array like s."""
     return globals()[f"csr_{s.kind}"](host)
 
 
 def _without_wrong_arrays(arg1):
-    """What SciPy takes in the place of CuPy's arrays; it would take lists and NumPy's arrays, too."""
+    """SciPy's arguments in place of CuPy's arrays. SciPy would also accept lists and NumPy arrays; they are refused."""
     if scipy.sparse.issparse(arg1):
         return arg1
     if isinstance(arg1, cupy.ndarray):
