@@ -78,8 +78,8 @@ def forward(w: Weights, tokens: Array, cache: Cache) -> tuple[Array, Cache]:
 
 
 def stored(cache: Array, begin: int, rows: Array) -> Array:
-    """The cache with new rows, which start at a position."""
-    return xo.at(cache)[:, :, begin : begin + rows.shape[0], :].set(rows[None, None, ...])
+    """The cache with new rows, which start at a position. It may reuse the memory of the old one."""
+    return xo.at(cache)[:, :, begin : begin + rows.shape[0], :].set(rows[None, None, ...], copy=None)
 
 
 def continued(text: str, guesses: int, backend: str) -> tuple[str, np.ndarray[Any, Any]]:

@@ -1,6 +1,7 @@
 """Write the tables of the README and the docs, from the backends (the support matrix) and from benchmarks/results.
 
-    python tools/readme.py           writes README.md, the pages in docs/results and docs/bench.svg
+    python tools/readme.py           writes README.md, the pages in docs/results, docs/bench.svg and
+                                     docs/guides/from-numpy.md
     python tools/readme.py --check   exits with 1 if they are not current
 
 The rows of backends whose library is not installed stay unchanged.
@@ -14,6 +15,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy_page
 import picture
 
 import xarrayops as xo
@@ -30,6 +32,7 @@ PAGES = ROOT / "docs" / "results"
 TABLES = {
     "support": (ROOT / "README.md", PAGES / "support.md"),
     "conformance": (PAGES / "support.md",),
+    "suites": (PAGES / "support.md",),
     "containers": (PAGES / "support.md",),
     "dispatch": (PAGES / "dispatch.md",),
     "layout": (PAGES / "layout.md",),
@@ -39,6 +42,7 @@ TABLES = {
 }
 """The pages with each table."""
 EXCHANGE = PAGES / "exchange.md"
+FROM_NUMPY = ROOT / "docs" / "guides" / "from-numpy.md"
 PICTURE = ROOT / "docs" / "bench.svg"
 BENCH = "cpu-2-cores"
 """The benchmark run that the docs show."""
@@ -96,6 +100,18 @@ def conformance_rows() -> list[str]:
         f"| {versions['libraries'][run['backend']]} | {run['seed']} | {run['passed']} | {run['failed']} "
         f"| {versions['suite'].removeprefix('commit ')} |"
         for run in results["runs"]
+    ]
+
+
+def suite_rows() -> list[str]:
+    """A row per suite of another project and library."""
+    path = RESULTS / "suites.json"
+    if not path.exists():
+        return []
+    return [
+        f"| {run['suite']} | {run['library']} {run['versions'][run['library']]} | {run['passed']} | {run['failed']} "
+        f"| {run['skipped']} | {run.get('commit', '')} |"
+        for run in json.loads(path.read_text())["runs"]
     ]
 
 
@@ -195,6 +211,7 @@ def main() -> int:
     tables_of = {
         "support": support_rows(old),
         "conformance": conformance_rows(),
+        "suites": suite_rows(),
         "containers": container_rows(old),
         "dispatch": dispatch_rows(),
         "layout": layout_rows(),
@@ -206,6 +223,7 @@ def main() -> int:
         for page in found:
             pages[page] = section(pages[page], name, tables_of[name])
     pages[EXCHANGE] = report.markdown(json.loads((RESULTS / "exchange.json").read_text()))
+    pages[FROM_NUMPY] = numpy_page.page()
     pages[PICTURE] = picture.svg(bench)
     stale = [page for page, current in pages.items() if not page.exists() or page.read_text() != current]
     for page in stale:

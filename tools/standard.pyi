@@ -351,16 +351,16 @@ def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
     "Whether each element of x1 is an element of x2."
 
 def unique_all(x: array, /) -> UniqueAll:
-    "(values, indices, inverse_indices, counts) of the distinct elements."
+    "(values, indices, inverse_indices, counts) of the distinct elements, sorted by value; each NaN is distinct."
 
 def unique_counts(x: array, /) -> UniqueCounts:
-    "(values, counts) of the distinct elements."
+    "(values, counts) of the distinct elements, sorted by value; each NaN is distinct."
 
 def unique_inverse(x: array, /) -> UniqueInverse:
-    "(values, inverse_indices) of the distinct elements."
+    "(values, inverse_indices) of the distinct elements, sorted by value; each NaN is distinct."
 
 def unique_values(x: array, /) -> array:
-    "The distinct elements."
+    "The distinct elements, sorted. Each NaN is distinct, and NaNs come last."
 
 # section: sorting; rows in _indexing.py
 def argsort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:

@@ -90,6 +90,9 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
     classes = [node.name for node in errors.body if isinstance(node, ast.ClassDef)]
     package = dict.fromkeys(PUBLIC_MODULES, "xarrayops") | dict.fromkeys(classes, "xarrayops.errors")
     package |= dict.fromkeys(standard, "xarrayops.standard")
+    dtypes = ast.parse((PACKAGE / "_core" / "dtypes.py").read_text())
+    names = [ast.unparse(node.targets[0]) for node in dtypes.body if isinstance(node, ast.Assign)]
+    package |= dict.fromkeys(names, "xarrayops._core.dtypes")
     public: dict[str, dict[str, str]] = {"__init__": package, "sparse": {}}
     for family in families:
         for row in family.rows:
@@ -100,7 +103,7 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
 def with_imports(source: str, imports: dict[str, str]) -> str:
     """The source of a public module with new imports and, if it has one, a new ``__all__``."""
     lines, body = source.splitlines(), ast.parse(source).body
-    old = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    old = [node for node in body if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xarrayops")]
     listing = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
     for node in listing:
         lines[node.lineno - 1 : node.end_lineno] = ["__all__ = [", *(f'    "{name}",' for name in sorted(imports)), "]"]

@@ -5,8 +5,29 @@ standard 2025.12 are at the top level and dispatch on the class of their arrays.
 `attention`, `at` and `convert`, work for every library too. ``python -m xarrayops`` lists the installed libraries.
 """
 
+import typing as _typing
+
 from xarrayops import fft as fft, linalg as linalg, sparse as sparse
-from xarrayops._core.default_backend import use as use
+from xarrayops._core.defaults import set_default as set_default, use as use
+from xarrayops._core.dtypes import (
+    bfloat16 as bfloat16,
+    bool as bool,
+    complex64 as complex64,
+    complex128 as complex128,
+    float8_e4m3fn as float8_e4m3fn,
+    float8_e5m2 as float8_e5m2,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+)
 from xarrayops._ops.arrays import (
     array_namespace as array_namespace,
     backend as backend,
@@ -41,6 +62,7 @@ from xarrayops._ops.layout.layout import (
     with_memory_format as with_memory_format,
 )
 from xarrayops._ops.layout.relayout import relayout as relayout
+from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,
     ExchangeError as ExchangeError,
@@ -190,26 +212,16 @@ nan = float("nan")
 newaxis = None
 pi = 3.141592653589793
 
-bool = "bool"
-int8 = "int8"
-int16 = "int16"
-int32 = "int32"
-int64 = "int64"
-uint8 = "uint8"
-uint16 = "uint16"
-uint32 = "uint32"
-uint64 = "uint64"
-float16 = "float16"
-bfloat16 = "bfloat16"
-float8_e4m3fn = "float8_e4m3fn"
-float8_e5m2 = "float8_e5m2"
-float32 = "float32"
-float64 = "float64"
-complex64 = "complex64"
-complex128 = "complex128"
-
 
 def __dir__() -> list[str]:
     """The public names, without private modules that are imported."""
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
     return sorted(globals().keys() - hidden | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"})
+
+
+if not _typing.TYPE_CHECKING:  # a type checker reports missing names itself
+
+    def __getattr__(name: str) -> _typing.Any:
+        from xarrayops._core.numpy_names import missing
+
+        raise missing(__name__, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
+from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
 from xarrayops._protocol.types import ArrayT, Scalar
 from xarrayops.standard import (
@@ -54,14 +55,23 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_cholesky = table("linalg.cholesky")
+def __getattr__(name: str) -> Any:
+    from xarrayops._core.numpy_names import missing
+
+    raise missing(__name__, name)
 
 
-def cholesky(x: ArrayT, /, *, upper: bool = False) -> ArrayT:
+_cholesky = table("linalg.cholesky", globals(), "_cholesky")
+
+
+@shows_own_parameters
+def cholesky(x: ArrayT, extra: Refused = NotGiven, /, upper: bool = False) -> ArrayT:
     """Cholesky factor of a positive-definite matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cholesky.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.cholesky", locals())
     try:
         f = _cholesky[type(x)]
     except KeyError:
@@ -69,14 +79,17 @@ def cholesky(x: ArrayT, /, *, upper: bool = False) -> ArrayT:
     return f(x, upper=upper)
 
 
-_cross = table("linalg.cross")
+_cross = table("linalg.cross", globals(), "_cross")
 
 
-def cross(x1: ArrayT, x2: ArrayT, /, *, axis: int = -1) -> ArrayT:
+@shows_own_parameters
+def cross(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1, axisa: Refused = None) -> ArrayT:
     """Cross product of vectors of three elements.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cross.html>
     """
+    if extra is not NotGiven or axisa is not None:
+        raise wrong_call("linalg.cross", locals())
     try:
         f = _cross[type(x1)][type(x2)]
     except KeyError:
@@ -84,7 +97,7 @@ def cross(x1: ArrayT, x2: ArrayT, /, *, axis: int = -1) -> ArrayT:
     return f(x1, x2, axis=axis)
 
 
-_det = table("linalg.det")
+_det = table("linalg.det", globals(), "_det")
 
 
 def det(x: ArrayT, /) -> ArrayT:
@@ -99,14 +112,17 @@ def det(x: ArrayT, /) -> ArrayT:
     return f(x)
 
 
-_diagonal = table("linalg.diagonal")
+_diagonal = table("linalg.diagonal", globals(), "_diagonal")
 
 
-def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
+@shows_own_parameters
+def diagonal(x: ArrayT, extra: Refused = NotGiven, /, offset: int = 0) -> ArrayT:
     """The elements of a diagonal of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.diagonal.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.diagonal", locals())
     try:
         f = _diagonal[type(x)]
     except KeyError:
@@ -114,7 +130,7 @@ def diagonal(x: ArrayT, /, *, offset: int = 0) -> ArrayT:
     return f(x, offset=offset)
 
 
-_eig = table("linalg.eig")
+_eig = table("linalg.eig", globals(), "_eig")
 
 
 def eig(x: ArrayT, /) -> Eigen[ArrayT]:
@@ -129,7 +145,7 @@ def eig(x: ArrayT, /) -> Eigen[ArrayT]:
     return f(x)
 
 
-_eigh = table("linalg.eigh")
+_eigh = table("linalg.eigh", globals(), "_eigh")
 
 
 def eigh(x: ArrayT, /) -> Eigen[ArrayT]:
@@ -144,7 +160,7 @@ def eigh(x: ArrayT, /) -> Eigen[ArrayT]:
     return f(x)
 
 
-_eigvals = table("linalg.eigvals")
+_eigvals = table("linalg.eigvals", globals(), "_eigvals")
 
 
 def eigvals(x: ArrayT, /) -> ArrayT:
@@ -159,7 +175,7 @@ def eigvals(x: ArrayT, /) -> ArrayT:
     return f(x)
 
 
-_eigvalsh = table("linalg.eigvalsh")
+_eigvalsh = table("linalg.eigvalsh", globals(), "_eigvalsh")
 
 
 def eigvalsh(x: ArrayT, /) -> ArrayT:
@@ -174,7 +190,7 @@ def eigvalsh(x: ArrayT, /) -> ArrayT:
     return f(x)
 
 
-_inv = table("linalg.inv")
+_inv = table("linalg.inv", globals(), "_inv")
 
 
 def inv(x: ArrayT, /) -> ArrayT:
@@ -189,14 +205,19 @@ def inv(x: ArrayT, /) -> ArrayT:
     return f(x)
 
 
-_matrix_norm = table("linalg.matrix_norm")
+_matrix_norm = table("linalg.matrix_norm", globals(), "_matrix_norm")
 
 
-def matrix_norm(x: ArrayT, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> ArrayT:
+@shows_own_parameters
+def matrix_norm(
+    x: ArrayT, extra: Refused = NotGiven, /, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+) -> ArrayT:
     """Norm of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_norm.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.matrix_norm", locals())
     try:
         f = _matrix_norm[type(x)]
     except KeyError:
@@ -204,7 +225,7 @@ def matrix_norm(x: ArrayT, /, *, keepdims: bool = False, ord: float | Literal["f
     return f(x, keepdims=keepdims, ord=ord)
 
 
-_matrix_power = table("linalg.matrix_power")
+_matrix_power = table("linalg.matrix_power", globals(), "_matrix_power")
 
 
 def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
@@ -219,14 +240,19 @@ def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
     return f(x, n)
 
 
-_matrix_rank = table("linalg.matrix_rank")
+_matrix_rank = table("linalg.matrix_rank", globals(), "_matrix_rank")
 
 
-def matrix_rank(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
+@shows_own_parameters
+def matrix_rank(
+    x: ArrayT, extra: Refused = NotGiven, /, rtol: ArrayT | Scalar | None = None, tol: Refused = None
+) -> ArrayT:
     """Number of singular values above a relative tolerance.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_rank.html>
     """
+    if extra is not NotGiven or tol is not None:
+        raise wrong_call("linalg.matrix_rank", locals())
     try:
         f = _matrix_rank[type(x)][type(rtol)]
     except KeyError:
@@ -234,7 +260,7 @@ def matrix_rank(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
     return f(x, rtol=rtol)
 
 
-_outer = table("linalg.outer")
+_outer = table("linalg.outer", globals(), "_outer")
 
 
 def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
@@ -249,14 +275,17 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     return f(x1, x2)
 
 
-_pinv = table("linalg.pinv")
+_pinv = table("linalg.pinv", globals(), "_pinv")
 
 
-def pinv(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
+@shows_own_parameters
+def pinv(x: ArrayT, extra: Refused = NotGiven, /, rtol: ArrayT | Scalar | None = None, rcond: Refused = None) -> ArrayT:
     """Moore-Penrose inverse.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.pinv.html>
     """
+    if extra is not NotGiven or rcond is not None:
+        raise wrong_call("linalg.pinv", locals())
     try:
         f = _pinv[type(x)][type(rtol)]
     except KeyError:
@@ -264,14 +293,17 @@ def pinv(x: ArrayT, /, *, rtol: ArrayT | Scalar | None = None) -> ArrayT:
     return f(x, rtol=rtol)
 
 
-_qr = table("linalg.qr")
+_qr = table("linalg.qr", globals(), "_qr")
 
 
-def qr(x: ArrayT, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR[ArrayT]:
+@shows_own_parameters
+def qr(x: ArrayT, extra: Refused = NotGiven, /, mode: Literal["reduced", "complete"] = "reduced") -> QR[ArrayT]:
     """(Q, R) of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.qr", locals())
     try:
         f = _qr[type(x)]
     except KeyError:
@@ -279,7 +311,7 @@ def qr(x: ArrayT, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR[
     return f(x, mode=mode)
 
 
-_slogdet = table("linalg.slogdet")
+_slogdet = table("linalg.slogdet", globals(), "_slogdet")
 
 
 def slogdet(x: ArrayT, /) -> Slogdet[ArrayT]:
@@ -294,7 +326,7 @@ def slogdet(x: ArrayT, /) -> Slogdet[ArrayT]:
     return f(x)
 
 
-_solve = table("linalg.solve")
+_solve = table("linalg.solve", globals(), "_solve")
 
 
 def solve(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
@@ -309,14 +341,17 @@ def solve(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
     return f(x1, x2)
 
 
-_svd = table("linalg.svd")
+_svd = table("linalg.svd", globals(), "_svd")
 
 
-def svd(x: ArrayT, /, *, full_matrices: bool = True) -> SVD[ArrayT]:
+@shows_own_parameters
+def svd(x: ArrayT, extra: Refused = NotGiven, /, full_matrices: bool = True, compute_uv: Refused = None) -> SVD[ArrayT]:
     """(U, S, Vh) of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svd.html>
     """
+    if extra is not NotGiven or compute_uv is not None:
+        raise wrong_call("linalg.svd", locals())
     try:
         f = _svd[type(x)]
     except KeyError:
@@ -324,7 +359,7 @@ def svd(x: ArrayT, /, *, full_matrices: bool = True) -> SVD[ArrayT]:
     return f(x, full_matrices=full_matrices)
 
 
-_svdvals = table("linalg.svdvals")
+_svdvals = table("linalg.svdvals", globals(), "_svdvals")
 
 
 def svdvals(x: ArrayT, /) -> ArrayT:
@@ -339,14 +374,17 @@ def svdvals(x: ArrayT, /) -> ArrayT:
     return f(x)
 
 
-_trace = table("linalg.trace")
+_trace = table("linalg.trace", globals(), "_trace")
 
 
-def trace(x: ArrayT, /, *, offset: int = 0, dtype: DType | None = None) -> ArrayT:
+@shows_own_parameters
+def trace(x: ArrayT, extra: Refused = NotGiven, /, offset: int = 0, dtype: DType | None = None) -> ArrayT:
     """Sum of a diagonal of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.trace.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.trace", locals())
     try:
         f = _trace[type(x)]
     except KeyError:
@@ -356,16 +394,24 @@ def trace(x: ArrayT, /, *, offset: int = 0, dtype: DType | None = None) -> Array
     return f(x, offset=offset, dtype=dtype)
 
 
-_vector_norm = table("linalg.vector_norm")
+_vector_norm = table("linalg.vector_norm", globals(), "_vector_norm")
 
 
+@shows_own_parameters
 def vector_norm(
-    x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    ord: float = 2,
 ) -> ArrayT:
     """Norm of a vector.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html>
     """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.vector_norm", locals())
     try:
         f = _vector_norm[type(x)]
     except KeyError:

@@ -3,6 +3,8 @@
 `xarrayops.matmul` multiplies them with each other and with dense arrays.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from xarrayops._ops.sparse.build import (
     from_dense as from_dense,
     from_parts as from_parts,
@@ -38,3 +40,11 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # a type checker reports missing names itself
+
+    def __getattr__(name: str) -> Any:
+        from xarrayops._core.numpy_names import missing
+
+        raise missing(__name__, name)

@@ -22,12 +22,13 @@ FOLDER = ROOT / "docs" / "api" / "generated"
 STANDARD = "https://data-apis.org/array-api/2025.12/"
 OPERATIONS = {
     "arrays": "Around an array",
-    "default_backend": "Default library",
+    "defaults": "Defaults",
     "exchange": "Exchange",
     "layout": "Layout",
     "attention": "Attention",
     "at": "Indexed update",
     "einsum": "Einstein summation",
+    "sets": "Distinct elements",
     "explain": "Explain",
     "engines": "Engines",
 }

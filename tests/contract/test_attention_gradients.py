@@ -203,3 +203,38 @@ def test_jax_long_gradient() -> None:
     got = jax.jit(jax.grad(long_loss(weights), argnums=range(3)))(*arrays)
     for mine, want in zip(got, long_gradients(), strict=True):
         np.testing.assert_allclose(mine, want, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "scale"), [("torch:blocked", 0.125), ("torch:blocked", 0.1), ("jax:blocked", 0.125)]
+)
+def test_large_scores_keep_their_precision(kernel: str, scale: float) -> None:
+    """The products of integers are exact in float32: all errors are of the kernel. The scores are about 75,000."""
+    pytest.importorskip(kernel.partition(":")[0], exc_type=ImportError)
+    random = np.random.default_rng(0)
+    q, k = (random.integers(-2, 3, (1, 2, 40, 64)).astype("float32") for _ in range(2))
+    q[..., 0], k[..., 0] = 1000, 600  # the same for all keys: only the differences of the scores are small
+    arrays = q, k, *(random.standard_normal((1, 2, 40, 64)).astype("float32") for _ in range(2))
+    narrow, wide = (
+        attended_and_gradients([xo.convert(x.astype(dtype), kernel.partition(":")[0]) for x in arrays], kernel, scale)
+        for dtype in ("float32", "float64")
+    )
+    for mine, want in zip(narrow, wide, strict=True):
+        assert np.max(np.abs(mine - want)) < 1e-4 * np.max(np.abs(want))
+
+
+def attended_and_gradients(arrays: list[Any], kernel: str, scale: float) -> list[Host]:
+    """The result of attention, and the gradients of its product with the last of the arrays."""
+    *given, weights = arrays
+
+    def attended(*arrays: Any) -> Any:
+        return xo.attention(*arrays, scale=scale, implementation=kernel)
+
+    if kernel.startswith("jax"):
+        import jax
+
+        out, gradients = jax.vjp(attended, *given)
+        return [np.asarray(x) for x in (out, *gradients(weights))]
+    out = attended(*(x.requires_grad_() for x in given))
+    out.backward(weights)
+    return [x.numpy(force=True) for x in (out, *(x.grad for x in given))]

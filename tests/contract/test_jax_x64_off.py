@@ -37,6 +37,22 @@ for what, use in REFUSED.items():
         assert "32" in message or "complex64" in message, (what, "does not name a 32-bit dtype", message)
     else:
         raise SystemExit(f"{what}: 64 bits were narrowed without an error")
+
+TOO_LARGE = {
+    "arange": lambda: xo.arange(2**40, 2**40 + 3, backend="jax"),
+    "arange beyond the end": lambda: xo.arange(2**31 - 1, 2**31 + 2, backend="jax"),
+    "full": lambda: xo.full(2, 2**31, like=x),
+    "asarray": lambda: xo.asarray(-(2**40), like=x),
+    "asarray of a list": lambda: xo.asarray([1, 2**40], like=x),
+}
+for what, use in TOO_LARGE.items():
+    try:
+        use()
+    except OverflowError as error:
+        assert "does not fit into int32" in str(error), (what, error)
+    else:
+        raise SystemExit(f"{what}: an integer wrapped")
+assert xo.arange(2**31 - 2, 2**31, backend="jax").tolist() == [2**31 - 2, 2**31 - 1]
 assert "float32" in str(xo.convert(np.zeros(3, dtype="float32"), "jax").dtype)
 """
 

@@ -79,16 +79,15 @@ def test_inductor(function: Any) -> None:
     torch.testing.assert_close(torch.compile(function, fullgraph=True)(x), function(x))
 
 
-def test_the_default_is_not_traced() -> None:
-    """Within ``xo.use`` a compiled function raises if it relies on the default; ``backend=`` always works."""
+def test_the_default_is_traced() -> None:
+    """Within ``xo.use`` a compiled function may rely on the default."""
     with_backend = torch.compile(lambda: xo.ones(2, backend="torch"), fullgraph=True, backend="eager")
     with_default = torch.compile(lambda: xo.ones(2), fullgraph=True, backend="eager")
     torch.compiler.reset()
     for _ in range(2):  # the second time with a compiled graph
         with xo.use("torch"):
             assert torch.equal(with_backend(), torch.ones(2))
-            with pytest.raises(RuntimeError, match="ContextVar"):
-                with_default()
+            assert torch.equal(with_default(), torch.ones(2))
         assert torch.equal(with_backend(), torch.ones(2))
 
 

@@ -10,7 +10,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 public_api = runpy.run_path(str(HERE.parents[1] / "tools" / "public_api.py"))["public_api"]
 REFERENCE = json.loads((HERE / "public_api.json").read_text())
-IMPROVED: dict[str, str] = {}
+IMPROVED = {
+    "set_default": "(backend=None, /, *, device=None, dtype=None)",
+    "unique": "(x, /, *, return_index=False, return_inverse=False, return_counts=False, axis=None)",
+    "use": "class(backend=None, /, *, device=None, dtype=None)",
+}
 """New names, and names whose signature was changed on purpose, with their current signature."""
 
 

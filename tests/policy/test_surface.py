@@ -122,6 +122,7 @@ def test_docstrings_document_like_backend_and_device(verb):
     parameters, documentation = inspect.signature(public(verb)).parameters, public(verb).__doc__
     named = ("like", "backend", "device") if "backend" in parameters else ("device",) if "device" in parameters else ()
     assert all(f"``{name}=``" in documentation for name in named)
+    assert ("`xarrayops.set_default`" in documentation) == ("backend" in parameters)
     assert (verb in CREATION) == ("backend" in parameters)
 
 

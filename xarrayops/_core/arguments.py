@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import registry
+from xarrayops._core.numpy_scalars import is_numpy_scalar
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.hooks import HOOKS
@@ -59,11 +60,21 @@ def is_misplaced(cls: type, role: str) -> bool:
 def require_array_argument(verb: str, name: str, value: Any, role: str) -> Any:
     """Return the argument; raise if it is None or a number and its role requires an array."""
     if is_misplaced(type(value), role):
-        fix = "" if value is None else f" Instead: xo.asarray({value!r})."
-        raise BackendNotFound(
-            f"xo.{PUBLIC_NAMES.get(verb, verb)}: argument {name} is {value!r}, but it must be an array.{fix}"
-        )
+        public = PUBLIC_NAMES.get(verb, verb)
+        fix = "" if value is None else f" Instead: {_of_number(public, value)}."
+        raise BackendNotFound(f"xo.{public}: argument {name} is {value!r}, but it must be an array.{fix}")
     return value
+
+
+def _of_number(verb: str, value: Any) -> str:
+    """What to write for a number in the place of an array: Python's own function, or an array of the user's library."""
+    import math
+
+    array = f"xo.asarray({value!r}, like=x)"
+    of_numbers = f"math.{verb}" if hasattr(math, verb) else verb if verb in ("abs", "round") else None
+    if of_numbers is None or isinstance(value, complex) or len(signature(verb).parameters) > 1:
+        return f"{array}, with x an array of your library"
+    return f"{of_numbers}({value!r}), or xo.{verb}({array}) with x an array of your library"
 
 
 def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -95,7 +106,7 @@ def has_array_namespace(cls: type) -> bool:
 
 
 def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = False) -> Backend:
-    """The one backend that serves all arguments. Every backend accepts scalars and None.
+    """The one backend that serves all arguments. Every backend accepts scalars and None, NumPy's scalars too.
 
     With ``containers`` it accepts sparse containers too.
 
@@ -110,14 +121,19 @@ def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = F
     if not arrays:
         values = ", ".join(f"{name}={x!r}" for name, x in arguments.items())
         received = f"the arguments are {values}" if values else "no arrays were given"
-        raise BackendNotFound(f"xo.{verb} needs an array to determine the library; {received}.")
-    found = {name: _backend_of_argument(verb, name, x, containers=containers) for name, x in arrays.items()}
+        number = next((x for x in arguments.values() if type(x) in SCALARS), None)
+        fix = "" if number is None else f" Instead of a number: xo.asarray({number!r}, like=x)."
+        raise BackendNotFound(f"xo.{verb} needs an array to determine the library; {received}.{fix}")
+    found = {name: _backend_of_argument(verb, name, arrays, containers=containers) for name in arrays}
+    if len(set(found.values())) > 1:  # beside arrays of another library, NumPy's scalars are numbers
+        found = {name: b for name, b in found.items() if not is_numpy_scalar(arrays[name])}
     if len(set(found.values())) > 1:
         raise MixedBackends(_several_libraries_message(verb, arrays, found))
     return next(iter(found.values()))
 
 
-def _backend_of_argument(verb: str, name: str, x: Any, *, containers: bool) -> Backend:
+def _backend_of_argument(verb: str, name: str, arrays: dict[str, Any], *, containers: bool) -> Backend:
+    x = arrays[name]
     gap = registry.refusal(x)
     if gap is not None:
         raise Unsupported(f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
@@ -127,20 +143,49 @@ def _backend_of_argument(verb: str, name: str, x: Any, *, containers: bool) -> B
         raise Unsupported(f"xo.{verb}: argument {name} is a sparse {type(x).__name__}. Instead: {instead}")
     backend = sparse or registry.register_conforming(x)
     if backend is None:
+        fix = "" if isinstance(x, (str, bytes)) else f" Instead: {_made_an_array(name, arrays)}."
         raise BackendNotFound(
             f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is not an array of "
-            f"a known library. Instead: xo.asarray({name})."
+            f"a known library.{fix}"
         )
     return registry.refined(backend, x)
 
 
+def _made_an_array(name: str, arrays: dict[str, Any]) -> str:
+    """How to make an array of an argument, in the library of another argument if there is one."""
+    another = next((other for other, x in arrays.items() if registry.register_conforming(x) is not None), None)
+    if another is not None:
+        return f"xo.asarray({name}, like={another})"
+    like = "y" if "x" in arrays else "x"
+    return f"xo.asarray({name}, like={like}), with {like} an array of your library"
+
+
 def _several_libraries_message(verb: str, arrays: dict[str, Any], found: dict[str, Backend]) -> str:
     parts = [f"{name}: {described(arrays[name], b)}" for name, b in found.items()]
-    first = next(iter(found.values()))
-    foreign = [name for name, b in found.items() if b is not first]
-    target = f'"{first.name}"' if first.has_entry_point else first.name
-    fixes = " and ".join(f"{name} -> xo.convert({name}, {target})" for name in foreign)
-    return f"xo.{verb} was given arrays of several libraries: {'; '.join(parts)}. Convert to one library: {fixes}."
+    kept = _kept(arrays, found)
+    is_container = registry.backend_of_container(type(arrays[kept])) is not None
+    target = f'"{found[kept].name}"' if is_container else kept
+    fixes = [f"{name} -> xo.convert({name}, {target})" for name, b in found.items() if b is not found[kept]]
+    listing = "; ".join(parts)
+    return f"xo.{verb} was given arrays of several libraries: {listing}. Convert to one library: {' and '.join(fixes)}."
+
+
+def _kept(arrays: dict[str, Any], found: dict[str, Backend]) -> str:
+    """The argument to which the others should be converted, so that no values leave an accelerator.
+
+    It is ``like``, else the first on an accelerator, else the first that is not NumPy's.
+    """
+
+    def preference(name: str) -> tuple[bool, bool, bool]:
+        accelerated = _if_known(lambda: _device_kind(arrays[name], found[name])) not in (None, "cpu")
+        return name == "like", accelerated, found[name].name != "numpy"
+
+    return max(found, key=preference)
+
+
+def _device_kind(x: Array, backend: Backend) -> str | None:
+    native = backend.functions["device"](x)
+    return next((d.kind for d in backend.devices() if d.native == native), None)
 
 
 def described(x: Array, backend: Backend) -> str:

@@ -6,12 +6,20 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._core.creation_limits import CREATING, requiring_fit
 from xarrayops._core.entry_points import dtype_backend_name, entry_points
-from xarrayops._core.namespace import GENERIC, build_namespace, implementation_of_function, implementation_of_hook
+from xarrayops._core.floating_results import casting_integers
+from xarrayops._core.namespace import (
+    COMPLETED,
+    GENERIC,
+    build_namespace,
+    implementation_of_function,
+    implementation_of_hook,
+)
 from xarrayops._generic import arrays
 from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops._protocol.devices import Device
-from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops._protocol.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.surface import SURFACE
 from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
@@ -48,11 +56,22 @@ class Backend:
     def __init__(self, name: str, module: ModuleType) -> None:
         self.name = name
         self.module = module
+        self.functions: dict[str, Callable[..., Any]] = {}
+        self._dtypes_like: dict[tuple[Any, bool], Any] = {}
         standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
-        self.namespace = build_namespace(module, {verb: served.function for verb, served in standard.items()})
+        for verb in getattr(module, "CASTS_INTEGERS", ()):
+            if gap_of(standard[verb].function) is None:
+                function = casting_integers(verb, standard[verb].function, self.functions)
+                standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
+        for verb in CREATING:
+            if gap_of(standard[verb].function) is None:
+                wraps = getattr(module, "WRAPS_INTEGERS", False)
+                function = requiring_fit(verb, standard[verb].function, self.functions, wraps_integers=wraps)
+                standard[verb] = standard[verb]._replace(function=function)
+        self.namespace = build_namespace(name, module, {verb: served.function for verb, served in standard.items()})
         hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}
         everything = standard | hooks
-        self.functions: dict[str, Callable[..., Any]] = {verb: served.function for verb, served in everything.items()}
+        self.functions |= {verb: served.function for verb, served in everything.items()}
         self.kernels: dict[str, list[Kernel]] = {
             verb: served.kernels for verb, served in everything.items() if served.kernels
         }
@@ -211,6 +230,27 @@ class Backend:
                     f'Instead: name the dtype by a string such as "float32", which every library accepts.'
                 )
         return dtype
+
+    @constant_while_tracing
+    def floating_name(self, dtype: Any) -> str | None:
+        """The name of a real or complex floating-point dtype; None for other dtypes, also for those of 8 bits."""
+        name: str | None = self.functions["dtype_name"](dtype)
+        return name if name in FLOATING_DTYPES or name in REAL_OF else None
+
+    @constant_while_tracing
+    def dtype_like(self, dtype: Any, *, is_complex: bool) -> Any:
+        """The native dtype of floating-point or complex numbers beside an array of this dtype.
+
+        None if the array is not floating-point: then the default applies.
+        """
+        try:
+            return self._dtypes_like[dtype, is_complex]
+        except KeyError:
+            name = self.floating_name(dtype)
+        table = COMPLEX_OF if is_complex else REAL_OF
+        native = None if name is None else self.functions["as_dtype"](table.get(name, name))
+        self._dtypes_like[dtype, is_complex] = native
+        return native
 
     @constant_while_tracing
     def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:

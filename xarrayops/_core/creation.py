@@ -1,45 +1,70 @@
-"""Which function creates an array, and on which device: by ``like=``, by ``backend=``, or by the default."""
+"""Which function creates an array, on which device and with which dtype: by ``like=``, ``backend=`` or the defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from xarrayops._core import default_backend, registry
+from xarrayops._core import defaults, registry
+from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import backend_named, backend_of_class
 from xarrayops._core.registry import Backend
+from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops._protocol.dtypes import COMPLEX_OF
+from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
 
+_INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
+"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are no numbers."""
+_KIND_OF_CLASS: dict[type, int] = {
+    bool: _INTEGER,
+    int: _INTEGER,
+    type(None): _INTEGER,
+    float: _FLOATING,
+    complex: _COMPLEX,
+}
+_OF_THEIR_VALUES = ("arange", "asarray", "full")
+"""Functions that return integers for integers. The others return floating-point or complex numbers."""
 
-def creation(verb: str, like: Any, name: str | None, dtype: Any, device: Any) -> tuple[Callable[..., Any], Any, Any]:
-    """How to create an array: the function, the native dtype and the native device.
 
-    ``like`` gives the library and the device, ``name`` the library. Without both, `xarrayops.use` decides.
+def creation(
+    verb: str, like: Any, backend: Library | None, dtype: Any, device: Any, *values: Any
+) -> tuple[Callable[..., Any], Any, Any]:
+    """How to create an array of the values: the function, the native dtype and the native device.
+
+    ``like`` gives the library, the device and the floating-point dtype, ``backend`` the library. What they do not give
+    is that of `xarrayops.use`. The dtype is None where the library's own default applies.
     """
-    refuse_both(verb, like, name)
-    if like is None and name is None:
-        name, default_device = default_backend.current()
-        device = default_device if device is None else device
-    backend = creation_backend(like, name)
+    if like is not None:
+        refuse_both(verb, like, backend)
+        found, default_device = _backend_of_like(like), None
+    else:
+        found, default_device = creation_backend(None, backend)
+    device = default_device if device is None else device
     if device is not None:
-        device = backend.native_device(device)
+        device = found.native_device(device)
     elif like is not None:
-        device = backend.functions["device"](like)
-    if dtype is not None:
-        dtype = backend.native_dtype(dtype)
-    return backend.functions[verb], dtype, device
+        device = found.functions["device"](like)
+    dtype = _default_dtype(found, verb, like, values) if dtype is None else found.native_dtype(dtype)
+    return found.functions[verb], dtype, device
 
 
-def refuse_both(verb: str, like: Any, name: str | None) -> None:
+def refuse_both(verb: str, like: Any, backend: Library | None) -> None:
     """Raise if both ``like=`` and ``backend=`` are given."""
-    if like is not None and name is not None:
+    if like is not None and backend is not None:
         raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
 
 
-def creation_backend(like: Any, name: str | None) -> Backend:
-    """The backend that creates the array: that of a name, or of an array's class."""
-    if name is not None:
-        return backend_named(name)
+def creation_backend(like: Any, backend: Library | None) -> tuple[Backend, Any]:
+    """The backend that creates the array, and the default device."""
+    if like is not None:
+        return _backend_of_like(like), None
+    place = defaults.place_of_new_arrays() if backend is None else defaults.library_and_device(backend)
+    found, device = place
+    return backend_named(found) if isinstance(found, str) else found, device
+
+
+def _backend_of_like(like: Any) -> Backend:
     backend = backend_of_class(type(like))
     if backend is None:
         backend = registry.register_conforming(like)
@@ -47,3 +72,55 @@ def creation_backend(like: Any, name: str | None) -> Backend:
         kind = registry.describe_class(type(like))
         raise BackendNotFound(f"like= must be an array of a known library; it is a {kind}.")
     return backend
+
+
+def _default_dtype(backend: Backend, verb: str, like: Array | None, values: tuple[Any, ...]) -> Any:
+    """The native dtype for values without one: that of a floating-point ``like``, else the default.
+
+    None is the library's, and that of an array.
+    """
+    if like is None and defaults.floating_dtype() is None:
+        return None
+    kind = _kind(values, _INTEGER if verb in _OF_THEIR_VALUES else _FLOATING) if values else _FLOATING
+    if kind not in (_FLOATING, _COMPLEX):
+        return None
+    native = None if like is None else backend.dtype_like(like.dtype, is_complex=kind == _COMPLEX)
+    default = defaults.floating_dtype() if native is None else None
+    return native if default is None else backend.native_dtype(COMPLEX_OF[default] if kind == _COMPLEX else default)
+
+
+def _kind(values: Iterable[Any], kind: int) -> int:
+    """The highest kind of the values, which may be nested sequences."""
+    for value in values:
+        cls: type = type(value)
+        if cls is list or cls is tuple:
+            found = _kind_of_members(value, kind)
+        else:
+            found = _KIND_OF_CLASS[cls] if cls in _KIND_OF_CLASS else _remembered_kind(cls)
+        if found > kind:
+            kind = found
+    return kind
+
+
+def _kind_of_members(sequence: list[Any] | tuple[Any, ...], kind: int) -> int:
+    """The highest kind of the members of a sequence. Empty ones are floating-point, as in NumPy."""
+    classes = set(map(type, sequence))  # one pass in C: the sequence may be long
+    if not classes:
+        return _FLOATING
+    if list in classes or tuple in classes:
+        return _kind(sequence, kind)
+    return max(kind, *(_KIND_OF_CLASS[cls] if cls in _KIND_OF_CLASS else _remembered_kind(cls) for cls in classes))
+
+
+@constant_while_tracing
+def _remembered_kind(cls: type) -> int:
+    _KIND_OF_CLASS[cls] = _kind_of_number(cls)
+    return _KIND_OF_CLASS[cls]
+
+
+def _kind_of_number(cls: type) -> int:
+    """The kind of a class of numbers that is not one of Python's, such as NumPy's scalars."""
+    import numbers
+
+    kinds = ((numbers.Integral, _INTEGER), (numbers.Real, _FLOATING), (numbers.Complex, _COMPLEX))
+    return next((kind for number, kind in kinds if issubclass(cls, number)), _UNKNOWN)

@@ -25,19 +25,24 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core import registry
+from xarrayops._core import defaults, modes, registry
 from xarrayops._core.arguments import (
     NON_ARRAY_TYPES,
     PUBLIC_NAMES,
     array_arguments,
     common_backend,
     is_misplaced,
+    require_array_argument,
     roles,
     signature,
 )
-from xarrayops._core.integer_limits import LIMITED, within_limits
-from xarrayops._core.registry import Backend
+from xarrayops._core.floating_results import ARITHMETIC, casting_integers
+from xarrayops._core.integer_limits import is_limited, within_limits
+from xarrayops._core.joined_numbers import choosing_numbers, joining_numbers
+from xarrayops._core.numpy_scalars import as_number, converting_scalars, with_python_numbers
+from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
+from xarrayops._protocol.dtypes import FLOATING_RESULTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops._protocol.types import Array
 
@@ -45,20 +50,48 @@ Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
 
 resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
+
+
+class _TableInModes(Table):
+    """A table while a mode is active. torch.compile compares the class of a table, and traces again for another one."""
+
+
 _tables: dict[str, Table] = {}
+_tables_in_modes: dict[str, Table] = {}
+"""The tables while a mode is active, such as a default dtype: functions in them look up the modes of their thread."""
+_bindings: list[tuple[dict[str, Any], str, str]] = []
+"""The global variables that hold a table: the module's variables, the variable's name and the verb."""
 _backends: dict[type, Backend] = {}
 """The backend of each class, as far as one was found."""
 
 
-def table(verb: str) -> Table:
-    """A new table for a verb; `resolve` fills it."""
-    return _tables.setdefault(verb, {})
+def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Table:
+    """The table of a verb, which `resolve` fills. The variable that holds it is bound to another one by `use_modes`."""
+    _tables.setdefault(verb, {})
+    _tables_in_modes.setdefault(verb, _TableInModes())
+    if module is not None:
+        _bindings.append((module, name, verb))
+    return _current_tables()[verb]
+
+
+def _current_tables() -> dict[str, Table]:
+    return _tables_in_modes if modes.active() else _tables
+
+
+def use_modes() -> None:
+    """Bind the tables that modes need, or the plain ones again. Calls cost nothing more while no mode is active."""
+    tables = _current_tables()
+    for module, name, verb in _bindings:
+        module[name] = tables[verb]
+
+
+modes.on_change.append(use_modes)
 
 
 def function_for(verb: str, key: Classes) -> Callable[..., Any]:
     """The function of a verb for some classes, for callers that need not be as fast as a generated function."""
     try:
-        return _tables[verb][key]
+        return _current_tables()[verb][key]
     except KeyError:
         return getattr(resolved, resolve(verb, key))
 
@@ -71,28 +104,55 @@ def resolve(verb: str, key: Classes) -> str:
     one backend, the function found is `dispatch_slow` for this verb. It examines the arguments themselves, registers a
     class by ``__array_namespace__``, or raises.
     """
+    return _find(verb, key, in_modes=modes.active())
+
+
+def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
+    """As `resolve`. ``in_modes`` says which tables are meant: another thread may open or close a block meanwhile."""
     classes = key if isinstance(key, (tuple, frozenset)) else (key,)
     arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
     backends = {registry.backend_of_class(cls) for cls in arrays}
     backend = backends.pop() if len(backends) == 1 else None
     if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
+        numbers = with_python_numbers(key) if isinstance(key, tuple) else key
+        if numbers != key and not _lacks_an_array(verb, numbers):
+            return _find_numpy_scalars(verb, key, numbers, in_modes=in_modes)
         sparse = registry.sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
-        return _enter(verb, key, f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb))
+        return _enter(verb, key, f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb), in_modes=in_modes)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
-    if isinstance(key, tuple) and int in key and verb in LIMITED and getattr(backend.module, "WRAPS_INTEGERS", False):
+    if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
+        name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
+        function = choosing_numbers(backend, key[1:])
+    elif verb == "diff" and not SCALARS.isdisjoint(classes):
+        name, function = f"{name}:numbers", joining_numbers(backend.functions)
+    elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
-        function = within_limits(verb, backend, scalar_first=key[0] is int)
-    return _enter(verb, key, name, function)
+        function = within_limits(verb, backend, key)
+    if in_modes and verb in (*FLOATING_RESULTS, *ARITHMETIC):
+        name = f"{name}:modes"
+        function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
+    return _enter(verb, key, name, function, in_modes=in_modes)
 
 
-def _enter(verb: str, key: Classes, name: str, function: Callable[..., Any]) -> str:
+def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
+    """The function for NumPy's scalars beside another library: that of Python's numbers, after a conversion."""
+    name = _find(verb, numbers, in_modes=in_modes)
+    function = converting_scalars(getattr(resolved, name))
+    if name.endswith(":slow"):  # the arguments decide, and not their classes alone
+        return publish(f"{name}:numpy_scalars", function)
+    return _enter(verb, key, f"{name}:numpy_scalars", function, in_modes=in_modes)
+
+
+def _enter(verb: str, key: Classes, name: str, function: Callable[..., Any], *, in_modes: bool) -> str:
     """Enter the function of a key in the table of the verb, and publish it."""
+    table(verb)
+    entries = (_tables_in_modes if in_modes else _tables)[verb]
     if isinstance(key, tuple) and len(key) == 2:
-        table(verb).setdefault(key[0], {})[key[1]] = function
+        entries.setdefault(key[0], {})[key[1]] = function
     else:
-        table(verb)[key] = function
+        entries[key] = function
     return publish(name, function)
 
 
@@ -111,14 +171,29 @@ def _lacks_an_array(verb: str, key: Classes) -> bool:
 
 
 def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
-    """Serve a call whose classes do not determine the backend; raise if the arguments do not determine it either."""
+    """Serve a call whose classes do not determine the backend; raise if the arguments do not determine it either.
+
+    The arguments register their classes. Then the function for these classes serves, as in later calls.
+    """
     arguments = dict(array_arguments(verb, args, kwargs))
     backend = common_backend(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in CONTAINER_VERBS)
+    for name, x in arguments.items():
+        if registry.backend_of_class(type(x)) not in (None, backend):  # perhaps a NumPy scalar
+            require_array_argument(verb, name, as_number(x), "array")
     bound = signature(verb).bind(*args, **kwargs)
     for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
         if bound.arguments.get(name) is not None:
             bound.arguments[name] = convert(bound.arguments[name])
-    return backend.functions[verb](*bound.args, **bound.kwargs)
+    function = getattr(resolved, resolve(verb, _key(verb, bound.arguments)))
+    return function(*bound.args, **bound.kwargs)
+
+
+def _key(verb: str, arguments: dict[str, Any]) -> Classes:
+    """The key of a call in the table of the verb."""
+    values: list[Any] = [arguments.get(name) for name in roles(verb)]
+    if "arrays" in roles(verb).values():
+        return frozenset(map(type, values[0]))
+    return tuple(map(type, values)) if len(values) > 1 else type(values[0])
 
 
 @constant_while_tracing

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from xarrayops._generic.arrays import NAMESPACES
 from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able, screened
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import WRAPPED_HOOKS
@@ -14,9 +15,12 @@ from xarrayops._protocol.types import gap_of, unsupported
 from xarrayops.errors import Unsupported
 
 EXTENSIONS = ("linalg", "fft")
+own_functions: dict[str, Callable[..., Any]] = {}
+"""The functions of xarrayops beyond the standard, which all namespaces have; `xarrayops._ops.verbs` adds them."""
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 GENERIC = "xarrayops' generic function, written on the standard alone"
 """The origin of a generic function."""
+COMPLETED = "the library's own function, completed by the backend"
 
 
 def verb_attribute(verb: str) -> str:
@@ -82,7 +86,7 @@ def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Cal
 
 def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> str:
     if function is not theirs:
-        return "the library's own function, completed by the backend"
+        return COMPLETED
     completed = (getattr(theirs, "__module__", None) or "").startswith("array_api_compat.")
     return "the library's own function, completed by array-api-compat" if completed else "the library's own function"
 
@@ -102,32 +106,48 @@ def candidates_attribute(verb: str) -> str:
     return f"{verb_attribute(verb).upper()}_CANDIDATES"
 
 
-def build_namespace(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> ModuleType:
-    """A module with the functions of the standard for one backend.
+def build_namespace(name: str, module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> ModuleType:
+    """A module with the functions of the standard for one backend, and those of xarrayops; no others.
 
-    It has the name of the library's namespace, by which array-api-compat and array-api-extra recognise it.
+    Its name is not that of the library: array-api-compat and array-api-extra would call functions of the library, with
+    their signatures, for a namespace that they recognise.
     """
     base = module.NAMESPACE
     information = getattr(module, "__array_namespace_info__", None) or _information(base)
-    namespace = ModuleType(base.__name__, doc=f"The array API of {module.__name__}, as xarrayops completes it.")
+    full_name = f"{NAMESPACES}{name}"
+    namespace = ModuleType(
+        full_name, doc=f"The array API standard 2025.12 for {name}, with the functions of xarrayops."
+    )
     for extension in EXTENSIONS:
-        setattr(namespace, extension, ModuleType(f"{base.__name__}.{extension}"))
+        setattr(namespace, extension, ModuleType(f"{full_name}.{extension}"))
     for verb, function in functions.items():
-        path, _, name = verb.rpartition(".")
-        setattr(getattr(namespace, path) if path else namespace, name, function)
+        path, _, attribute = verb.rpartition(".")
+        setattr(getattr(namespace, path) if path else namespace, attribute, function)
     for verb in MAIN_NAMESPACE_ALIASES:
-        name = verb.removeprefix("linalg.")
-        setattr(namespace.linalg, name, getattr(namespace, name))
-    for name in (*CONSTANTS, *DTYPE_NAMES):
-        if hasattr(base, name):
-            setattr(namespace, name, getattr(base, name))
+        attribute = verb.removeprefix("linalg.")
+        setattr(namespace.linalg, attribute, getattr(namespace, attribute))
+    for constant in (*CONSTANTS, *DTYPE_NAMES):
+        if hasattr(base, constant):
+            setattr(namespace, constant, getattr(base, constant))
     attributes: dict[str, Any] = {
         "__array_api_version__": "2025.12",
         "__array_namespace_info__": information,
-        "__getattr__": lambda name: getattr(base, name),
+        "__getattr__": lambda name: _function_of_xarrayops(full_name, name),
+        "__dir__": lambda: sorted({*vars(namespace), *own_functions}),
     }
     vars(namespace).update(attributes)
     return namespace
+
+
+def _function_of_xarrayops(namespace: str, name: str) -> Callable[..., Any]:
+    """A function beyond the standard, such as `attention`. Other names of the library are not in the namespace."""
+    if name not in own_functions:
+        from xarrayops._core.numpy_names import MAIN  # needed for errors only
+
+        others = ": it has the functions of the array API standard and those of xarrayops"
+        # without its name the error gets no suggestion from Python, which would be the most similar name
+        raise AttributeError(f"{namespace} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
+    return own_functions[name]
 
 
 def _information(base: ModuleType) -> Callable[[], Any]:

@@ -7,7 +7,8 @@ without an entry point, through ``__array_namespace__``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
@@ -39,6 +40,8 @@ _generic: dict[str, Backend] = {}
 """The backends without an entry point, by the name of the namespace."""
 by_module: dict[str, Backend] = {}
 """The loaded backends, by the name of the backend module."""
+on_load: list[Callable[[Backend], None]] = []
+"""Functions to call with each backend that was loaded."""
 building = RLock()
 """Held while a backend is built, so that all threads get the same one. A built backend is found without the lock."""
 
@@ -53,6 +56,8 @@ def load(entry: EntryPoint) -> Backend:
             if entry.value not in by_module:
                 validate(module)
                 by_module[entry.value] = Backend(backend_name(entry), module)
+                for notify in on_load:
+                    notify(by_module[entry.value])
     return by_module[entry.value]
 
 
@@ -77,6 +82,14 @@ def backend_by_name(name: str) -> Backend:
         ) from error
     except Exception as error:  # a broken library may raise any error at import
         raise BackendNotFound(f"backend {name!r} cannot be imported: {error}. {install_hint(entry)}") from error
+
+
+def load_imported() -> None:
+    """Load the backends whose libraries are imported. A backend that cannot be loaded is left out."""
+    for name, entry in entry_points().items():
+        if name in sys.modules and entry.value not in by_module:
+            with suppress(Exception):  # a broken library may raise any error
+                load(entry)
 
 
 def backend_of_class(cls: type) -> Backend | None:
@@ -186,6 +199,17 @@ def backend_by_namespace(namespace: ModuleType) -> Backend:
     if not hasattr(namespace, "__array_namespace_info__"):
         raise BackendNotFound(f"module {namespace.__name__} is not a namespace of the array API standard.")
     return generic_backend(namespace)
+
+
+def backend_for(library: Any) -> Backend:
+    """The backend of a library that is given by a name, a backend, a namespace module, an array or a container."""
+    if isinstance(library, Backend):
+        return library
+    if isinstance(library, str):
+        return backend_by_name(library)
+    if isinstance(library, ModuleType):
+        return backend_by_namespace(library)
+    return backend_of_container(type(library)) or backend_of(library)
 
 
 def backend_of(x: Any) -> Backend:

@@ -20,6 +20,7 @@ OPTIONAL = {
     "UNTRACEABLE": (dict, "a dict of Gap by function name"),
     "IMMUTABLE": (bool, "True or False"),
     "WRAPS_INTEGERS": (bool, "True or False"),
+    "CASTS_INTEGERS": (tuple, "a tuple of names of functions"),
     "NO_STRIDES": (Gap, "a Gap"),
     "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
     "ENVIRONMENT": (tuple, "a tuple of names of environment variables"),

@@ -13,10 +13,15 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.attention import attention as attention
+from xarrayops._generic.sets import unique as unique
 from xarrayops._protocol.devices import Device, Memory, Queue
 from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops._protocol.indexing import Index, Selection
 from xarrayops._protocol.types import Array, Gap, unsupported
 from xarrayops.errors import Unsupported, available_names
+
+NAMESPACES = "xarrayops.namespaces."
+"""The beginning of the names of namespaces."""
 
 
 def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
@@ -24,11 +29,16 @@ def wrap(xp: ModuleType, verb: str, function: Callable[..., Any], /) -> Callable
     return function
 
 
+def _library(xp: ModuleType) -> str:
+    """The name of the library whose functions a namespace has."""
+    return xp.__name__.removeprefix(NAMESPACES)
+
+
 def versions(xp: ModuleType) -> dict[str, str]:
     """The version of the namespace's library."""
     import importlib
 
-    root = xp.__name__.partition(".")[0]
+    root = _library(xp).partition(".")[0]
     return {root: str(getattr(importlib.import_module(root), "__version__", "unknown"))}
 
 
@@ -87,6 +97,25 @@ def dtype_name(xp: ModuleType, dtype: Any, /) -> str | None:
 def _same_dtype(own: Any, dtype: Any) -> bool:
     """Equality of two dtypes. A NumPy scalar class equals its dtype, and array_api_strict warns of other classes."""
     return (isinstance(own, type) or type(own) is type(dtype)) and own == dtype
+
+
+def default_floating_dtype(xp: ModuleType) -> Any:
+    """As the inspection API of the standard reports it."""
+    return xp.__array_namespace_info__().default_dtypes()["real floating"]
+
+
+def set_default_dtype(xp: ModuleType, name: str | None, /) -> None:
+    """The standard has no such setting."""
+
+
+def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
+    """The standard has no compiler."""
+    return nullcontext()
+
+
+def carries_mode(xp: ModuleType, name: str, key: str, /) -> bool:
+    """The standard has no compiler."""
+    return True
 
 
 def as_device(xp: ModuleType, device: Any, /) -> Any:
@@ -162,28 +191,71 @@ def _spread(xp: ModuleType, term: str, operand: Array, labels: str) -> Array:
     return xp.reshape(operand, tuple(next(extents) if c in term else 1 for c in labels))
 
 
-def update(xp: ModuleType, x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+def update(xp: ModuleType, x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
     """Item assignment. The standard does not define it for integer arrays, so their elements are assigned in a loop."""
+    selection = index.selection(x.shape)
     target = xp.asarray(x, copy=True) if copy else x
-    combine = {"set": None, "add": xp.add, "multiply": xp.multiply, "min": xp.minimum, "max": xp.maximum}[op]
-    if not _has_integer_array(xp, index):
-        target[index] = value if combine is None else xp.astype(combine(target[index], value), x.dtype)
+    value = value if hasattr(value, "shape") else xp.full((), value, dtype=x.dtype, device=x.device)
+    value = xp.astype(index.arranged(selection, value), x.dtype, copy=True)  # it may be a view of x
+    names = {"set": "", "min": "minimum", "max": "maximum"}
+    if xp.isdtype(x.dtype, "bool"):
+        names |= {"add": "logical_or", "multiply": "logical_and", "min": "logical_and", "max": "logical_or"}
+    combine = getattr(xp, names.get(op, op), lambda old, new: new)
+    if not selection.arrays:
+        place = tuple(entry for entry in selection.basic if entry is not None)
+        old = target[place]
+        extents = tuple(n for n, entry in zip(value.shape, _kept(selection.basic), strict=True) if entry is not None)
+        target[place] = xp.astype(combine(old, xp.reshape(value, extents)), x.dtype)
         return target
-    places = xp.reshape(xp.arange(math.prod(x.shape), device=x.device), x.shape)[index]
-    is_array = hasattr(value, "shape")
-    if is_array:
-        value = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
+    places = _places(xp, x, index, selection)
+    value = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
     flat, places = xp.reshape(target, (-1,)), xp.reshape(places, (-1,))
     for k in range(int(places.shape[0])):
-        at, new = int(places[k]), value[k] if is_array else value
-        flat[at] = new if combine is None else xp.astype(combine(flat[at], new), x.dtype)
+        at = int(places[k])
+        flat[at] = xp.astype(combine(flat[at], value[k]), x.dtype)
     target[...] = xp.reshape(flat, x.shape)
     return target
 
 
-def _has_integer_array(xp: ModuleType, index: Any) -> bool:
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(hasattr(part, "dtype") and xp.isdtype(part.dtype, "integral") for part in parts)
+def select(xp: ModuleType, x: Array, index: Index, /, *, copy: bool | None) -> Array:
+    """Indexing with basic entries, and taking by positions."""
+    selection = index.selection(x.shape)
+    if not selection.arrays:
+        if copy is False and selection.flipped:
+            raise Unsupported("the standard has no views that run backwards. Instead: copy=None")
+        y = index.restored(selection, _viewed(xp, x, selection.basic))
+        return xp.asarray(y, copy=True) if copy else y
+    if copy is False:
+        raise Unsupported("an index of arrays copies the elements. Instead: copy=None")
+    places = _places(xp, x, index, selection)
+    y = xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(places, (-1,))), places.shape)
+    return index.restored(selection, y)
+
+
+def _kept(basic: tuple[Any, ...]) -> list[Any]:
+    """The entries of a basic index that leave an axis."""
+    return [entry for entry in basic if type(entry) is not int]
+
+
+def _viewed(xp: ModuleType, x: Array, basic: tuple[Any, ...]) -> Array:
+    """``x[basic]``; the standard does not define None beside all other entries."""
+    y = x[tuple(entry for entry in basic if entry is not None)]
+    extents = iter(y.shape)
+    return xp.reshape(y, tuple(1 if entry is None else next(extents) for entry in _kept(basic)))
+
+
+def _places(xp: ModuleType, x: Array, index: Index, selection: Selection) -> Array:
+    """The position in the flattened x of each selected element, the axes of the arrays first."""
+    places = xp.reshape(xp.arange(math.prod(x.shape), device=x.device), x.shape)
+    places = xp.permute_dims(_viewed(xp, places, selection.basic), selection.order)
+    rows = xp.zeros((), dtype=places.dtype, device=x.device)
+    arrays = index.integers(selection)
+    for extent, array in zip(places.shape, arrays, strict=False):
+        array = xp.astype(array, places.dtype)
+        rows = rows * extent + xp.where(array < 0, array + extent, array)
+    places = xp.reshape(places, (math.prod(places.shape[: len(arrays)]), *selection.rest))
+    taken = xp.take(places, xp.reshape(rows, (-1,)), axis=0)
+    return xp.reshape(taken, (*rows.shape, *selection.rest))
 
 
 def memory(xp: ModuleType, x: Array, /) -> Memory | None:
@@ -233,7 +305,7 @@ def export_refusal(xp: ModuleType, x: Array, /) -> str | None:
 
 def import_refusal(xp: ModuleType, dtype: str, /) -> str | None:
     """The reason that as_dtype raises."""
-    return dtype_refusal(xp.__name__, partial(as_dtype, xp), dtype)
+    return dtype_refusal(_library(xp), partial(as_dtype, xp), dtype)
 
 
 def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -> str | None:
@@ -250,7 +322,7 @@ def dtype_refusal(library: str, as_dtype: Callable[[str], Any], dtype: str, /) -
 def alias_refusal(xp: ModuleType, memory: Memory, /, *, forced: bool) -> str | None:
     """Writable host memory of a known dtype can be aliased."""
     if memory.device != "cpu":
-        return f"{xp.__name__} cannot import memory of device {memory.device}"
+        return f"{_library(xp)} cannot import memory of device {memory.device}"
     if import_refusal(xp, memory.dtype) is not None or any(s % memory.itemsize for s in memory.strides):
         return f"memory of {memory.dtype} in an order or layout that DLPack lacks"
     return "read-only memory" if memory.readonly or memory.immutable else None

@@ -30,7 +30,8 @@ def array_namespace(*arrays: Array) -> ModuleType:
     Returns
     -------
     module
-        array-api-compat and array-api-extra recognise it as a namespace of that library.
+        It has the functions of the standard, and those of xarrayops beyond it, such as `attention`; functions of the
+        library under other names are not in it. Packages such as array-api-extra accept it.
 
     Raises
     ------
@@ -41,7 +42,7 @@ def array_namespace(*arrays: Array) -> ModuleType:
     --------
     >>> import numpy as np, xarrayops as xo
     >>> xo.array_namespace(np.zeros(3), 1.0).__name__
-    'numpy'
+    'xarrayops.namespaces.numpy'
     """
     return require_one_backend("array_namespace", {f"arrays[{i}]": x for i, x in enumerate(arrays)}).namespace
 
@@ -65,11 +66,7 @@ def backend(name_or_array: str | ModuleType | Array, /) -> Backend:
     >>> xo.backend(np.zeros(3)).name
     'numpy'
     """
-    if isinstance(name_or_array, str):
-        return registry.backend_by_name(name_or_array)
-    if isinstance(name_or_array, ModuleType):
-        return registry.backend_by_namespace(name_or_array)
-    return registry.backend_of_container(type(name_or_array)) or registry.backend_of(name_or_array)
+    return served_by(name_or_array) or registry.backend_for(name_or_array)
 
 
 def backends() -> list[BackendStatus]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from types import EllipsisType
 from typing import Any, Generic
@@ -10,26 +10,47 @@ from typing import Any, Generic
 from xarrayops._core import registry
 from xarrayops._core.arguments import NON_ARRAY_TYPES, signature
 from xarrayops._core.dispatch import constant_while_tracing, require_one_backend
+from xarrayops._core.numpy_scalars import as_number, number_class
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
+from xarrayops._protocol.indexing import BASIC, Index
 from xarrayops._protocol.types import Array, ArrayT, Scalar
-from xarrayops.errors import Unsupported
+from xarrayops.errors import Unsupported, XArrayOpsError
 
-_PLAIN = NON_ARRAY_TYPES | {slice, EllipsisType}
+_PLAIN = NON_ARRAY_TYPES | BASIC
 """Classes of values and indices that are not arrays."""
 _UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
 """Kinds of values. An array can hold values of its own kind and of lower kinds."""
-_KIND_OF_NUMBER = {bool: _BOOL, int: _INTEGER, float: _REAL, complex: _COMPLEX}
+_NUMBERS = (bool, int, float, complex)
+"""The class of Python's numbers for each kind."""
+_KIND_OF_NUMBER = {cls: kind for kind, cls in enumerate(_NUMBERS)}
 _KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
 """The kind of a dtype, by the prefix of its name."""
+_KINDS_OF_X = {
+    "subtract": (_INTEGER, _COMPLEX),
+    "divide": (_REAL, _COMPLEX),
+    "min": (_BOOL, _REAL),
+    "max": (_BOOL, _REAL),
+}
+"""The lowest and the highest kind of x that an operation serves, where it does not serve all."""
+_INSTEAD = {
+    "subtract": "xo.logical_xor of the elements, or xo.astype(x, dtype) before",
+    "divide": "xo.astype(x, dtype) before, or set the elements to a xo.floor_divide",
+    "min": "numbers that have an order, such as xo.abs(x)",
+    "max": "numbers that have an order, such as xo.abs(x)",
+}
+_Conversion = tuple[int, tuple[int, int] | None]
+"""The kind to which a number is converted, or `_UNKNOWN`, and the limits of an integer."""
+_checked: dict[tuple[Any, ...], tuple[Backend, _Conversion | None]] = {}
+"""The backend and the conversion of the value, of operations, classes and dtypes that passed the checks."""
 
 
 def at(x: ArrayT, /) -> AtIndexer[ArrayT]:
     """Update the elements of x that an index selects: ``xo.at(x)[index].add(value)``.
 
-    Use the result: it may be x itself, updated in place, or a new array.
+    The index means what it means in NumPy, on every library. x itself does not change unless ``copy=`` allows it.
 
     Parameters
     ----------
@@ -39,33 +60,52 @@ def at(x: ArrayT, /) -> AtIndexer[ArrayT]:
     Returns
     -------
     AtIndexer
-        Indexing it gives an object with the methods ``set``, ``add``, ``multiply``, ``min`` and ``max``, each with the
-        signature ``f(value, /, *, copy=None)``. None may update in place, True never modifies x, and False raises if x
-        cannot be updated in place.
+        Indexing it with integers, slices, None, an ellipsis, lists, and arrays of integers or bools gives an object
+        with the methods ``set``, ``add``, ``subtract``, ``multiply``, ``divide``, ``min`` and ``max``, each with the
+        signature ``f(value, /, *, copy=True)``, and ``get(*, copy=True)``, which returns the elements.
+
+        ``copy=True``, the default, never touches x, so that the result does not depend on the library. None may reuse
+        the memory of x: neither x nor arrays that share its memory may be used afterwards, only the result. False
+        writes x in place, and raises if x cannot be written.
 
     Raises
     ------
+    IndexError
+        A Python integer is out of bounds, a mask has another shape than the axes that it indexes, or x has too few
+        axes.
+    ValueError
+        The value does not broadcast to the shape of the selected elements.
     MixedBackends
         The value or an index is an array of another library than x.
     TypeError
-        The value is a list or a tuple.
+        The value is a list or a tuple, or ``copy`` is not True, False or None.
     OverflowError
-        The value is a Python integer beyond the limits of the dtype of x.
+        The value is an integer beyond the limits of the dtype of x: a Python number or a NumPy scalar.
     Unsupported
-        ``copy=False`` and x cannot be written (JAX, Dask, read-only NumPy); x cannot hold the value, such as a float
-        in an integer array; or the index holds floats.
+        ``copy=False`` and x cannot be written (JAX, Dask, read-only NumPy); x cannot hold the result, such as a float
+        or a quotient in an integer array; or the index holds floats.
 
     Notes
     -----
-    Law: ``at(x)[i].add(v, copy=True)`` equals x with ``numpy.add.at(x, i, v)``: duplicate indices accumulate in add,
-    multiply, min and max in every library. If an index repeats in ``set``, which value remains is unspecified. The
-    result of an out-of-bounds index is unspecified.
+    Laws: ``at(x)[i].set(v)`` equals a copy of x after ``x[i] = v`` in NumPy, and ``at(x)[i].add(v)`` equals one after
+    ``numpy.add.at(x, i, v)``: duplicate indices accumulate in add, subtract, multiply, divide, min and max in every
+    library. Values are cast to the dtype of x first; NumPy's scalars count as Python numbers, as values and as
+    indices. Values and indices are read before x is written, also where they share memory with x. If an index repeats
+    in ``set``, which value remains is unspecified. The result of an out-of-bounds element of an array of indices is
+    unspecified. Products and quotients by duplicate indices may differ from NumPy's by rounding.
 
     Examples
     --------
     >>> import numpy as np, xarrayops as xo
-    >>> xo.at(np.zeros(3))[np.asarray([0, 0, 2])].add(1.0)
+    >>> x = np.zeros(3)
+    >>> xo.at(x)[np.asarray([0, 0, 2])].add(1.0)
     array([2., 0., 1.])
+    >>> x
+    array([0., 0., 0.])
+    >>> xo.at(x)[1:].set(5.0, copy=None) is x
+    True
+    >>> xo.at(x)[[2, 1, 0]].get()
+    array([5., 5., 0.])
     """
     return AtIndexer(x)
 
@@ -91,64 +131,202 @@ class IndexedUpdate(Generic[ArrayT]):
         self._x = x
         self._index = index
 
-    def _update(self, op: str, value: Any, copy: bool | None) -> ArrayT:
-        return validated_update(self._x, self._index, op, value)(self._x, self._index, op, value, copy=copy)
+    def get(self, *, copy: bool | None = True) -> ArrayT:
+        """The selected elements: a new array, or under ``copy=None`` a view of x where the library gives one."""
+        return _selected(self._x, self._index, copy)
 
-    def set(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
+    def set(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
         """x with the selected elements set to the value."""
-        return self._update("set", value, copy)
+        return _updated(self._x, self._index, "set", value, copy)
 
-    def add(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
+    def add(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
         """x with the value added to the selected elements."""
-        return self._update("add", value, copy)
+        return _updated(self._x, self._index, "add", value, copy)
 
-    def multiply(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
+    def subtract(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the value subtracted from the selected elements."""
+        return _updated(self._x, self._index, "subtract", value, copy)
+
+    def multiply(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
         """x with the selected elements multiplied by the value."""
-        return self._update("multiply", value, copy)
+        return _updated(self._x, self._index, "multiply", value, copy)
 
-    def min(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
+    def divide(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the selected elements divided by the value; x must hold floating point."""
+        return _updated(self._x, self._index, "divide", value, copy)
+
+    def min(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
         """x with each selected element replaced by the minimum of it and the value."""
-        return self._update("min", value, copy)
+        return _updated(self._x, self._index, "min", value, copy)
 
-    def max(self, value: Array | Scalar, /, *, copy: bool | None = None) -> ArrayT:
+    def max(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
         """x with each selected element replaced by the maximum of it and the value."""
-        return self._update("max", value, copy)
+        return _updated(self._x, self._index, "max", value, copy)
 
 
-def validated_update(x: Array, index: Any, op: str, value: Any) -> Callable[..., Array]:
-    """The function that serves an update, after a check of the arguments.
+def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Array:
+    _check_copy(op, copy)
+    try:
+        backend, conversion = _checked[op, type(x), x.dtype, type(value), _dtype_of(value)]
+    except (KeyError, AttributeError, TypeError):
+        backend, conversion = _check(x, index, op, value)
+    if conversion is not None:
+        value = _converted(value, conversion, x, op)
+    selected = _read(backend, x, index, op)
+    try:
+        result: Array = backend.functions["update"](x, selected, op, value, copy=copy)
+    except (IndexError, ValueError, TypeError, RuntimeError) as error:
+        _explain(error, x, selected, op, value)
+        raise
+    return result
 
-    The check is needed because some libraries truncate values and indices silently.
+
+def _selected(x: Array, index: Any, copy: bool | None) -> Array:
+    _check_copy("get", copy)
+    backend = _one_backend(x, index)
+    selected = _read(backend, x, index, "get")
+    try:
+        result: Array = backend.functions["select"](x, selected, copy=copy)
+    except (IndexError, ValueError, TypeError, RuntimeError) as error:
+        _explain(error, x, selected, "get")
+        raise
+    return result
+
+
+def _check_copy(op: str, copy: Any) -> None:
+    if copy is not True and copy is not None and copy is not False:
+        raise TypeError(f"xo.at(x)[index].{op}: copy must be True, False or None, not {copy!r}")
+
+
+def _explain(error: Exception, x: Array, index: Index, op: str, value: Any = None) -> None:
+    """Raise an error of ours if the index or the value is wrong. The caller raises other errors again, unchanged."""
+    if isinstance(error, XArrayOpsError):
+        return
+    reason = error
+    try:
+        index.selection(x.shape).padded(getattr(value, "shape", ()))
+    except (IndexError, ValueError) as found:
+        reason = found
+    if isinstance(reason, (IndexError, ValueError)):
+        cls = IndexError if isinstance(reason, IndexError) else ValueError
+        raise cls(f"xo.at(x)[index].{op}: {reason}") from error
+
+
+def _converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
+    """The value as a Python number that x can hold. Integers become floats first if x holds floating point."""
+    kind, limits = conversion
+    if kind != _UNKNOWN:
+        try:
+            value = _NUMBERS[kind](value)
+        except OverflowError as error:
+            raise OverflowError(f"xo.at(x)[index].{op}: {error}, which an array of {x.dtype} requires") from None
+    if limits is not None and not limits[0] <= value <= limits[1]:
+        raise OverflowError(
+            f"xo.at(x)[index].{op}: the Python integer {value} does not fit into an array of {x.dtype}. "
+            f"Instead: xo.astype(x, dtype) before"
+        )
+    return value
+
+
+def _check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversion | None]:
+    """The backend that serves an update, and the conversion of the value if it is a number that needs one.
+
+    The checks are needed because some libraries truncate values silently. Later calls with operands of the same classes
+    and dtypes skip them, if those determine the backend.
     """
     if type(value) in (list, tuple):
         raise TypeError(
             f"xo.at(x)[index].{op}: the value must be an array or a Python number, not a {type(value).__name__}. "
             f"Instead: xo.asarray(value, like=x)"
         )
-    indices = _leaves(index)
-    backend = require_one_backend(
-        "at", {"x": x, **dict(_named_arrays("index", index)), **dict(_named_arrays("value", value))}
-    )
-    for leaf in indices:
-        if _kind(leaf) > _INTEGER:
-            raise Unsupported(
-                f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. "
-                f'Instead: xo.astype(index, "int64")'
-            )
+    backend = _one_backend(x, index, value)
     kind = _kind(x)
-    if _kind(value) > kind >= _BOOL:
+    number = _kind_of_number_for(kind, type(value))
+    if (_kind(value) if number == _UNKNOWN else number) > kind >= _BOOL:
         raise Unsupported(
             f"xo.at(x)[index].{op}: {_described(value)} does not fit into an array of {x.dtype}. "
             f"Instead: xo.astype(x, dtype) before, or xo.astype(value, dtype)"
         )
-    if type(value) is int and kind == _INTEGER:
-        low, high = _limits_of(type(x), x.dtype)
-        if not low <= value <= high:
-            raise OverflowError(
-                f"xo.at(x)[index].{op}: the Python integer {value} does not fit into an array of {x.dtype}. "
-                f"Instead: xo.astype(x, dtype) before"
+    lowest, highest = _KINDS_OF_X.get(op, (_BOOL, _COMPLEX))
+    if kind != _UNKNOWN and not lowest <= kind <= highest:
+        raise Unsupported(f"xo.at(x)[index].{op} does not serve arrays of {x.dtype}. Instead: {_INSTEAD[op]}")
+    is_integer = kind == _INTEGER and (number == _INTEGER or type(value) is int)
+    limits = _limits_of(type(x), x.dtype) if is_integer else None
+    conversion = None if number == _UNKNOWN and limits is None else (number, limits)
+    if backend.refine is None:
+        _remember(op, (type(x), x.dtype, type(value), _dtype_of(value)), conversion)
+    return backend, conversion
+
+
+@constant_while_tracing
+def _remember(op: str, operands: tuple[Any, ...], conversion: _Conversion | None) -> None:
+    backend = registry.backend_of_class(operands[0])
+    if backend is not None:
+        _checked[op, *operands] = backend, conversion
+
+
+@constant_while_tracing
+def _kind_of_number_for(kind: int, cls: type) -> int:
+    """The kind of number to which a value for an array of that kind is converted; `_UNKNOWN` if it stays as it is."""
+    number = number_class(cls) or cls
+    if number is int and kind > _INTEGER:
+        return _REAL
+    return _UNKNOWN if number is cls or kind == _UNKNOWN else _KIND_OF_NUMBER[number]
+
+
+@constant_while_tracing
+def _is_numpy_scalar(cls: type) -> bool:
+    return number_class(cls) is not None
+
+
+def _dtype_of(value: Any) -> Any:
+    """The dtype of an array. Dynamo has no default for an attribute of a symbolic integer."""
+    return None if type(value) in NON_ARRAY_TYPES else value.dtype
+
+
+def _one_backend(x: Array, index: Any, value: Any = None) -> Backend:
+    """The backend of x, of the arrays of the index, and of the value."""
+    arguments = {"x": x, **dict(_named_arrays("index", index)), **dict(_named_arrays("value", value))}
+    return require_one_backend("at", arguments)
+
+
+def _read(backend: Backend, x: Array, index: Any, op: str) -> Index:
+    """The index with its entries in a tuple, and with arrays in the place of lists and Python bools."""
+    entries = index if type(index) is tuple else (index,)
+    for entry in entries:
+        if type(entry) not in BASIC:
+            break
+    else:
+        return Index(entries, backend.functions, is_basic=True)
+    _one_backend(x, index)
+    entries = tuple([_entry(backend, x, _with_python_numbers(entry), op) for entry in entries])
+    return Index(entries, backend.functions, is_basic=all(type(entry) in BASIC for entry in entries))
+
+
+def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
+    if type(entry) in BASIC:
+        return entry
+    leaves = _leaves(entry)
+    for leaf in leaves:
+        if _kind(leaf) > _INTEGER or type(leaf) in (slice, EllipsisType, type(None)):
+            raise Unsupported(
+                f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. "
+                f'Instead: xo.astype(index, "int64")'
             )
-    return backend.functions["update"]
+    if type(entry) not in (bool, list, tuple):
+        return entry
+    f = backend.functions
+    try:
+        return f["asarray"](entry, dtype=None if leaves else f["as_dtype"]("int32"), device=f["device"](x))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"xo.at(x)[index].{op}: the list {entry!r} in the index is no array: {error}") from error
+
+
+def _with_python_numbers(part: Any) -> Any:
+    """An entry of an index with Python numbers in the place of NumPy's scalars."""
+    if type(part) in (list, tuple):
+        return type(part)([_with_python_numbers(member) for member in part])
+    return as_number(part) if _is_numpy_scalar(type(part)) else part
 
 
 def _leaves(part: Any) -> list[Any]:
@@ -157,16 +335,21 @@ def _leaves(part: Any) -> list[Any]:
 
 
 def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
-    """The members that may be arrays, each with a name for error messages, such as ``index[0]``."""
+    """The members that may be arrays, each with a name for error messages, such as ``index[0]``.
+
+    NumPy's scalars are not among them: they count as Python numbers.
+    """
     if type(part) in (list, tuple):
         for i, member in enumerate(part):
             yield from _named_arrays(f"{name}[{i}]", member)
-    elif type(part) not in _PLAIN:
+    elif type(part) not in _PLAIN and not _is_numpy_scalar(type(part)):
         yield name, part
 
 
 def _described(leaf: Any) -> str:
-    return f"a Python {type(leaf).__name__}" if type(leaf) in _PLAIN else f"an array of {leaf.dtype}"
+    if type(leaf) in _PLAIN:
+        return f"a Python {type(leaf).__name__}"
+    return f"{'a scalar' if _is_numpy_scalar(type(leaf)) else 'an array'} of {leaf.dtype}"
 
 
 def _kind(leaf: Any) -> int:
@@ -194,9 +377,10 @@ def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
     return _UNKNOWN if name is None else next(kind for beginning, kind in _KINDS if name.startswith(beginning))
 
 
-def explain_at(verb: str, /, *args: Any, copy: bool | None = None, **kwargs: Any) -> Explanation:
+def explain_at(verb: str, /, *args: Any, copy: bool | None = True, **kwargs: Any) -> Explanation:
     """Explain an update of x. The arguments are x, the index, the operation and the value."""
-    validated_update(*signature("update").bind(*args, copy=copy, **kwargs).args)
+    x, index, op, value = signature("update").bind(*args, copy=copy, **kwargs).args
+    _read(_check(x, index, op, value)[0], x, index, op)
     return explain_call(verb, *args, copy=copy, **kwargs)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, overload
 
-from xarrayops._core import default_backend, registry
+from xarrayops._core import defaults, registry
 from xarrayops._core.arguments import array_arguments, common_backend, described, signature
 from xarrayops._core.creation import creation, creation_backend, refuse_both
-from xarrayops._core.default_backend import use
-from xarrayops._core.dispatch import constant_while_tracing
+from xarrayops._core.defaults import Library, library_and_device, set_default, use
+from xarrayops._core.dispatch import backend_of_class
+from xarrayops._core.numpy_scalars import as_number, is_numpy_scalar, with_numbers
+from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explanation import Candidate, Explanation, explain_served
@@ -41,19 +43,21 @@ def asarray(
     device: Any = None,
     copy: bool | None = None,
     like: None = None,
-    backend: str | None = None,
+    backend: Library | None = None,
 ) -> Array: ...
 
 
+@shows_own_parameters
 def asarray(
     obj: Any,
+    extra: Refused = NotGiven,
     /,
-    *,
     dtype: Any = None,
     device: Any = None,
     copy: bool | None = None,
     like: Array | None = None,
-    backend: str | None = None,
+    backend: Library | None = None,
+    order: Refused = None,
 ) -> Array:
     """An array with the values of obj, which is a scalar, a nested sequence, a buffer or an array.
 
@@ -68,45 +72,70 @@ def asarray(
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html>
     """
+    if extra is not NotGiven or order is not None:
+        raise wrong_call("asarray", locals())
     refuse_both("asarray", like, backend)
-    owner = _owner(type(obj))
-    if like is None and owner is not None and backend in (None, owner):
-        like, backend = obj, None
-    elif isinstance(obj, (list, tuple)):
-        members = dict(_arrays_within(obj))
-        if members:
-            _check_members(members, like, backend)
-            like = next(iter(members.values())) if like is None and backend is None else like
+    if backend is not None:
+        backend, device = library_and_device(backend, device)
+    owner = None if type(obj) in _PLAIN else backend_of_class(type(obj))
+    if owner is not None and like is None and backend in (None, owner, owner.name):
+        dtype = None if dtype is None else owner.native_dtype(dtype)
+        device = owner.functions["device"](obj) if device is None else owner.native_device(device)
+        return owner.functions["asarray"](obj, dtype=dtype, device=device, copy=copy)
+    if isinstance(obj, (list, tuple)):
+        obj, like = _checked_sequence(obj, like, backend)
+    elif owner is not None and _is_foreign_number(obj, creation_backend(like, backend)[0]):
+        obj = as_number(obj)
     elif type(obj) not in SCALARS:
         if registry.refusal(obj) is not None:
             raise Unsupported(f"xo.asarray: {registry.refusal(obj)}.")
         source = obj if registry.register_conforming(obj) is not None else _as_buffer(obj)
         if like is None and backend is None:
-            backend = default_backend.current()[0] if source is not obj else None
+            backend = defaults.place_of_new_arrays().backend if source is not obj else None
             like = obj if source is obj else None
         obj = convert(source, backend if like is None else like, device=device, copy=copy)
         copy = None if copy else copy
-    function, dtype, device = creation("asarray", like, backend, dtype, device)
+    function, dtype, device = creation("asarray", like, backend, dtype, device, obj)
     return function(obj, dtype=dtype, device=device, copy=copy)
 
 
-def _check_members(members: dict[str, Array], like: Array | None, backend: str | None) -> None:
+def _checked_sequence(obj: Any, like: Array | None, backend: str | Backend | None) -> tuple[Any, Array | None]:
+    """The sequence, and an array of the library that serves it if its members or ``like`` determine that.
+
+    NumPy's scalars are Python numbers beside arrays of another library.
+    """
+    members = dict(_arrays_within(obj))
+    if not members:
+        return obj, like
+    arrays = {name: x for name, x in members.items() if not is_numpy_scalar(x)}
+    is_given = like is not None or backend is not None
+    if len(arrays) < len(members) and (arrays or is_given):
+        library = creation_backend(like, backend)[0] if is_given else common_backend("asarray", arrays)
+        numbers = {name for name, x in members.items() if _is_foreign_number(x, library)}
+        if numbers:
+            obj = with_numbers(obj)
+            members = {name: x for name, x in members.items() if name not in numbers}
+    if members:
+        _check_members(members, like, backend)
+        like = next(iter(members.values())) if like is None and backend is None else like
+    return obj, like
+
+
+def _is_foreign_number(value: Any, library: Backend) -> bool:
+    """Whether a value is a NumPy scalar, and the library is not NumPy."""
+    return is_numpy_scalar(value) and registry.backend_of_class(type(value)) is not library
+
+
+def _check_members(members: dict[str, Array], like: Array | None, backend: str | Backend | None) -> None:
     """Raise unless all arrays inside a sequence are of one library, and of the requested one."""
     found = common_backend("asarray", members if like is None else {"like": like, **members})
-    if backend not in (None, found.name):
+    if backend is not None and backend not in (found, found.name):
         listing = "; ".join(f"{name}: {described(x, found)}" for name, x in members.items())
         fixes = " and ".join(f'{name} -> xo.convert({name}, "{backend}")' for name in members)
         raise MixedBackends(
             f"xo.asarray(..., backend={backend!r}): the sequence holds arrays of another library: {listing}. "
             f"Instead: {fixes}."
         )
-
-
-@constant_while_tracing
-def _owner(cls: type) -> str | None:
-    """The name of the backend of a class: a constant for torch.compile, which cannot trace the registry."""
-    backend = registry.backend_of_class(cls)
-    return None if backend is None else backend.name
 
 
 def _as_buffer(obj: Any) -> Array:
@@ -153,7 +182,7 @@ def from_dlpack(
 
 @overload
 def from_dlpack(
-    x: Any, /, *, device: Any = None, copy: bool | None = None, like: None = None, backend: str | None = None
+    x: Any, /, *, device: Any = None, copy: bool | None = None, like: None = None, backend: Library | None = None
 ) -> Array: ...
 
 
@@ -164,16 +193,18 @@ def from_dlpack(
     device: Any = None,
     copy: bool | None = None,
     like: Array | None = None,
-    backend: str | None = None,
+    backend: Library | None = None,
 ) -> Array:
     """An array over the memory of any object with ``__dlpack__``, by default of the default library.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html>
     """
     refuse_both("from_dlpack", like, backend)
+    if backend is not None:
+        backend, device = library_and_device(backend, device)
     if registry.register_conforming(x) is not None:
         return convert(
-            x, like if like is not None else backend or default_backend.current()[0], device=device, copy=copy
+            x, like if like is not None else backend or defaults.place_of_new_arrays().backend, device=device, copy=copy
         )
     if not hasattr(type(x), "__dlpack__"):
         kind = registry.describe_class(type(x))
@@ -182,6 +213,12 @@ def from_dlpack(
         )
     function, _, device = creation("from_dlpack", like, backend, None, device)
     return function(x, device=device, copy=copy)
+
+
+_PLAIN = SCALARS | {list, tuple}
+"""Classes of values that are not arrays."""
+_VALUES = ("obj", "start", "stop", "step", "fill_value")
+"""The parameters whose values decide on the default dtype."""
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -219,7 +256,7 @@ def explain_creation(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 
 
 def _creation_call(
-    verb: str, /, *args: Any, like: Any = None, backend: str | None = None, **kwargs: Any
+    verb: str, /, *args: Any, like: Any = None, backend: Library | None = None, **kwargs: Any
 ) -> tuple[Backend, Call]:
     """The backend of a creation call (by ``like=``, by ``backend=`` or the default) and the call that it gets."""
     bound = signature(verb).bind(*args, **kwargs)
@@ -228,11 +265,11 @@ def _creation_call(
         if found:
             common_backend(verb, found)
             like = next(iter(found.values()))
-    _, dtype, device = creation(verb, like, backend, kwargs.get("dtype"), kwargs.get("device"))
     bound.apply_defaults()
+    values = [value for name, value in bound.arguments.items() if name in _VALUES]
+    _, dtype, device = creation(verb, like, backend, kwargs.get("dtype"), kwargs.get("device"), *values)
     bound.arguments |= {n: v for n, v in (("dtype", dtype), ("device", device)) if n in bound.arguments}
-    name = backend or (default_backend.current()[0] if like is None else None)
-    return creation_backend(like, name), Call(bound.args, bound.kwargs)
+    return creation_backend(like, backend)[0], Call(bound.args, bound.kwargs)
 
 
 def _source(verb: str, x: Any) -> Any:
@@ -255,5 +292,6 @@ VERBS = (
     Verb("asarray", asarray, explain=explain_creation, creates=True),
     Verb("broadcast_shapes", broadcast_shapes, explain=explain_broadcast_shapes),
     Verb("from_dlpack", from_dlpack, explain=explain_creation, creates=True),
+    Verb("set_default", set_default),
     Verb("use", use),
 )

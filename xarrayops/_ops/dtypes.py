@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core import default_backend, registry
+from xarrayops._core import defaults, registry
 from xarrayops._core.arguments import has_array_namespace, signature
 from xarrayops._core.creation import creation_backend
 from xarrayops._core.dispatch import (
@@ -21,10 +21,14 @@ from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._ops.explanation import Explanation, explain_served
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.candidates import Call
+from xarrayops._protocol.dtypes import COMPLEX_OF
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
 
 DType = Any
+_answers: dict[tuple[type, DType, Any], bool] = {}
+"""What `isdtype` answered for native dtypes. Classes come first: array_api_strict warns if its dtypes are compared with
+those of other classes."""
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> bool:
@@ -51,19 +55,37 @@ def iinfo(type: DType | Array, /) -> Any:
     return _call("iinfo", type)
 
 
+@constant_while_tracing
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     """Whether a dtype is of a kind: "bool", "integral", "real floating", "numeric" …, a dtype, or a tuple of these.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isdtype.html>
     """
-    return _backend("isdtype", dtype).is_of_kind(dtype, kind if isinstance(kind, tuple) else (kind,))
+    key = (type(dtype), dtype, kind)
+    try:
+        return _answers[key]
+    except (KeyError, TypeError):
+        answer = _backend("isdtype", dtype).is_of_kind(dtype, kind if isinstance(kind, tuple) else (kind,))
+    if not isinstance(dtype, str):  # the default library decides on names
+        _answers[key] = answer
+    return answer
 
 
 def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
     """The native dtype that results from promotion of arrays, dtypes and Python scalars.
 
+    Integers and a Python float give the default floating-point dtype.
+
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.result_type.html>
     """
+    default = defaults.floating_dtype()
+    if default is not None:
+        others = [item for item in arrays_and_dtypes if type(item) not in (float, complex)]
+        if 0 < len(others) < len(arrays_and_dtypes):
+            backend, dtype = _backend("result_type", *others), _call("result_type", *others)
+            if backend.is_of_kind(dtype, ("bool", "integral")):
+                is_complex = any(type(item) is complex for item in arrays_and_dtypes)
+                return backend.native_dtype(COMPLEX_OF[default] if is_complex else default)
     return _call("result_type", *arrays_and_dtypes)
 
 
@@ -88,7 +110,7 @@ def _backend(verb: str, *items: Any) -> Backend:
         raise BackendNotFound(
             f"xo.{verb} needs an array, a dtype or the name of a dtype; the arguments were {items!r}."
         )
-    return creation_backend(None, default_backend.current()[0])
+    return creation_backend(None, None)[0]
 
 
 def _is_array(item: Any) -> bool:

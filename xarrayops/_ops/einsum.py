@@ -7,7 +7,7 @@ from xarrayops._ops.explanation import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
 
-_einsum = table("einsum")
+_einsum = table("einsum", globals(), "_einsum")
 
 
 def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from xarrayops._core import registry
-from xarrayops._core.scoped import ContextStack
+from xarrayops._core.scoped import Scope, Setting
 from xarrayops._ops.verb import Verb
 
 ENVIRONMENT = tuple(name.strip() for name in os.environ.get("XARRAYOPS_ENGINES", "").split(",") if name.strip())
-_blocks: ContextStack[tuple[str, ...]] = ContextStack("xarrayops.engines")
+_engines: Setting[tuple[str, ...]] = Setting("xo.engines", is_carried=False)
 
 
-class engines:  # noqa: N801 - lower case, because it is used as a statement: with xo.engines("jax")
+class engines(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.engines("jax")
     """Allow kernels of some libraries, the engines, to serve arrays of other libraries inside a ``with`` block.
 
     For example, XLA's attention can serve NumPy arrays. The first engine that can serve a call serves it. Arrays are
@@ -52,18 +53,17 @@ class engines:  # noqa: N801 - lower case, because it is used as a statement: wi
                 )
             if name not in registry.entry_points():
                 raise registry.unknown(name)
+        super().__init__()
         self._names = names
 
-    def __enter__(self) -> None:
-        _blocks.enter(self._names)
-
-    def __exit__(self, *exception: object) -> None:
-        _blocks.leave()
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """The engines."""
+        return [(_engines, self._names, ENVIRONMENT)]
 
 
 def active() -> tuple[str, ...]:
     """The names of the engines, the preferred one first."""
-    return _blocks.innermost(ENVIRONMENT)
+    return _engines.value(ENVIRONMENT)
 
 
 VERBS = (Verb("engines", engines),)

@@ -87,7 +87,7 @@ def explain_served(verb: str, backend: Backend, call: Call) -> Explanation:
         listed = candidates(backend.name, kernels, call)
     else:
         listed = (Candidate(f"{backend.name}:{verb}", gap is None, str(gap) if gap else backend.origins[hook]),)
-    chosen = first_able(listed)
+    chosen = chosen_name(listed)
     return Explanation(verb, _summary(backend.name, chosen), listed, chosen)
 
 
@@ -97,7 +97,7 @@ def candidates(library: str, kernels: Iterable[Kernel], call: Call) -> tuple[Can
     return tuple(Candidate(f"{library}:{name}", reason is None, reason or "") for name, reason in reasons)
 
 
-def first_able(listed: Iterable[Candidate]) -> str | None:
+def chosen_name(listed: Iterable[Candidate]) -> str | None:
     """The name of the candidate that would serve the call; None if none can."""
     return next((candidate.name for candidate in listed if candidate.ok), None)
 

@@ -8,8 +8,37 @@ STANDARD_DTYPES = (
 )
 EXTRA_DTYPES = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 DTYPE_NAMES = (*STANDARD_DTYPES, *EXTRA_DTYPES)
+FLOATING_DTYPES = ("float16", "bfloat16", "float32", "float64")
+"""The real floating-point dtypes for arithmetic; those of 8 bits are for storage."""
+REAL_OF = {"complex64": "float32", "complex128": "float64"}
+COMPLEX_OF = {"float16": "complex64", "bfloat16": "complex64", "float32": "complex64", "float64": "complex128"}
 INTEGER_LIMITS = {
     **{f"int{bits}": (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": (0, (1 << bits) - 1) for bits in (8, 16, 32, 64)},
 }
 """The least and the greatest value of each integer dtype."""
+FLOATING_REDUCTIONS = ("mean", "std", "var")
+"""Functions that sum: integers are summed in float64, so that nothing is lost where the default is narrower."""
+FLOATING_PAIRS = ("atan2", "copysign", "divide", "hypot", "logaddexp")
+"""Functions of two operands whose result is floating-point although both are integers."""
+FLOATING_LINALG = (
+    *("linalg.cholesky", "linalg.det", "linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh", "linalg.inv"),
+    *("linalg.matrix_norm", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.slogdet", "linalg.solve"),
+    *("linalg.svd", "linalg.svdvals", "linalg.vector_norm"),
+)
+"""Functions of linear algebra that compute floating-point numbers although all arguments are integers."""
+FLOATING_RESULTS = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1"),
+    *("log", "log10", "log1p", "log2", "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh"),
+    *FLOATING_PAIRS,
+    *FLOATING_REDUCTIONS,
+    *FLOATING_LINALG,
+    *("fft.fft", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifftn", "fft.ihfft", "fft.irfft", "fft.irfftn", "fft.rfft"),
+    "fft.rfftn",
+)
+"""The functions that compute floating-point numbers although all arguments are integers."""
+
+
+def does_not_fit(verb: str, number: int, dtype: str, instead: str) -> OverflowError:
+    """The error for a Python integer that a dtype cannot hold. ``dtype`` may say whose it is."""
+    return OverflowError(f"xo.{verb}: the Python integer {number} does not fit into {dtype}. Instead: {instead}")

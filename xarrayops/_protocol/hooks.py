@@ -11,6 +11,7 @@ from typing import Any
 
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.devices import Device, Memory, Queue
+from xarrayops._protocol.indexing import Index
 from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.types import Array, Gap
 
@@ -87,6 +88,34 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
+    def default_floating_dtype() -> Any:
+        """The native floating-point dtype of new arrays for which no dtype is given."""
+        raise NotImplementedError
+
+    @staticmethod
+    def set_default_dtype(name: str | None, /) -> None:
+        """Set the library's own default floating-point dtype, if it has such a setting; None restores the first one.
+
+        Called when `xarrayops.set_default` changes a default. Compiled functions must not keep the earlier one.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def carry_mode(name: str, key: str, /) -> AbstractContextManager[Any]:
+        """A context in which the library's compiler keeps the code of a mode with this key separately.
+
+        A mode is a setting such as `xarrayops.use`, its name. Functions that the compiler traced in one mode are traced
+        again in another one. The key is empty for the value outside of all blocks. The generic function serves
+        libraries without a compiler.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def carries_mode(name: str, key: str, /) -> bool:
+        """Whether a function that is traced now would be compiled for that mode alone. True outside of a trace."""
+        raise NotImplementedError
+
+    @staticmethod
     def as_device(device: Any, /) -> Any:
         """The native device for a name such as "cpu" or "cuda:1", or a native device itself.
 
@@ -135,8 +164,29 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
-    def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-        """x with ``x[index] = op(x[index], value)``; op is set, add, multiply, min or max. Duplicates accumulate."""
+    def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
+        """x with ``x[index] = op(x[index], value)``. Duplicates accumulate; an index means what it means in NumPy.
+
+        ``op`` is set, add, subtract, multiply, divide, min or max. The value is a Python number or an array, which is
+        cast to the dtype of x, and read before x is written. ``copy=True`` leaves x alone, None may write it, and False
+        must write it or raise `Unsupported`. An IndexError or ValueError of the library is explained by the caller.
+        `Index.selection` gives the steps by which the index selects, for libraries that read indices otherwise.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
+        """The elements ``x[index]``; ``copy=False`` must give a view of x or raise `Unsupported`, None may."""
+        raise NotImplementedError
+
+    @staticmethod
+    def unique(
+        x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
+    ) -> Array | tuple[Array, ...]:
+        """The sorted distinct elements of x, or its distinct slices along an axis, as in `xarrayops.unique`.
+
+        One array, or a tuple of the values and of the results asked for: indices, inverse and counts.
+        """
         raise NotImplementedError
 
     @staticmethod
@@ -253,7 +303,7 @@ HOOKS: dict[str, Callable[..., Any]] = {
     name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
 }
 """Every hook by name."""
-WRAPPED_HOOKS = ("einsum", "update")
+WRAPPED_HOOKS = ("einsum", "unique", "update", "select")
 """The hooks that compute like functions of the standard; `wrap` is called for them too."""
 
 

@@ -369,6 +369,7 @@ OWN: dict[str, str | None] = {
     "layout_of": None,
     "pin_memory": "pin_memory",
     "relayout": None,
+    "set_default": None,
     "shares_memory": None,
     "sparse.add": None,
     "sparse.convert": None,
@@ -383,6 +384,7 @@ OWN: dict[str, str | None] = {
     "sparse.validate": None,
     "synchronize": "synchronize",
     "to_device": "to_device",
+    "unique": "unique",
     "use": None,
     "with_memory_format": None,
 }

@@ -20,8 +20,12 @@ Data that it may define:
 ``IMMUTABLE``
     True if the library never writes the memory of an array, and assumes that nothing else does.
 ``WRAPS_INTEGERS``
-    True if the library wraps a Python integer that the dtype of the array operand cannot hold. Then binary functions
-    such as ``xo.add(x, n)`` check the integer, and raise an error as NumPy does.
+    True if the library wraps a Python integer that the dtype of the array operand cannot hold, or raises another error
+    than NumPy. Then functions such as ``xo.add(x, n)`` check the integer.
+``CASTS_INTEGERS``
+    The names of functions whose integer arguments are cast to the default floating-point dtype before the call: those
+    of `xarrayops.plugin.dtypes.FLOATING_RESULTS` where the library returns another dtype, or
+    raises; and ``clip``, whose result is floating-point if a bound is.
 ``NO_STRIDES``
     If the library's arrays have no strides, the `Gap` that says why.
 ``SHARED_ENVIRONMENT``
@@ -57,7 +61,7 @@ and the tests expect it.
 
 A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
-- this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Attention`, `Gap`, `FloatLimits`),
+- this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), `unsupported` and `takes_arrays`.
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
@@ -92,6 +96,7 @@ from xarrayops._protocol.hooks import (
     Hooks as Hooks,
     takes_arrays as takes_arrays,
 )
+from xarrayops._protocol.indexing import Index as Index, Selection as Selection
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
 from xarrayops._protocol.types import (
     Array as Array,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xarrayops._core.dtype_names import DTypeName as DTypeName
 from xarrayops._generic.arrays import dtype_refusal as dtype_refusal
 from xarrayops._host.dtypes import (
     NUMBERS as NUMBERS,
@@ -19,6 +20,8 @@ from xarrayops._host.dtypes import (
 from xarrayops._protocol.dtypes import (
     DTYPE_NAMES as DTYPE_NAMES,
     EXTRA_DTYPES as EXTRA_DTYPES,
+    FLOATING_LINALG as FLOATING_LINALG,
+    FLOATING_RESULTS as FLOATING_RESULTS,
     INTEGER_LIMITS as INTEGER_LIMITS,
     STANDARD_DTYPES as STANDARD_DTYPES,
 )

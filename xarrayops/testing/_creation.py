@@ -184,10 +184,10 @@ class CreationSuite:
 
     @exercises("zeros", "use")
     def test_use_sets_the_default_backend(self, variant: Variant) -> None:
-        """``xo.use`` sets the backend and device of creation functions."""
+        """``xo.use`` sets the backend and device of creation functions, compiled ones too."""
         if isinstance(variant.library, str):
             with xo.use(variant.library, device=variant.device_name):
-                zeros = called(variant, "use", xo.zeros, (2,))
+                zeros = variant.run(xo.zeros, (2,))
                 check_array(variant, zeros, np.zeros(2), dtype=variant.defaults["real floating"])
                 check_array(variant, xo.asarray([1.0], dtype="float32"), [1.0], dtype="float32")
 
@@ -204,6 +204,35 @@ class CreationSuite:
             check_array(variant, zeros, np.zeros(2), dtype=variant.defaults["real floating"])
             explicit = variant.run(lambda: xo.zeros((2,), **variant.creation))
             check_array(variant, explicit, np.zeros(2), dtype=variant.defaults["real floating"])
+
+    @exercises("set_default")
+    def test_set_default(self, variant: Variant) -> None:
+        """``xo.set_default`` sets the backend, device and floating-point dtype of creation functions."""
+        if isinstance(variant.library, str):
+            try:
+                xo.set_default(variant.library, device=variant.device_name, dtype="float16")
+                check_array(variant, variant.run(lambda: xo.zeros((2,))), np.zeros(2), dtype="float16")
+                check_array(
+                    variant, variant.run(lambda: xo.arange(2)), np.arange(2), dtype=variant.defaults["integral"]
+                )
+            finally:
+                xo.set_default()
+
+    @exercises("zeros", "full", "asarray", "linspace")
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    def test_like_gives_the_floating_dtype(self, variant: Variant, dtype: str) -> None:
+        """A floating-point ``like=`` replaces the default floating-point dtype, and no other default dtype."""
+        x = variant.array(X.astype(dtype))
+        check_array(variant, called(variant, "zeros", lambda x: xo.zeros((2,), like=x), x), np.zeros(2), dtype=dtype)
+        check_array(
+            variant, called(variant, "full", lambda x: xo.full((2,), 0.1, like=x), x), np.full(2, 0.1), dtype=dtype
+        )
+        check_array(variant, called(variant, "asarray", lambda x: xo.asarray([0.1], like=x), x), [0.1], dtype=dtype)
+        check_array(
+            variant, called(variant, "linspace", lambda x: xo.linspace(0, 1, 3, like=x), x), [0, 0.5, 1], dtype=dtype
+        )
+        integers = called(variant, "asarray", lambda x: xo.asarray([1], like=x), x)
+        check_array(variant, integers, [1], dtype=variant.defaults["integral"])
 
     def test_like_and_backend_exclude_each_other(self, variant: Variant) -> None:
         """``like=`` and ``backend=`` together raise."""

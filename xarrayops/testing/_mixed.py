@@ -11,6 +11,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.testing import _creation, _elementwise, _indexing, _linalg, _manipulation, _reductions
+from xarrayops.testing._compare import check_array
 from xarrayops.testing._foreign import ForeignArray, foreign_arrays
 from xarrayops.testing._samples import sample
 from xarrayops.testing._table import Case, Row
@@ -44,14 +45,16 @@ class MixedSuite:
                 for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
                     assert part in message, f"{mixed.kwargs or ''} the message lacks {part!r}: {message}"
 
-    def test_numpy_scalars_are_arrays(self, variant: Variant) -> None:
-        """``np.float64(1)`` with an array of another library raises; the Python number 1.0 does not."""
-        x = variant.array(sample("float64"))
-        if "numpy" in foreign_arrays(variant):
-            with pytest.raises(xo.MixedBackends, match="numpy"):
-                xo.add(x, np.float64(1))
-        else:
-            assert xo.add(x, np.float64(1)).shape == x.shape
+    def test_numpy_scalars_are_numbers(self, variant: Variant) -> None:
+        """``np.float64(1)`` beside an array of another library is the Python number 1.0; a 0-d array is an array."""
+        host = sample("float32")
+        x = variant.array(host)
+        if "numpy" not in foreign_arrays(variant):
+            return
+        for result in (xo.add(x, np.float64(1)), xo.add(np.float64(1), x)):
+            check_array(variant, result, host + np.float32(1), dtype="float32")
+        with pytest.raises(xo.MixedBackends, match="numpy"):
+            xo.add(x, np.asarray(1.0))
 
     def test_array_namespace_of_several_libraries(self, variant: Variant) -> None:
         """``array_namespace`` raises for arrays of several libraries; it ignores scalars and None."""
@@ -64,7 +67,7 @@ class MixedSuite:
 
     @pytest.mark.parametrize("bad", NOT_ARRAYS, ids=lambda bad: type(bad).__name__)
     def test_arguments_of_other_types(self, variant: Variant, bad: Any) -> None:
-        """An argument that is not an array raises an error that names ``asarray``, alone and with an array."""
+        """An argument that is not an array raises an error that says so, alone and with an array."""
         x = variant.array(sample("float32", (2,)))
         uses: list[Use] = [
             lambda: xo.add(x, bad),
@@ -73,7 +76,7 @@ class MixedSuite:
             lambda: xo.stack([x, bad]),
         ]
         for use in uses:
-            with pytest.raises(xo.BackendNotFound, match="asarray"):
+            with pytest.raises(xo.BackendNotFound, match=r"which is not an array|must be an array|asarray"):
                 use()
 
     @pytest.mark.parametrize("bad", [MASKED, np.asarray([{}, None])], ids=["masked", "objects"])

@@ -12,6 +12,7 @@ import array_api_compat.cupy
 import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
+from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.cupy._device_memory import (
     free_bytes,
     peak_bytes,
@@ -79,11 +80,12 @@ from xarrayops_backends.cupy._standard import (
     zeros,
     zeros_like,
 )
-from xarrayops_backends.cupy._update import update
+from xarrayops_backends.cupy._update import select, update
 
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
+CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
 ENVIRONMENT = (
     *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),

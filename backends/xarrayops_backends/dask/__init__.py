@@ -13,7 +13,7 @@ import array_api_compat.dask.array
 import dask.array
 
 from xarrayops.plugin import Gap, takes_arrays
-from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
+from xarrayops.plugin.dtypes import FLOATING_RESULTS, as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
 from xarrayops_backends.dask._creation import (
@@ -71,8 +71,8 @@ from xarrayops_backends.dask._linalg import (
     vecdot,
 )
 from xarrayops_backends.dask._manipulation import concat, diff, repeat, reshape, roll
-from xarrayops_backends.dask._searching import nonzero, searchsorted, take, take_along_axis
-from xarrayops_backends.dask._sets import isin, unique_all, unique_counts, unique_inverse, unique_values
+from xarrayops_backends.dask._searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
+from xarrayops_backends.dask._sets import isin, unique, unique_all, unique_counts, unique_inverse, unique_values
 from xarrayops_backends.dask._statistics import (
     argmax,
     argmin,
@@ -84,11 +84,13 @@ from xarrayops_backends.dask._statistics import (
     std,
     var,
 )
-from xarrayops_backends.dask._update import update
+from xarrayops_backends.dask._update import select, update
 from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, devices, to_device
 from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = array_api_compat.dask.array
+WRAPS_INTEGERS = True
+CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
@@ -100,4 +102,4 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     needs_no_sizes = isinstance(function, dask.array.ufunc.ufunc) and function.nin == 1
     if not takes_arrays(verb) or needs_no_sizes:
         return function
-    return _blocks.explain_unknown_sizes("at" if verb == "update" else verb, function)
+    return _blocks.explain_unknown_sizes("at" if verb in ("update", "select") else verb, function)

@@ -71,7 +71,8 @@ def require_sizes(verb: str, *values: Any, cause: Exception | None = None) -> No
         if isinstance(x, da.Array) and math.isnan(x.size):
             raise Unsupported(
                 f"xo.{verb} needs the sizes of its arrays, but the Dask array of shape {x.shape} has sizes that are "
-                f"not computed yet. Instead: call x.compute_chunk_sizes() first, or xo.compute(x)"
+                f'not computed yet. Instead: x = xo.convert(xo.compute(x), "dask") first, which computes x; in code '
+                f"for Dask alone, x.compute_chunk_sizes() computes the sizes only"
             ) from cause
 
 

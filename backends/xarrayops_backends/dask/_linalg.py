@@ -227,7 +227,12 @@ def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False,
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """Dask's einsum, corrected: it fails on a diagonal of unequal chunks, and returns int64 for small integers."""
+    if not isinstance(subscripts, str):
+        raise TypeError(f"the subscripts of einsum are a string, not a {type(subscripts).__name__}")
     terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
+    for term, x in zip(terms, operands, strict=True):
+        if "..." not in subscripts and len(term) != x.ndim:
+            raise ValueError(f"the term {term!r} of {subscripts!r} does not fit the shape {x.shape}")
     wide = map(_blocks.widened, operands)
     pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
     with _blocks.without_chunk_warnings():

@@ -25,6 +25,9 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
         if -1 in shape or math.prod(shape):
             raise ValueError(f"cannot reshape an array of shape {x.shape} into {shape}")
         return da.empty(shape, dtype=x.dtype, meta=_blocks.meta(x, x.dtype, len(shape)))
+    known = math.prod(s for s in shape if s != -1)
+    if -1 in shape and (not known or x.size % known):
+        raise ValueError(f"cannot reshape an array of shape {x.shape} into {shape}")
     x = _blocks.without_empty_chunks(x)
     try:
         result = da.reshape(x, shape)

@@ -6,6 +6,7 @@ Dask's `unique` merges NaNs, which are distinct values in the standard, and fail
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from dask.delayed import delayed
 from xarrayops.plugin import Array
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.numpy import _sets as _numpy
 
 
 class _UniqueAll(NamedTuple):
@@ -62,9 +64,35 @@ def unique_values(x: Array, /) -> Array:
     return _unique(x)[0]
 
 
-def _unique(x: Array) -> tuple[Array, Array, Array]:
+def unique(
+    x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
+) -> Array | tuple[Array, ...]:
+    """All NaNs are one value. With an axis, NumPy's function on the whole array."""
+    if axis is None:
+        values, indices, counts = _unique(x, equal_nan=True)
+        inverse = _inverse(x, values, indices) if return_inverse else None
+    else:
+        values, indices, inverse, counts = _unique_slices(x, _blocks.axis_from_front(x, axis))
+    asked = ((indices, return_index), (inverse, return_inverse), (counts, return_counts))
+    found = (values, *(each for each, is_asked in asked if is_asked))
+    return found if len(found) > 1 else values
+
+
+def _unique_slices(x: Array, axis: int) -> tuple[Array, Array, Array, Array]:
+    whole = x.rechunk(-1).to_delayed(optimize_graph=False).ravel()[0]
+    found = delayed(np.unique, pure=True)(whole, True, True, True, axis)
+    shape = (*x.shape[:axis], np.nan, *x.shape[axis + 1 :])
+    values = da.from_delayed(found[0], shape, meta=_blocks.meta(x, x.dtype, x.ndim))
+    indices, inverse, counts = (
+        da.from_delayed(found[i], (size,), meta=_blocks.meta(x, np.intp, 1))
+        for i, size in enumerate((np.nan, x.shape[axis], np.nan), 1)
+    )
+    return values, indices, inverse, counts
+
+
+def _unique(x: Array, *, equal_nan: bool = False) -> tuple[Array, Array, Array]:
     x = x if x.ndim else x[None]
-    find, merge = delayed(_find, pure=True), delayed(_merge, pure=True)
+    find, merge = (delayed(partial(f, equal_nan=equal_nan), pure=True) for f in (_find, _merge))
     starts = product(*(tuple(accumulate(c, initial=0))[:-1] for c in x.chunks))
     blocks = x.to_delayed(optimize_graph=False).ravel()
     parts = [find(block, start, x.shape) for block, start in zip(blocks, starts, strict=True)]
@@ -77,21 +105,28 @@ def _unique(x: Array) -> tuple[Array, Array, Array]:
     return values, indices, counts
 
 
-def _find(block: Any, start: tuple[int, ...], shape: tuple[int, ...]) -> _Found:
+def _distinct(x: Any, *, equal_nan: bool) -> Any:
+    """The sorted distinct values of NumPy's array, the index of each, the inverse and the counts."""
+    if equal_nan:
+        return _numpy.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=None)
+    return np.unique(x, True, True, True, equal_nan=False)
+
+
+def _find(block: Any, start: tuple[int, ...], shape: tuple[int, ...], *, equal_nan: bool) -> _Found:
     """The distinct values of one chunk; ``start`` is the index of its first element in the array of that shape."""
-    values, first, counts = np.unique(block, return_index=True, return_counts=True, equal_nan=False)
+    values, first, _, counts = _distinct(block, equal_nan=equal_nan)
     indices = np.zeros_like(first)
     for position, offset, extent in zip(np.unravel_index(first, block.shape), start, shape, strict=True):
         indices = indices * extent + position + offset
     return values, indices, counts
 
 
-def _merge(parts: Sequence[_Found]) -> _Found:
+def _merge(parts: Sequence[_Found], *, equal_nan: bool) -> _Found:
     """Merge the distinct values of several chunks; sorting by flat index first keeps each first occurrence."""
     values, indices, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(indices)
     values, indices, counts = values[order], indices[order], counts[order]
-    merged, first, inverse = np.unique(values, return_index=True, return_inverse=True, equal_nan=False)
+    merged, first, inverse, _ = _distinct(values, equal_nan=equal_nan)
     totals = np.zeros_like(counts, shape=merged.shape)
     np.add.at(totals, inverse, counts)
     return merged, indices[first], totals
@@ -113,7 +148,7 @@ def _look_up(x: Any, flat_indices: Any, values: Any, indices: Any) -> Any:
     if unequal.any():
         nans = np.flatnonzero(values != values)
         nans = nans[np.argsort(indices[nans])]
-        positions[unequal] = nans[np.searchsorted(indices[nans], flat_indices[unequal])]
+        positions[unequal] = nans[np.searchsorted(indices[nans], flat_indices[unequal], side="right") - 1]
     return positions
 
 

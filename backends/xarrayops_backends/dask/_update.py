@@ -1,66 +1,151 @@
-"""Indexed updates of Dask arrays."""
+"""``xo.at`` on Dask: indexed elements, and updates of them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from itertools import count, islice
 from typing import Any
 
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, Index, Selection
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
 
-_UPDATES = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
-_LAZY_UPDATES = {"add": da.add, "multiply": da.multiply, "min": da.minimum, "max": da.maximum}
+_UPDATES = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+_LAZY_UPDATES = {
+    "set": lambda old, new: new,
+    "add": da.add,
+    "subtract": da.subtract,
+    "multiply": da.multiply,
+    "divide": da.divide,
+    "min": da.minimum,
+    "max": da.maximum,
+}
+_EVERYTHING = slice(None)
 
 
-def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Always return a new array: assignment to a Dask array replaces its graph, and other references do not see it.
+def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
+    """Always return a new array: assignment to a Dask array repositions its graph, and other references do not see it.
 
     Masks with one value, slices and integers keep the chunks. Axes indexed by an integer array become one chunk.
     """
     if copy is False:
-        raise Unsupported("a Dask array cannot be updated in position. Instead: copy=None, and use the result")
-    if x.size == 0:
+        raise Unsupported("a Dask array cannot be updated in place. Instead: copy=None, and use the result")
+    if not _is_of_masks(index):
+        _blocks.require_sizes("at", x, *index.entries)
+    selection = index.selection(x.shape)
+    value = da.asarray(value).astype(x.dtype)  # first, so that every kind of update rounds in the same way
+    padded = selection.padded(value.shape)  # by indexing, because Dask cannot reshape all chunks
+    value = value[(0,) * (value.ndim - len(padded))][(None,) * (len(padded) - value.ndim)]
+    mask = index.lone_mask(selection)
+    if mask is not None and padded[selection.first] == 1 and _is_whole(selection):
+        value = index.arranged(selection, value)[0]
+        mask = mask[(..., *(None,) * len(selection.rest))]
+        return da.where(mask, _LAZY_UPDATES[op](x, value), x)
+    _blocks.require_sizes("at", x)
+    if 0 in selection.shape and None not in selection.shape:
         return x.copy()
-    value = _as_value(value, x)
-    index = index if isinstance(index, tuple) else (index,)
-    lone = index[0] if len(index) == 1 else None
-    if isinstance(lone, da.Array) and lone.dtype == np.bool_ and value.ndim <= x.ndim - lone.ndim:
-        mask = lone[(..., *(None,) * (x.ndim - lone.ndim))]
-        return da.where(mask, value if op == "set" else _LAZY_UPDATES[op](x, value), x)
-    if all(i is Ellipsis or (isinstance(i, (int, slice)) and not isinstance(i, bool)) for i in index):
-        result = x.copy()
-        result[index] = value if op == "set" else _LAZY_UPDATES[op](x[index], value)
-        return result
+    if not selection.arrays:
+        return _assigned(x, selection, op, index.arranged(selection, value))
     return _scatter(x, index, op, value)
 
 
-def _as_value(value: Any, x: Array) -> Array:
-    """The value as a Dask array with the dtype of x, so that every kind of update rounds in the same way."""
-    return da.asarray(value).astype(x.dtype)
+def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
+    """Slices, integers and a vector of indices keep the chunks; other arrays select from one chunk."""
+    if copy is False:
+        raise Unsupported("the elements of a Dask array are not computed, and have no views. Instead: copy=None")
+    if not _is_of_masks(index):
+        _blocks.require_sizes("at", x, *index.entries)
+    selection = index.selection(x.shape)
+    arrays = selection.arrays
+    if len(arrays) > 1 or (arrays and arrays[0].ndim != 1):
+        return _gathered(x, index, selection)
+    y = x[selection.basic]
+    if arrays:
+        y = da.transpose(y, selection.order)
+        y = y[arrays[0]] if index.is_mask(arrays[0]) else da.take(y, arrays[0], axis=0)
+    return index.restored(selection, y)
 
 
-def _scatter(x: Array, index: tuple[Any, ...], op: str, value: Array) -> Array:
+def _gathered(x: Array, index: Index, selection: Selection) -> Array:
+    """The elements that arrays select, in one task."""
+    axes, fresh = tuple(range(x.ndim)), count(x.ndim)
+    positions, operands, rest = _operands(index.entries, fresh)
+    new = {next(fresh): (math.nan if extent is None else extent,) for extent in selection.shape}
+    options = {"dtype": x.dtype, "new_axes": new, "positions": positions, "rest": rest}
+    return _blocks.gather(_take, tuple(new), x, axes, *operands, **options)
+
+
+def _take(x: Any, *arrays: Any, positions: tuple[int, ...], rest: tuple[Any, ...]) -> Any:
+    arrays_left = iter(arrays)
+    return np.asanyarray(x[tuple(next(arrays_left) if k in positions else i for k, i in enumerate(rest))])
+
+
+def _is_of_masks(index: Index) -> bool:
+    """Whether the index consists of masks, which do not need the extents of x."""
+    return all(entry is ... or (hasattr(entry, "dtype") and index.is_mask(entry)) for entry in index.entries)
+
+
+def _is_whole(selection: Selection) -> bool:
+    """Whether the arrays of an index select from the first axes, and its other entries select everything."""
+    whole = all(type(entry) is slice and entry == _EVERYTHING for entry in selection.basic)
+    return whole and selection.order == tuple(range(len(selection.order)))
+
+
+def _assigned(x: Array, selection: Selection, op: str, value: Array) -> Array:
+    """An assignment to slices with positive steps, one for each axis. Dask's assignment is wrong for others."""
+    key: list[slice] = []
+    shaping: list[Any] = []  # an index of the value, which has axes for new axes of x, and none for integers
+    for entry in selection.basic:
+        if type(entry) is int:
+            place = entry % x.shape[len(key)]
+            key.append(slice(place, place + 1))
+            shaping.append(None)
+        elif entry is None:
+            shaping.append(0)
+        else:
+            key.append(entry)
+            shaping.append(_EVERYTHING)
+    value = value[tuple(shaping)]
+    if all(part == _EVERYTHING for part in key):
+        return da.broadcast_to(_LAZY_UPDATES[op](x, value), x.shape).rechunk(x.chunks)
+    result = x.copy()
+    result[tuple(key)] = _LAZY_UPDATES[op](x[tuple(key)], value)
+    return result
+
+
+def _operands(entries: tuple[Any, ...], fresh: Iterator[int]) -> tuple[tuple[int, ...], list[Any], tuple[Any, ...]]:
+    """The positions of the arrays in an index, the arrays, each with labels for its axes, and the other entries."""
+    positions = tuple(k for k, entry in enumerate(entries) if hasattr(entry, "dtype"))
+    operands: list[Any] = []
+    for k in positions:
+        operands += [da.asarray(entries[k]), tuple(islice(fresh, entries[k].ndim))]
+    return positions, operands, tuple(None if k in positions else entry for k, entry in enumerate(entries))
+
+
+def _scatter(x: Array, index: Index, op: str, value: Array) -> Array:
     """Update in one task: the axes that arrays index become one chunk, and the task gets the arrays and the values."""
-    axes = tuple(range(x.ndim))
-    fresh = count(x.ndim)
-    positions = [k for k, i in enumerate(index) if hasattr(i, "dtype")]
-    arrays = [da.asarray(index[k]) for k in positions]
-    array_axes = [tuple(islice(fresh, a.ndim)) for a in arrays]
+    axes, fresh = tuple(range(x.ndim)), count(x.ndim)
+    positions, operands, rest = _operands(index.entries, fresh)
     value_axes = tuple(islice(fresh, value.ndim))
     gathered = axes
-    if len(index) == 1 and arrays and arrays[0].dtype != np.bool_:
+    if len(index.entries) == 1 and not index.is_mask(index.entries[0]):
         gathered = axes[:1]
-        value = da.broadcast_to(value, arrays[0].shape + x.shape[1:])
-        value_axes = (*array_axes[0], *axes[1:])
+        value = da.broadcast_to(value, operands[0].shape + x.shape[1:])
+        value_axes = (*operands[1], *axes[1:])
     x = x.rechunk(dict.fromkeys(gathered, -1))
-    rest = tuple(None if k in positions else i for k, i in enumerate(index))
-    operands = [o for pair in zip(arrays, array_axes, strict=True) for o in pair]
     return _blocks.gather(
-        _apply, axes, x, axes, value, value_axes, *operands, dtype=x.dtype, op=op, positions=tuple(positions), rest=rest
+        _apply, axes, x, axes, value, value_axes, *operands, dtype=x.dtype, op=op, positions=positions, rest=rest
     )
 
 
@@ -71,5 +156,5 @@ def _apply(x: Any, value: Any, *arrays: Any, op: str, positions: tuple[int, ...]
     if op == "set":
         x[index] = value
     else:
-        _UPDATES[op].at(x, index, value)
+        _UPDATES[op].at(x, index, np.broadcast_to(value, x[index].shape))  # NumPy may crash with other values
     return x

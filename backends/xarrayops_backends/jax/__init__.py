@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Gap, SparseSupport
+from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._creation import (
     arange,
@@ -59,6 +60,7 @@ from xarrayops_backends.jax._exchange import (
     to_numpy,
     try_from_numpy,
 )
+from xarrayops_backends.jax._extrema import linalg_matrix_norm, linalg_vector_norm, max, min
 from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.jax._linalg import (
     einsum,
@@ -69,7 +71,11 @@ from xarrayops_backends.jax._linalg import (
     tensordot,
     vecdot,
 )
+from xarrayops_backends.jax._modes import carries_mode, carry_mode, set_default_dtype
+from xarrayops_backends.jax._sets import SIZE_UNKNOWN as _UNIQUE, unique
 from xarrayops_backends.jax._standard import (
+    all,
+    any,
     broadcast_arrays,
     clip,
     cumulative_prod,
@@ -79,6 +85,7 @@ from xarrayops_backends.jax._standard import (
     isin,
     linalg_trace,
     permute_dims,
+    pow,
     prod,
     remainder,
     reshape,
@@ -86,12 +93,13 @@ from xarrayops_backends.jax._standard import (
     sign,
     sum,
 )
-from xarrayops_backends.jax._update import update
+from xarrayops_backends.jax._update import select, update
 
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
 WRAPS_INTEGERS = True
+CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SHARED_ENVIRONMENT = {
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false"
 }  # otherwise the first process reserves most of the device memory
@@ -104,13 +112,13 @@ ENVIRONMENT = (
 SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
 
 _SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
-_UNIQUE = Gap(_SHAPES, "call it outside jax.jit and jax.vmap, or use jax.numpy.unique(x, size=...)")
 UNTRACEABLE = {
     "layout_of": Gap("a tracer has no memory, and so no layout", "call it outside jax.jit, grad and vmap"),
     "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
     "repeat": Gap(
         f"{_SHAPES}, if repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
     ),
+    "unique": _UNIQUE,
     "unique_all": _UNIQUE,
     "unique_counts": _UNIQUE,
     "unique_inverse": _UNIQUE,

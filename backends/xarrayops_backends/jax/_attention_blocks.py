@@ -44,7 +44,8 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     right = None if a.right is None else _reach(a.right + a.offset)
     lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
     plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
-    return _attended(plain, _platform(a.q))
+    with jax.numpy_rank_promotion("allow"):  # the user may have forbidden it
+        return _attended(plain, _platform(a.q))
 
 
 def _platform(x: Array) -> str | None:

@@ -37,6 +37,8 @@ def memory(x: Array, /) -> Memory | None:
     (device,) = x.devices()
     if x.sharding.memory_kind not in (None, device.default_memory().kind):
         return None  # a GPU's array may be in host memory
+    if not isinstance(x.dtype, np.dtype):
+        return None  # random keys
     layout = x.format.layout
     if layout is None or layout.tiling:
         return None
@@ -62,9 +64,11 @@ def memory(x: Array, /) -> Memory | None:
 
 
 def export_refusal(x: Array, /) -> str | None:
-    """Refuse tracers: under a transformation there are no values."""
+    """Refuse tracers, which have no values under a transformation, and random keys, which are not numbers."""
     if isinstance(x, jax.core.Tracer):
         return "x is a tracer: it has no values inside jax.jit, grad or vmap. Instead: convert outside of them"
+    if not isinstance(x.dtype, np.dtype):
+        return "x has random keys, which are not numbers. Instead: convert jax.random.key_data(x)"
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,27 @@ cumulative_sum = _checked_dtype(jnp.cumulative_sum)
 linalg_trace = _checked_dtype(jnp.linalg.trace)
 prod = _checked_dtype(jnp.prod)
 sum = _checked_dtype(jnp.sum)
+
+
+def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Complex numbers are true unless both parts are 0; JAX looks at the real part only."""
+    return jnp.all(_truth(x), axis=axis, keepdims=keepdims)
+
+
+def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Complex numbers are true unless both parts are 0; JAX looks at the real part only."""
+    return jnp.any(_truth(x), axis=axis, keepdims=keepdims)
+
+
+def _truth(x: Array) -> Array:
+    return x != 0 if jnp.iscomplexobj(x) else x
+
+
+def pow(x1: Any, x2: Any, /) -> Array:
+    """Promote integer exponents without dimensions; JAX ignores their dtype if their value is known."""
+    if hasattr(x1, "dtype") and hasattr(x2, "dtype") and x2.ndim == 0:
+        x1 = x1.astype(jnp.result_type(x1, x2))
+    return jnp.pow(x1, x2)
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
@@ -56,7 +78,12 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
 
 def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Array:
     """Respect ``copy``, which JAX ignores. The result is a copy unless the shape is unchanged."""
-    result = jnp.reshape(x, shape)
+    try:
+        result = jnp.reshape(x, shape)
+    except TypeError as error:
+        if type(error) is TypeError:  # not an error of tracing
+            raise ValueError(f"an array of shape {x.shape} cannot have the shape {shape}: {error}") from error
+        raise
     if result.shape == x.shape:
         return x.copy() if copy else x
     if copy is False:
@@ -82,7 +109,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Raise IndexError for an axis out of bounds; JAX raises ValueError."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = x.ndim + len(axes)
-    if any(not -ndim <= a < ndim for a in axes):
+    if builtins.any(not -ndim <= a < ndim for a in axes):
         raise IndexError(f"axis {axis} is out of bounds for a result of {ndim} dimensions")
     return jnp.expand_dims(x, axis)
 

@@ -46,10 +46,13 @@ from xarrayops_backends.numpy._layout import as_strided, contiguous, memory_offs
 from xarrayops_backends.numpy._linalg import einsum, linalg_eig, linalg_eigvals, matmul, vecdot
 from xarrayops_backends.numpy._manipulation import diff
 from xarrayops_backends.numpy._searching import argsort, sort
+from xarrayops_backends.numpy._sets import unique, unique_values
 from xarrayops_backends.numpy._statistics import all, any, max, min, prod, sum
-from xarrayops_backends.numpy._update import update
+from xarrayops_backends.numpy._update import select, update
 
 NAMESPACE: Any = np
+CASTS_INTEGERS = ("atan2", "clip", "copysign", "hypot", "linalg.pinv", "logaddexp", "reciprocal")
+"""Not the ufuncs of one array, which are called without a look at the dtype: it would double the cost of a call."""
 REFUSED_TYPES = {
     "numpy.matrix": Gap("np.matrix keeps two dimensions and multiplies by *", "np.asarray(x)"),
     "numpy.MaskedArray": Gap("a masked array has a mask that no standard function respects", "x.filled(value)"),
@@ -71,6 +74,7 @@ def wrap(verb: str, function: Callable[..., Array], /) -> Callable[..., Array]:
     """A check of the dtypes before every function that takes arrays, but not before elementwise ufuncs."""
     function = PATCHES.get(verb, function)
     is_elementwise = isinstance(function, np.ufunc | partial) and getattr(function, "signature", None) is None
-    if not takes_arrays(verb) or is_elementwise or function in _CHECK_THEMSELVES:
+    is_bare = is_elementwise and verb not in CASTS_INTEGERS
+    if not takes_arrays(verb) or is_bare or function in _CHECK_THEMSELVES:
         return function
     return _refusing(verb, function)

@@ -37,6 +37,17 @@ def _compared(compare: np.ufunc, x1: Any, x2: Any, /) -> Array:
     return compare(x1, x2)
 
 
+def unshared(entries: tuple[Any, ...], target: Array) -> tuple[Any, ...]:
+    """The entries of an index, for an assignment to the target.
+
+    Before 2.3 NumPy reads arrays of indices while it writes the target, and crashes if they share its memory.
+    """
+    if not _READS_INDICES_LATE:
+        return entries
+    return tuple(e.copy() if isinstance(e, np.ndarray) and np.may_share_memory(e, target) else e for e in entries)
+
+
+_READS_INDICES_LATE = _is_before("2.3.0")
 PATCHES: dict[str, Callable[..., Any]] = {}
 if _is_before("2.3.0"):
     PATCHES |= {"take_along_axis": _take_along_axis, "count_nonzero": _count_nonzero}

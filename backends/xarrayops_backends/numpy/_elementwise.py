@@ -13,6 +13,7 @@ from xarrayops_backends.numpy._dtypes import astype
 def floor_divide(x1: Any, x2: Any, /) -> Array:
     """NumPy follows Python: ``1.0 // -inf`` is -1, ``inf // 1`` is NaN. The check for infinities costs 1 %."""
     kind = (x1 if hasattr(x1, "dtype") else x2).dtype.kind
+    x1, x2 = (float(x) if type(x) is int and kind == "f" else x for x in (x1, x2))  # isfinite takes no large integers
     if kind != "f" or (np.isfinite(x1).all() and np.isfinite(x2).all()):
         return np.floor_divide(x1, x2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -20,7 +21,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The result keeps the dtype of x. Bounds are cast to it: without fractions, and within its limits."""
+    """The result keeps the dtype of x. Bounds are cast to it, within its limits."""
     return x.copy() if min is None and max is None else np.clip(x, _bound(x, min), _bound(x, max))
 
 

@@ -1,50 +1,98 @@
-"""``xo.at`` on NumPy: updates of indexed elements."""
+"""``xo.at`` on NumPy: indexed elements, and updates of them. The index means what it means here."""
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, Index
 from xarrayops.plugin.layout import permute
+from xarrayops_backends.numpy._compat import unshared
 
-_UPDATES = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
-_BASIC = (int, slice, types.EllipsisType, types.NoneType)
-"""The types of index entries that give a view."""
+_UPDATES = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "min": np.minimum,
+    "max": np.maximum,
+}
 
 
-def update(x: Array, index: Any, op: str, value: Any, /, *, copy: bool | None) -> Array:
+def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
     """Item assignment, or a ufunc on the indexed view; ``ufunc.at`` if the index may select an element twice."""
     if copy is False and not x.flags.writeable:
         raise Unsupported("x is read-only. Instead: copy=None or copy=True, and use the result")
     target = np.array(x) if copy or not x.flags.writeable else x  # also makes an array of a scalar, which is immutable
-    view = _view(target, index)
+    _check(x, index)
+    is_array = isinstance(value, (np.ndarray, np.generic))
     if op == "set":
-        _set(target, index, view, value)
-    elif view is None:
-        _UPDATES[op].at(target, index, value)
-    else:
+        if not (is_array and value.size > permute.SMALL and _copied(target, index, value)):
+            _set(target, index, value)
+        return target
+    if is_array:
+        value = value.astype(x.dtype, copy=False)
+    if index.is_basic:
+        view = _view(target, index)
+        if is_array and value.ndim > view.ndim:
+            value = value.reshape(index.selection(x.shape).padded(value.shape))
         _UPDATES[op](view, value, out=view)
+    else:
+        _UPDATES[op].at(target, index.entries, _broadcast(x, index, value) if is_array else value)
     return target
 
 
-def _view(x: Array, index: Any) -> Array | None:
-    """The view of x by an index of integers and slices, 0-d for an element; None for arrays, which would copy."""
-    entries = index if type(index) is tuple else (index,)
-    if not all(type(entry) in _BASIC for entry in entries):
-        return None
-    return x[index if any(entry is ... for entry in entries) else (*entries, ...)]
+def _set(target: Array, index: Index, value: Any) -> None:
+    """``target[index] = value``. NumPy refuses axes of extent 1 in front of some values, and not of others."""
+    entries = index.entries if index.is_basic else unshared(index.entries, target)
+    try:
+        target[entries] = value
+    except (TypeError, ValueError):
+        target[entries] = value.reshape(index.selection(target.shape).padded(value.shape))
 
 
-def _set(target: Array, index: Any, view: Array | None, value: Any) -> None:
-    """``target[index] = value``; the host kernels serve large views, except those with short rows."""
-    large = isinstance(value, np.ndarray) and value.size > permute.SMALL and value.shape[-1] >= permute.SHORT
-    if view is not None and large:
-        alike = (view.shape, view.dtype) == (value.shape, value.dtype)
-        if alike and not np.may_share_memory(view, value):
-            permute.copy(value, view)
-            return
-    target[index] = value
+def _broadcast(x: Array, index: Index, value: Array) -> Array:
+    """The value in the shape of the selected elements. ``ufunc.at`` reads beyond other values, and may crash."""
+    entry = index.entries[0]
+    if value.ndim == 0 or (x.ndim == len(index.entries) == 1 and entry.shape == value.shape and entry.dtype != bool):
+        return value
+    shape = x[index.entries].shape
+    if value.ndim > len(shape):
+        value = value.reshape(index.selection(x.shape).padded(value.shape))
+    return np.broadcast_to(value, shape)
+
+
+def _check(x: Array, index: Index) -> None:
+    """NumPy does not compare the extents of a mask that are 0 with those of x."""
+    if not index.is_basic and not all(getattr(entry, "size", 1) for entry in index.entries):
+        index.selection(x.shape)
+
+
+def _view(x: Array, index: Index) -> Array:
+    """The view of a basic index, 0-d for an element."""
+    return x[index.entries if ... in index.entries else (*index.entries, ...)]
+
+
+def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
+    """A view of a basic index, and a copy of others."""
+    if not index.is_basic:
+        if copy is False:
+            raise Unsupported("an index of arrays copies the elements. Instead: copy=None")
+        _check(x, index)
+        return np.asarray(x[index.entries])
+    view = _view(np.asarray(x), index)
+    return np.array(view) if copy else view
+
+
+def _copied(target: Array, index: Index, value: Array) -> bool:
+    """Whether the host kernels have set a large view; they copy no short rows, no overlap, and broadcast nothing."""
+    if not index.is_basic or value.shape[-1] < permute.SHORT:
+        return False
+    view = target[index.entries]
+    alike = (view.shape, view.dtype) == (value.shape, value.dtype)
+    if not alike or np.may_share_memory(view, value):
+        return False
+    permute.copy(value, view)
+    return True

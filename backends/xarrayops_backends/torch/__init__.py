@@ -16,6 +16,7 @@ import array_api_compat.torch
 import torch
 
 from xarrayops.plugin import Gap, KnownBad, SparseSupport
+from xarrayops.plugin.dtypes import FLOATING_LINALG
 from xarrayops_backends.torch._attention import (
     ATTENTION_CANDIDATES,
     KNOWN_BAD as _KNOWN_BAD_ATTENTION,
@@ -23,6 +24,8 @@ from xarrayops_backends.torch._attention import (
 from xarrayops_backends.torch._creation import (
     arange,
     asarray,
+    full,
+    full_like,
     linspace,
     meshgrid,
     tril,
@@ -50,10 +53,12 @@ from xarrayops_backends.torch._dtypes import (
     as_dtype,
     astype,
     can_cast,
+    default_floating_dtype,
     dtype_name,
     finfo,
     iinfo,
     result_type,
+    set_default_dtype,
 )
 from xarrayops_backends.torch._elementwise import (
     abs,
@@ -127,6 +132,7 @@ from xarrayops_backends.torch._linalg import (
     linalg_cross,
     linalg_outer,
     linalg_trace,
+    linalg_vector_norm,
     matmul,
     tensordot,
     vecdot,
@@ -135,9 +141,14 @@ from xarrayops_backends.torch._manipulation import (
     broadcast_shapes,
     concat,
     diff,
+    expand_dims,
     flip,
     repeat,
+    reshape,
+    roll,
+    squeeze,
     stack,
+    tile,
     unstack,
 )
 from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
@@ -145,6 +156,7 @@ from xarrayops_backends.torch._searching import (
     argsort,
     nonzero,
     searchsorted,
+    sort,
     take,
     take_along_axis,
 )
@@ -171,7 +183,7 @@ from xarrayops_backends.torch._statistics import (
     sum,
     var,
 )
-from xarrayops_backends.torch._update import update
+from xarrayops_backends.torch._update import select, update
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 
 NAMESPACE = array_api_compat.torch
@@ -182,6 +194,7 @@ ENVIRONMENT = (
     *("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING"),
 )
 WRAPS_INTEGERS = True
+CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 
 UNTRACEABLE = {
@@ -189,9 +202,9 @@ UNTRACEABLE = {
         "Dynamo does not trace torch.from_dlpack, which wraps memory at run time",
         "call it before the compiled function and pass the result",
     ),
-    "use": Gap("Dynamo does not trace ContextVar, as xo.use needs", "pass backend= or like= to the call"),
+    "use": Gap("Dynamo does not trace ContextVar", "open the block around the compiled function"),
     **dict.fromkeys(
-        ("as_strided", "backend", "convert", "explain", "layout_of", "shares_memory"),
+        ("as_strided", "convert", "explain", "layout_of", "shares_memory"),
         Gap("Dynamo does not trace entry points or pointers", "call it before the compiled function"),
     ),
 }
@@ -203,7 +216,7 @@ if torch.__version__ < "2.10":
             Gap("Dynamo (2.9) cannot hash the types of arrays, which dispatch needs", _COMPILE_LATER),
         ),
         **dict.fromkeys(
-            ("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+            ("nonzero", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
             Gap("Dynamo (2.9) does not trace results whose shape depends on the data", _COMPILE_LATER),
         ),
     }

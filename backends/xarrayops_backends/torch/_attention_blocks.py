@@ -45,12 +45,14 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         q, k, v = a.q, a.k.flatten(0, 1).mT, a.v.flatten(0, 1)
     else:
         wide = torch.float64 if a.q.dtype is torch.float64 else torch.float32
-        q, k, v = a.q.to(wide) * _scale(a), a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
+        q, k, v = a.q.to(wide), a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
+        q = q if (scale := _scale(a)) == 1 else q * scale
     with modes.unrounded(q):
         if modes.requires_grad(a) and not is_compiling() and not modes.transforms():
             out, lse = _recorded(a, q, k, v)
         else:
-            out, lse = _forward(a, q, k, v, a.bias)
+            out, *sums = _forward(a, q, k, v, a.bias)
+            lse = _lse(a, *sums) if a.return_lse else None
     return out.to(a.q.dtype), lse
 
 
@@ -65,8 +67,23 @@ def _keeps_halves(a: Attention) -> bool:
 
 
 def _scale(a: Attention) -> float:
-    """The factor of the scores before the tanh of a softcap."""
-    return a.scale if a.softcap is None else a.scale / a.softcap
+    """The factor of the queries, or of their products with keys."""
+    return a.scale / _late_scale(a) / (1 if a.softcap is None else a.softcap)
+
+
+def _late_scale(a: Attention) -> float:
+    """The factor of scores after their maximum is subtracted, if nothing needs it earlier: large scores stay exact."""
+    return a.scale if a.scale > 0 and a.bias is None and a.softcap is None else 1.0
+
+
+def _lse(a: Attention, base: Array, weights: Array) -> Array:
+    """The logarithm of the sum of the exponentials of each row of scores."""
+    return torch.where(weights == 0, -math.inf, base * _late_scale(a) + torch.log(_divisor(weights))).squeeze(3)
+
+
+def _divisor(weights: Array) -> Array:
+    """The sums of weights, 1 for rows without keys. All other sums are at least 1: the weight of the maximum."""
+    return weights.clamp_min(1)
 
 
 def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]:
@@ -92,20 +109,21 @@ class _Recomputed(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, bare: Attention, *given: Any) -> tuple[Array, Array]:
-        out, lse = _forward(_clothed(bare, given), *given[:4])
+        a = _clothed(bare, given)
+        out, *sums = _forward(a, *given[:4])
         ctx.bare = bare
-        ctx.save_for_backward(*given, out, lse)
-        return out, lse
+        ctx.save_for_backward(*given, out, *sums)
+        return out, _lse(a, *sums)
 
     @staticmethod
     def backward(ctx: Any, d_out: Array, d_lse: Array) -> tuple[Array | None, ...]:
-        *given, out, lse = ctx.saved_tensors
+        *given, out, base, weights = ctx.saved_tensors
         a, arrays, needed = _clothed(ctx.bare, given), given[:4], ctx.needs_input_grad[1:5]
         with modes.unrounded(out):
             if torch.is_grad_enabled() or modes.is_batched(d_out, d_lse):
                 gradients = _followed_gradients(a, arrays, needed, d_out, d_lse)
             else:
-                gradients = _gradients(a, arrays, needed, (out, lse), d_out, d_lse)
+                gradients = _gradients(a, arrays, needed, (out, base, weights), d_out, d_lse)
         return None, *gradients, *[None] * (len(given) - 4)
 
 
@@ -116,7 +134,8 @@ def _followed_gradients(
     again = torch.is_grad_enabled()
     with torch.enable_grad():
         arrays = [None if x is None else x.view_as(x) for x in arrays]  # independent of each other
-        results = _forward(a, *arrays)
+        out, *sums = _forward(a, *arrays)
+        results = out, _lse(a, *sums)
     wanted = [x for x, need in zip(arrays, needed, strict=True) if need]
     found = iter(torch.autograd.grad(results, wanted, (d_out, d_lse), create_graph=again, allow_unused=True))
     return [next(found) if need else None for need in needed]
@@ -126,22 +145,27 @@ def _gradients(
     a: Attention,
     arrays: Sequence[Any],
     needed: Sequence[bool],
-    results: tuple[Array, Array],
+    results: tuple[Array, Array, Array],
     d_out: Array,
     d_lse: Array,
 ) -> list[Array | None]:
-    """The gradients, summed over blocks in the dtype of the result; autograd casts them to the dtypes of the inputs."""
-    out, lse = results
-    empty = lse[..., None] == -math.inf
-    d_out = torch.where(empty, 0.0, d_out)
-    base = torch.where(empty, 0.0, lse[..., None])
-    delta = torch.sum(d_out * out, 3, keepdim=True) - torch.where(empty, 0.0, d_lse[..., None])
+    """The gradients, summed over blocks in the dtype of the result; autograd casts them to the dtypes of the inputs.
+
+    The weights divide rows, not scores. A subtraction of the logsumexp would round large scores (0.5 % at 80 000).
+    """
+    out, base, weights = results
+    empty = weights == 0
+    d_out = torch.where(empty, 0.0, d_out / weights)
+    delta = torch.sum(d_out * out, 3, keepdim=True) - torch.where(empty, 0.0, d_lse[..., None] / weights)
     gradients = [torch.zeros_like(x, dtype=out.dtype) if need else None for x, need in zip(arrays, needed, strict=True)]
     for span in _spans(a):
         keys, rows = seen_by(a, span), slice(*span)
         if keys[0] < keys[1]:
             of_rows = d_out[:, :, rows], base[:, :, rows], delta[:, :, rows]
             _add_gradients(a, span, keys, _parts(span, keys, *arrays), of_rows, _parts(span, keys, *gradients))
+    for x in gradients[:2]:
+        if x is not None:
+            x.mul_(_late_scale(a))
     return gradients
 
 
@@ -161,7 +185,7 @@ def _add_gradients(
         bounded.tanh_()
         scores = bounded * a.softcap
     scores = _hidden(a, span, keys, scores, bias, out=scores)
-    p = scores.sub_(base).exp_() if a.softcap is not None else torch.exp(scores - base)
+    p = _weights(a, scores, base, out=scores)
     d_rows = _shared(d_out, v)
     d_scores = torch.bmm(d_rows, v.mT).view(p.shape).sub_(delta).mul_(p)
     if d_v is not None:
@@ -177,21 +201,24 @@ def _add_gradients(
         d_k.baddbmm_(_shared(q, k).mT, d_shared)
 
 
-def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> tuple[Array, Array]:
-    """All blocks, with scaled queries; k is transposed, and k and v have no axis of heads."""
+def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> tuple[Array, Array, Array]:
+    """All blocks: the result, and for each query the largest score and the sum of the weights relative to it.
+
+    Without keys both are 0. Queries are multiplied by `_scale`; k is transposed, and k and v have no axis of heads.
+    """
     cut_up = _spans(a)
     near = ((span, seen_by(a, span)) for span in cut_up)
     serve = modes.recomputed(a, _attended) if is_compiling() else _attended
     done = ((span, serve(a, span, keys, *_parts(span, keys, q, k, v, bias))) for span, keys in near)
     if len(cut_up) == 1 or modes.is_followed(q, k, v, bias):
-        outs, sums = zip(*(result for _, result in done), strict=True)
-        return joined(outs), joined(sums)
+        out, base, weights = (joined(rows) for rows in zip(*(result for _, result in done), strict=True))
+        return out, base, weights
     wide = torch.promote_types(q.dtype, torch.float32)
-    out, lse = q.new_empty((*q.shape[:3], v.shape[2]), dtype=wide), q.new_empty(q.shape[:3], dtype=wide)
-    for span, (rows_out, rows_lse) in done:  # written directly into the result: see `_Recomputed`
-        out.narrow(2, span[0], span[1] - span[0]).copy_(rows_out)
-        lse.narrow(2, span[0], span[1] - span[0]).copy_(rows_lse)
-    return out, lse
+    out, base, weights = (q.new_empty((*q.shape[:3], size), dtype=wide) for size in (v.shape[2], 1, 1))
+    for span, rows in done:  # written directly into the result: see `_Recomputed`
+        for whole, block in zip((out, base, weights), rows, strict=True):
+            whole.narrow(2, span[0], span[1] - span[0]).copy_(block)
+    return out, base, weights
 
 
 def _spans(a: Attention) -> list[Span]:
@@ -243,34 +270,40 @@ def joined(parts: Sequence[Any]) -> Array:
 
 def _attended(
     a: Attention, span: Span, keys: Span, q: Array, k: Array, v: Array, bias: Array | None
-) -> tuple[Array, Array]:
-    """One block of queries with all keys that it may see."""
+) -> tuple[Array, Array, Array]:
+    """One block of queries with all keys that it may see, as in `_forward`."""
     scores = _scores(a, q, k)
     own = None if modes.is_followed(q, k, v, bias) else scores  # these values are not needed again
     if a.softcap is not None:
         scores = torch.mul(torch.tanh(scores, out=own), a.softcap, out=own)
     scores = _hidden(a, span, keys, scores, bias, out=own)
-    hidden = scores.new_full((), -math.inf)
     if keys[0] == keys[1]:
-        return _product(scores, v), scores.new_full(scores.shape[:3], -math.inf)
+        nothing = scores.new_zeros((*scores.shape[:3], 1))
+        return _product(scores, v), nothing, nothing
     largest = scores.detach().amax(3, keepdim=True)
-    base = torch.where(largest == hidden, 0.0, largest)  # avoids NaN in rows without keys
-    p = torch.exp(torch.sub(scores, base, out=own), out=own)
+    base = torch.where(largest == -math.inf, 0.0, largest)  # avoids NaN in rows without keys
+    p = _weights(a, scores, base, out=own)
     weights, total = p.sum(3, keepdim=True), _product(p, v)
-    empty = weights == 0
     if a.q_lengths is not None:
         places = torch.arange(*span, device=q.device).view(-1, 1)
         lost = places >= a.q_lengths.view(-1, 1, 1, 1)
-        empty, total = empty | lost, torch.where(lost, 0.0, total)
-    weights = torch.where(empty, 1.0, weights)
-    return total / weights, torch.where(empty, hidden, base + torch.log(weights)).squeeze(3)
+        weights, total = torch.where(lost, 0.0, weights), torch.where(lost, 0.0, total)
+    return total / _divisor(weights), base, weights
 
 
 def _scores(a: Attention, q: Array, k: Array) -> Array:
     batch, heads, queries, _ = q.shape
     rows = _shared(q, k)
-    scores = product(rows, k).mul_(_scale(a)) if q.dtype in HALVES else torch.bmm(rows, k)
+    scores = product(rows, k) if q.dtype in HALVES else torch.bmm(rows, k)
+    if q.dtype in HALVES and (scale := _scale(a)) != 1:
+        scores.mul_(scale)
     return scores.view(batch, heads, queries, k.shape[2])
+
+
+def _weights(a: Attention, scores: Array, base: Array, *, out: Array | None) -> Array:
+    """The weights of the scores, relative to a score of each row."""
+    scores, scale = torch.sub(scores, base, out=out), _late_scale(a)
+    return torch.exp(scores if scale == 1 else torch.mul(scores, scale, out=out), out=out)
 
 
 def product(x: Array, y: Array) -> Array:

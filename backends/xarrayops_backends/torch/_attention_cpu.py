@@ -112,12 +112,12 @@ def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
     return blocks.joined(outs), blocks.joined(sums) if a.return_lse else None
 
 
-def _attended(a: Attention, span: Span) -> tuple[Array, Array]:
+def _attended(a: Attention, span: Span) -> tuple[Array, Array | None]:
     """One block of queries."""
     keys = blocks.seen_by(a, span)
     q, k, v = a.q[:, :, slice(*span)], a.k[:, :, slice(*keys)], a.v[:, :, slice(*keys)]
     if keys[0] == keys[1]:
-        return blocks.attention(Attention(q, k, v, a.scale))
+        return blocks.attention(Attention(q, k, v, a.scale, return_lse=a.return_lse))
     added = blocks.added_to_scores(a, span, keys, torch.float64 if a.q.dtype is torch.float64 else torch.float32)
     out, lse = _flash(q, k, v, 0.0, False, attn_mask=added, scale=a.scale)
     if a.return_lse and added is not None:

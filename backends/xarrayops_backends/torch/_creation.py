@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import array_api_compat.torch as aac
@@ -9,8 +10,10 @@ import numpy as np
 import torch
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _COMPLEX_OF, result_type
+from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _LIMITS, result_type
 from xarrayops_backends.torch._wide import WIDE, _by_bits
+
+_HIGHEST = torch.iinfo(torch.int64).max
 
 
 def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None, copy: bool | None = None) -> Array:
@@ -56,6 +59,10 @@ def arange(
     """torch.arange lacks wide unsigned integers."""
     if dtype not in WIDE:
         return aac.arange(start, stop, step, dtype=dtype, device=device)
+    if isinstance(start, int) and dtype is torch.uint64 and stop is not None and max(start, stop) > _HIGHEST:
+        count = max(0, math.ceil((stop - start) / step))
+        steps = aac.arange(count, dtype=torch.int64, device=device) * step
+        return (steps + (start if start <= _HIGHEST else start - 2**64)).view(dtype)  # modulo 2**64
     return aac.arange(start, stop, step, dtype=torch.int64, device=device).to(dtype)
 
 
@@ -69,13 +76,45 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Array:
-    """torch.linspace has no endpoint and lacks wide unsigned integers."""
-    work = torch.int64 if dtype in WIDE else dtype
+    """torch.linspace has no endpoint, and rounds integers towards zero."""
+    is_integer = dtype in _LIMITS
+    work = torch.float64 if is_integer else dtype
     if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
         work = _COMPLEX_OF[torch.get_default_dtype()]
     out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
     out = out if endpoint else out[:-1]
-    return out.to(dtype) if dtype in WIDE else out
+    return out.floor().to(dtype) if is_integer else out
+
+
+def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
+    """torch.full raises RuntimeError for a number beyond the dtype; as elsewhere, it becomes infinite."""
+    try:
+        return aac.full(shape, fill_value, dtype=dtype, device=device)
+    except (RuntimeError, OverflowError):
+        value = _beyond(fill_value, dtype)
+        if value is None:
+            raise
+    return aac.full(shape, value, dtype=dtype, device=device)
+
+
+def full_like(x: Array, /, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
+    """Like full."""
+    try:
+        return torch.full_like(x, fill_value, dtype=dtype, device=device)
+    except (RuntimeError, OverflowError):
+        value = _beyond(fill_value, x.dtype if dtype is None else dtype)
+        if value is None:
+            raise
+    return torch.full_like(x, value, dtype=dtype, device=device)
+
+
+def _beyond(number: Any, dtype: torch.dtype | None) -> float | None:
+    """The infinity that a floating-point dtype has for a number beyond its limits; None where that is not the case."""
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if not dtype.is_floating_point or isinstance(number, complex):
+        return None
+    rounded: float = torch.asarray(float(number), dtype=dtype).item()
+    return rounded
 
 
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:

@@ -7,11 +7,14 @@ from functools import reduce
 from typing import Any
 
 import torch
+from torch.utils._pytree import register_constant
 
 from xarrayops.errors import Unsupported, available_names
 from xarrayops.plugin import Array, FloatLimits
-from xarrayops.plugin.dtypes import INTEGER_LIMITS
+from xarrayops.plugin.dtypes import INTEGER_LIMITS, DTypeName
 from xarrayops_backends.torch._wide import WIDE
+
+register_constant(DTypeName)  # Dynamo of PyTorch 2.9 compares dtypes with names correctly only if they are constants
 
 _NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -56,13 +59,44 @@ def dtype_name(dtype: Any, /) -> str | None:
     return _NAME_OF.get(dtype)
 
 
+def default_floating_dtype() -> torch.dtype:
+    """The dtype that PyTorch uses for Python floats."""
+    return torch.get_default_dtype()
+
+
+_replaced_defaults: list[torch.dtype] = []
+"""PyTorch's default dtype before the first call of `set_default_dtype`."""
+
+
+def set_default_dtype(name: str | None, /) -> None:
+    """Set the dtype of tensors made of Python floats, and of quotients of integer tensors."""
+    if name is not None:
+        _replaced_defaults.append(torch.get_default_dtype())
+        torch.set_default_dtype(_DTYPE_OF[name])
+    elif _replaced_defaults:
+        torch.set_default_dtype(_replaced_defaults[0])
+        _replaced_defaults.clear()
+
+
 def _promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
     """The promoted dtype of two dtypes, whatever the ranks of the arrays."""
     if a is b or b is torch.bool:
         return a
     if a is torch.bool:
         return b
-    return _WIDE_PROMOTION.get((a, b)) or torch.promote_types(a, b)
+    return _WIDE_PROMOTION.get((a, b)) or _promote_natively(a, b)
+
+
+def _promote_natively(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    """PyTorch's promotion. An integer and a floating or complex dtype give the latter, also where PyTorch refuses."""
+    try:
+        return torch.promote_types(a, b)
+    except RuntimeError:
+        inexact = [dtype for dtype in (a, b) if dtype.is_floating_point or dtype.is_complex]
+        if len(inexact) == 1:
+            return inexact[0]
+        names = " and ".join(str(dtype).removeprefix("torch.") for dtype in (a, b))
+        raise Unsupported(f"PyTorch does not promote {names}. Instead: xo.astype(x, ...) of one operand") from None
 
 
 def _with_scalar(dtype: torch.dtype, scalar: complex) -> torch.dtype:

@@ -10,11 +10,25 @@ import torch
 from torch import Tensor
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _pair, _tensor, result_type
-from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits, _divided, _rank, _shifted_right, _unrank, _value
+from xarrayops_backends.torch._dtypes import _LIMITS, _pair, _tensor, result_type
+from xarrayops_backends.torch._wide import (
+    WIDE,
+    _bits,
+    _by_bits,
+    _divided,
+    _power,
+    _rank,
+    _shifted_right,
+    _unrank,
+    _value,
+)
 
 _Binary = Callable[[Any, Any], Array]
 _Unary = Callable[[Any], Array]
+
+
+_UNORDERED = WIDE | {torch.complex64, torch.complex128}
+"""Dtypes that PyTorch does not compare."""
 
 
 def _binary(
@@ -32,6 +46,7 @@ def _binary(
     native accepts a Python scalar ("both", "second" or "no"), ``promotes`` whether it promotes.
     """
     hard = hard if wide else frozenset()
+    kept = hard | WIDE
     scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
 
     def function(x1: Any, x2: Any, /) -> Array:
@@ -39,7 +54,7 @@ def _binary(
             dtype = x1.dtype
             if dtype is x2.dtype:
                 return native(x1, x2) if wide is None or dtype not in hard else wide(x1, x2)
-            if promotes and x1.ndim and x2.ndim and dtype not in WIDE and x2.dtype not in WIDE:
+            if promotes and x1.ndim and x2.ndim and dtype not in kept and x2.dtype not in kept:
                 return native(x1, x2)
         elif isinstance(x1, Tensor):
             if scalar_second and x1.dtype not in hard:
@@ -71,13 +86,27 @@ def _wrapping(native: _Binary) -> _Binary:
 
 
 def _ordering(native: _Binary) -> _Binary:
-    """A comparison of signed integers in the same order."""
-    return lambda x1, x2: native(_rank(x1), _rank(x2))
+    """A comparison of signed integers in the same order; of complex numbers by real part, then by imaginary part."""
+
+    def function(x1: Array, x2: Array, /) -> Array:
+        if not x1.is_complex():
+            return native(_rank(x1), _rank(x2))
+        found = torch.where(x1.real == x2.real, native(x1.imag, x2.imag), native(x1.real, x2.real))
+        return found & ~torch.isnan(x1) & ~torch.isnan(x2)
+
+    return function
 
 
-def _choosing(native: _Binary) -> _Binary:
-    """maximum or minimum of signed integers in the same order."""
-    return lambda x1, x2: _unrank(native(_rank(x1), _rank(x2)), x1.dtype)
+def _choosing(native: _Binary, comparison: _Binary) -> _Binary:
+    """maximum or minimum of signed integers in the same order, and of complex numbers."""
+    is_first = _ordering(comparison)
+
+    def function(x1: Array, x2: Array, /) -> Array:
+        if not x1.is_complex():
+            return _unrank(native(_rank(x1), _rank(x2)), x1.dtype)
+        return torch.where(is_first(x1, x2) | torch.isnan(x1), x1, x2)
+
+    return function
 
 
 def _testing(native: _Binary) -> _Binary:
@@ -96,21 +125,21 @@ copysign = _binary(torch.copysign, takes_scalar="second")
 divide = _binary(torch.divide)
 equal = _binary(torch.eq, takes_scalar="second")
 floor_divide = _binary(torch.floor_divide, lambda x1, x2: _divided(torch.floor_divide, x1, x2))
-greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second")
-greater_equal = _binary(torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second")
+greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second", hard=_UNORDERED)
+greater_equal = _binary(torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second", hard=_UNORDERED)
 hypot = _binary(torch.hypot, takes_scalar="no")
-less = _binary(torch.less, _ordering(torch.less), takes_scalar="second")
-less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second")
+less = _binary(torch.less, _ordering(torch.less), takes_scalar="second", hard=_UNORDERED)
+less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second", hard=_UNORDERED)
 logaddexp = _binary(torch.logaddexp, takes_scalar="no")
 logical_and = _binary(torch.logical_and, _testing(torch.logical_and), takes_scalar="no")
 logical_or = _binary(torch.logical_or, _testing(torch.logical_or), takes_scalar="no")
 logical_xor = _binary(torch.logical_xor, _testing(torch.logical_xor), takes_scalar="no")
-maximum = _binary(torch.maximum, _choosing(torch.maximum), takes_scalar="no")
-minimum = _binary(torch.minimum, _choosing(torch.minimum), takes_scalar="no")
+maximum = _binary(torch.maximum, _choosing(torch.maximum, torch.greater_equal), takes_scalar="no", hard=_UNORDERED)
+minimum = _binary(torch.minimum, _choosing(torch.minimum, torch.less_equal), takes_scalar="no", hard=_UNORDERED)
 multiply = _binary(torch.multiply)
 nextafter = _binary(torch.nextafter, takes_scalar="no")
 not_equal = _binary(torch.not_equal, takes_scalar="second")
-pow = _binary(torch.pow, _wrapping(torch.pow))
+pow = _binary(torch.pow, _power)
 remainder = _binary(torch.remainder, lambda x1, x2: _divided(torch.remainder, x1, x2))
 subtract = _binary(torch.subtract, _wrapping(torch.subtract))
 
@@ -195,15 +224,19 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 def _held(bound: Any, dtype: torch.dtype) -> Any:
-    """A Python number as an integer within the limits of the dtype, without its fraction."""
-    if not isinstance(bound, (int, float)) or bound != bound or dtype.is_floating_point:
+    """A Python integer within the limits of the dtype."""
+    if not isinstance(bound, int) or dtype not in _LIMITS:
         return bound
-    info = torch.iinfo(dtype)
-    return info.min if bound <= info.min else info.max if bound >= info.max else int(bound)
+    low, high = _LIMITS[dtype]
+    return max(low, min(bound, high))
 
 
 def _fitting(bound: Any, x: Array) -> Array:
-    """A bound as an array of the dtype of x."""
+    """A bound as an array of the dtype of x; beyond the limits of an integer dtype, the nearest limit."""
+    if isinstance(bound, Tensor) and bound.dtype is not x.dtype and x.dtype in _LIMITS and bound.dtype in _LIMITS:
+        (low, high), (own_low, own_high) = _LIMITS[x.dtype], _LIMITS[bound.dtype]
+        if low > own_low or high < own_high:
+            bound = clip(bound, max(low, own_low), min(high, own_high))
     return _tensor(_held(bound, x.dtype), x.dtype, x)
 
 

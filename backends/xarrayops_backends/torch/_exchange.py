@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Array, Memory, Queue
 from xarrayops.plugin.dtypes import dtype_refusal
 from xarrayops.plugin.layout import views
@@ -36,6 +37,8 @@ _NOT_EXPORTED = frozenset(dtype for dtype in _BITS if not _is_exported(dtype))
 
 def memory(x: Array, /) -> Memory | None:
     """The storage of a dense tensor; the values of a conjugated or negated view differ from its memory."""
+    if x.is_nested and x.layout is torch.strided:
+        raise ExchangeError("a nested tensor has rows of several lengths. Instead: convert x.to_padded_tensor(0.0)")
     if x.layout is not torch.strided or x.device.type not in ("cpu", "cuda") or x.is_conj() or x.is_neg():
         return None
     try:
@@ -208,6 +211,7 @@ def from_numpy(a: Any, device: Any, /) -> Array:
     device = torch.get_default_device() if device is None else device
     stays = device.type == "cpu"
     a = np.array(a, dtype=a.dtype.newbyteorder("="), order="C", copy=True if stays else None)
+    a = a.view(a.dtype.name)  # NumPy's unsigned long long is uint64 too, and PyTorch knows only one of them
     dtype = as_dtype(a.dtype.name)
     bits = _BITS.get(dtype)
     if not a.flags.writeable:  # read only, but PyTorch warns

@@ -9,10 +9,12 @@ from functools import reduce
 from typing import Any
 
 import torch
+from array_api_compat.torch.linalg import vector_norm as _vector_norm
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops.plugin.backends import backend_by_name
+from xarrayops_backends.torch._axes import Axes, as_axes
 from xarrayops_backends.torch._dtypes import _pair, result_type
 from xarrayops_backends.torch._elementwise import _binary, multiply
 from xarrayops_backends.torch._statistics import sum as _sum
@@ -83,6 +85,8 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
     x1, x2 = _pair(x1, x2)
+    if axis >= 0:  # of each array, before they are broadcast
+        x1, x2, axis = x1.movedim(axis, -1), x2.movedim(axis, -1), -1
     if x1.is_floating_point() or x1.is_complex():
         return torch.linalg.vecdot(x1, x2, dim=axis)
     return _sum(multiply(x1, x2), axis=axis, dtype=x1.dtype)
@@ -133,6 +137,19 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """torch.einsum does not promote."""
+    """torch.einsum does not promote, sums integers as int64, has no booleans and raises RuntimeError for subscripts."""
     dtype = result_type(*operands)
-    return torch.einsum(subscripts, *(_value(x.to(dtype)) for x in operands)).to(dtype)
+    is_exact = dtype in _INTEGERS or dtype is torch.bool
+    work = torch.int64 if is_exact else dtype
+    try:
+        result = torch.einsum(subscripts, *(x.to(work) for x in operands))
+    except RuntimeError as error:
+        if str(error).startswith("einsum():"):
+            raise ValueError(str(error)) from error
+        raise
+    return result.to(dtype)
+
+
+def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+    """array-api-compat compares the axis with ()."""
+    return _vector_norm(x, axis=as_axes(axis), keepdims=keepdims, ord=ord)

@@ -16,6 +16,8 @@ def searchsorted(
     x1: Array, x2: Any, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:
     """torch.searchsorted does not promote, lacks wide integers and gives wrong positions among NaN, which sort last."""
+    if x1.ndim != 1:
+        raise ValueError(f"the sorted array must have one dimension; it has the shape {tuple(x1.shape)}")
     x1, x2 = _pair(x1, x2)
     sorter = None if sorter is None else sorter.to(torch.int64)
     if x1.dtype in WIDE:
@@ -48,13 +50,37 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return torch.nonzero(_bits(x), as_tuple=True)
 
 
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """torch.argsort is not stable by default."""
+def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """torch.argsort is not stable by default, rejects complex numbers and has no axis=None."""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    if x.is_complex():
+        return _complex_order(x, axis, descending)
     return torch.argsort(x, dim=axis, descending=descending, stable=stable)
+
+
+def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """torch.sort rejects complex numbers and has no axis=None."""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    if x.is_complex():
+        return x.gather(axis, _complex_order(x, axis, descending))
+    return torch.sort(x, dim=axis, descending=descending, stable=stable).values
+
+
+def _complex_order(x: Array, axis: int, descending: bool) -> Array:
+    """The stable order by real part, then by imaginary part; first all numbers, then NaN imaginary, then real parts."""
+    order = torch.argsort(x.imag, dim=axis, descending=descending, stable=True)
+    for key in (x.real, torch.isnan(x.imag).to(torch.uint8) + 2 * torch.isnan(x.real)):
+        chosen = torch.argsort(key.gather(axis, order), dim=axis, descending=descending, stable=True)
+        order = order.gather(axis, chosen)
+    return order
 
 
 def _from_start(indices: Array, extent: int) -> Array:
     """Indices as PyTorch's gathers require them: int64, none negative (pytorch#146211)."""
+    if indices.is_floating_point() or indices.is_complex():
+        raise IndexError(f"the indices must be integers, not {indices.dtype}")
     indices = indices.to(torch.int64)
     return torch.where(indices < 0, indices + extent, indices)
 
@@ -65,11 +91,16 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
         if x.ndim != 1:
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
         axis = 0
-    axis = axis % x.ndim
-    chosen = _by_bits(torch.index_select, x, axis, _from_start(indices, x.shape[axis]).reshape(-1))
+    indices, axis = _from_start(indices, x.shape[axis]), axis % x.ndim
+    chosen = _by_bits(torch.index_select, x, axis, indices.reshape(-1))
     return chosen if indices.ndim == 1 else chosen.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """torch.take_along_dim rejects negative and narrow indices (pytorch#146211)."""
-    return _by_bits(torch.take_along_dim, x, _from_start(indices, x.shape[axis]), dim=axis)
+    """torch.take_along_dim silently wraps indices that are out of bounds, and torch.gather does not broadcast."""
+    indices, axis = _from_start(indices, x.shape[axis]), axis % x.ndim
+    others, of_indices = ((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, indices))
+    if others != of_indices:
+        shape = torch.broadcast_shapes(others, of_indices)  # type: ignore[no-untyped-call]
+        x, indices = (y.expand(*shape[:axis], y.shape[axis], *shape[axis + 1 :]) for y in (x, indices))
+    return _by_bits(torch.gather, x, axis, indices)

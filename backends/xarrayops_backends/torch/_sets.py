@@ -9,21 +9,14 @@ from array_api_compat.torch import UniqueAllResult, UniqueCountsResult, UniqueIn
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch._dtypes import _can_hold, _pair
+from xarrayops_backends.torch._searching import argsort
 from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits
-
-
-def _order(x: Array) -> Array:
-    """The permutation of a stable sort of a vector; complex numbers sort by real, then imaginary part."""
-    if x.is_complex():
-        by_imag = torch.argsort(x.imag, stable=True)
-        return by_imag[torch.argsort(x.real[by_imag], stable=True)]
-    return torch.argsort(x, stable=True)
 
 
 def _grouped(x: Array) -> tuple[Array, Array, Array]:
     """The flat elements sorted, their permutation, and where a new value begins; NaN differs from NaN."""
     flat = x.reshape(-1)
-    order = _order(flat)
+    order = argsort(flat)
     ordered = _by_bits(torch.take_along_dim, flat, order)
     first = torch.ones(ordered.shape, dtype=torch.bool, device=x.device)
     first[1:] = ordered[1:] != ordered[:-1]

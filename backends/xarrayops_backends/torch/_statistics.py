@@ -8,15 +8,15 @@ from typing import Any
 import torch
 
 from xarrayops.plugin import Array
-from xarrayops_backends.torch._dtypes import _accumulator, dtype_name
+from xarrayops_backends.torch._axes import Axes, as_axes
+from xarrayops_backends.torch._dtypes import _accumulator
 from xarrayops_backends.torch._wide import WIDE, _bits, _rank, _unrank
 
-_Axes = int | tuple[int, ...] | None
 _UNTESTED = WIDE | {torch.uint8}
 """torch.all and torch.any return uint8 for uint8, and do not support wide unsigned integers."""
 
 
-def _over(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool, **kwargs: Any) -> Array:
+def _over(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool, **kwargs: Any) -> Array:
     """Extend a reduction of one axis to any axes: PyTorch's prod and others support one only (pytorch#56586)."""
     if isinstance(axis, int):
         return reduce(x, axis, keepdim=keepdims, **kwargs)
@@ -35,17 +35,20 @@ def _count(x: Array, axes: tuple[int, ...]) -> int:
     return count
 
 
-def sum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.sum treats axis=() as all axes (pytorch#29137) and returns int64 for unsigned integers."""
-    if dtype is None and (x.is_floating_point() or x.is_complex()) and axis != ():
+    if axis is not None:
+        axis = as_axes(axis)
+    if dtype is None and (x.is_floating_point() or x.is_complex()) and (axis is None or axis != ()):
         return torch.sum(x, axis, keepdim=keepdims)
     work, dtype = _accumulator(x.dtype, dtype)
     out = torch.sum(x.to(work) if x.dtype in WIDE else x, axis, keepdim=keepdims, dtype=work) if axis != () else x
     return out.to(dtype, copy=out is x)
 
 
-def prod(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """torch.prod supports one axis only (pytorch#56586) and returns int64 for unsigned integers."""
+    axis = as_axes(axis)
     work, dtype = _accumulator(x.dtype, dtype)
     if axis is None and not keepdims:
         return torch.prod(x.to(work) if x.dtype in WIDE else x, dtype=work).to(dtype)
@@ -78,47 +81,30 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, 
     return _cumulative(torch.cumprod, 1, x, axis, dtype, include_initial)
 
 
-def _require_floating_point(verb: str, x: Array) -> None:
-    """Raise an error for integers that says what to do instead. Only called after PyTorch has refused the call."""
-    if not (x.is_floating_point() or x.is_complex()):
-        dtype = dtype_name(x.dtype)
-        raise TypeError(
-            f"xo.{verb} requires floating-point numbers, not {dtype}. Instead: xo.astype(x, xo.float32) first"
-        )
-
-
-def mean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.mean takes axis=() for all axes (pytorch#29137)."""
-    try:
-        return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
-    except RuntimeError:
-        _require_floating_point("mean", x)
-        raise
+    axis = as_axes(axis)
+    return torch.mean(x.unsqueeze(-1), -1) if axis == () else torch.mean(x, axis, keepdim=keepdims)
 
 
-def var(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """torch.var takes axis=() for all axes (pytorch#29137)."""
-    try:
-        if axis == ():
-            return torch.var(x.unsqueeze(-1), -1, correction=correction)
-        return torch.var(x, axis, correction=correction, keepdim=keepdims)
-    except RuntimeError:
-        _require_floating_point("var", x)
-        raise
+    axis = as_axes(axis)
+    if axis == ():
+        return torch.var(x.unsqueeze(-1), -1, correction=correction)
+    return torch.var(x, axis, correction=correction, keepdim=keepdims)
 
 
-def std(x: Array, /, *, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """torch.std takes axis=() for all axes (pytorch#29137)."""
-    try:
-        if axis == ():
-            return torch.std(x.unsqueeze(-1), -1, correction=correction)
-        return torch.std(x, axis, correction=correction, keepdim=keepdims)
-    except RuntimeError:
-        _require_floating_point("std", x)
-        raise
+    axis = as_axes(axis)
+    if axis == ():
+        return torch.std(x.unsqueeze(-1), -1, correction=correction)
+    return torch.std(x, axis, correction=correction, keepdim=keepdims)
 
 
-def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
+def _extremum(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
+    axis = as_axes(axis)
     if axis == ():
         return x.clone()
     axis = () if axis is None else axis
@@ -127,44 +113,53 @@ def _extremum(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: boo
     return reduce(x, axis, keepdim=keepdims)
 
 
-def max(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.max returns a pair and supports one axis (pytorch#58745); torch.amax treats axis=() as all axes."""
     return _extremum(torch.amax, x, axis, keepdims)
 
 
-def min(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.min returns a pair and supports one axis (pytorch#58745); torch.amin treats axis=() as all axes."""
     return _extremum(torch.amin, x, axis, keepdims)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """torch.argmax does not support wide unsigned integers."""
-    return torch.argmax(_rank(x) if x.dtype in WIDE else x, axis, keepdim=keepdims)
+    """torch.argmax does not support wide unsigned integers and booleans."""
+    return torch.argmax(_comparable(x), axis, keepdim=keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """torch.argmin does not support wide unsigned integers."""
-    return torch.argmin(_rank(x) if x.dtype in WIDE else x, axis, keepdim=keepdims)
+    """torch.argmin does not support wide unsigned integers and booleans."""
+    return torch.argmin(_comparable(x), axis, keepdim=keepdims)
 
 
-def _test(reduce: Callable[..., Array], x: Array, axis: _Axes, keepdims: bool) -> Array:
+def _comparable(x: Array) -> Array:
+    """x, or integers in the same order."""
+    if x.dtype in WIDE:
+        return _rank(x)
+    return x.to(torch.uint8) if x.dtype is torch.bool else x
+
+
+def _test(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool) -> Array:
+    axis = as_axes(axis)
     if axis == () or x.dtype in _UNTESTED:
         x = torch.ne(x, 0)
     return x if axis == () else reduce(x, axis, keepdim=keepdims)
 
 
-def all(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.all treats axis=() as all axes and returns uint8 for uint8."""
     return _test(torch.all, x, axis, keepdims)
 
 
-def any(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.any treats axis=() as all axes and returns uint8 for uint8."""
     return _test(torch.any, x, axis, keepdims)
 
 
-def count_nonzero(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """torch.count_nonzero has no keepdims, treats axis=() as all axes and supports no wide unsigned integers."""
+    axis = as_axes(axis)
     if not keepdims and axis != ():
         return torch.count_nonzero(_bits(x), axis)
     return torch.ne(x, 0).to(torch.int64) if axis == () else torch.sum(torch.ne(x, 0), axis, keepdim=keepdims)

@@ -69,5 +69,14 @@ def _shifted_right(x1: Array, x2: Array) -> Array:
     shift = torch.bitwise_right_shift  # not >>, which PyTorch/XLA implements as a division
     if x1.dtype is not torch.uint64:
         return shift(_value(x1), _value(x2)).to(x1.dtype)
-    word, by = x1.view(torch.int64), x2.view(torch.int64)
+    word, by = x1.view(torch.int64), _rank(x2).clamp(max=_LOWEST + 64) ^ _LOWEST
     return torch.where(by == 0, word, shift(shift(word, 1) & ~_LOWEST, (by - 1).clamp(min=0))).view(torch.uint64)
+
+
+def _power(x1: Array, x2: Array) -> Array:
+    """x1**x2 modulo 2**n. A base to the power of 2**63 is 1 if it is odd and 0 if it is even, modulo 2**64."""
+    if x1.dtype is not torch.uint64:
+        return torch.pow(_value(x1), _value(x2)).to(x1.dtype)
+    base, exponent = x1.view(torch.int64), x2.view(torch.int64)
+    power = torch.pow(base, exponent & ~_LOWEST)
+    return torch.where((exponent < 0) & (base & 1 == 0), 0, power).view(torch.uint64)

@@ -35,6 +35,12 @@ def test_dispatch(tmp_path):
     assert results["machine"]["python"]
 
 
+def test_at(tmp_path):
+    rows = results_of("at.py", tmp_path, "--rounds", 2, "--number", 20, "--libraries", "numpy")["rows"]
+    assert {row["case"] for row in rows} >= {"set a number", "add an array", "copy, set an array"}
+    assert all(row["ours_us"] > 0 for row in rows)
+
+
 def test_layout(tmp_path):
     rows = results_of("layout.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 64)["rows"]
     for row in rows:  # on a busy machine a ratio at toy size may round to 0

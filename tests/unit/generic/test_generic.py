@@ -139,10 +139,10 @@ class TestUpdate:
 
     def test_copy(self):
         x = xps.zeros(3)
-        assert xo.at(x)[0].add(1.0) is x
+        assert xo.at(x)[0].add(1.0, copy=None) is x
         assert xo.at(x)[0].set(5.0, copy=False) is x
         assert values(x).tolist() == [5, 0, 0]
-        assert xo.at(x)[0].set(7.0, copy=True) is not x
+        assert xo.at(x)[0].set(7.0) is not x
         assert values(x).tolist() == [5, 0, 0]
 
     @pytest.mark.parametrize("make", [np.asarray, strict], ids=["numpy", "strict"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import default_backend
+from xarrayops._core import defaults
 
 N = np.ones(2)
 S = xps.ones(2)
@@ -113,7 +113,7 @@ class TestUse:
         with pytest.raises(ZeroDivisionError), xo.use("torch"):
             raise ZeroDivisionError
         assert default_library() == "numpy"
-        assert default_backend._blocks._open == 0
+        assert defaults._place._open == 0
 
     def test_the_device(self):
         with xo.use("numpy", device="cpu"):

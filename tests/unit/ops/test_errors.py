@@ -33,16 +33,46 @@ CASES = {
     "mixed": (
         lambda: xo.matmul(N, S),
         xo.MixedBackends,
-        ("xo.matmul", "x1: numpy float32 (2, 3) on cpu; x2: array_api_strict float64 (2, 3) on ", "xo.convert(x2, "),
+        (
+            "xo.matmul",
+            "x1: numpy float32 (2, 3) on cpu; x2: array_api_strict float64 (2, 3) on ",
+            "x1 -> xo.convert(x1, x2)",
+        ),
     ),
     "mixed dtype": (
         lambda: xo.astype(N, xps.float32),
         xo.MixedBackends,
         ("array_api_strict.float32", "belongs to array_api_strict", "the call uses numpy", '"float32"'),
     ),
-    "list": (lambda: xo.exp([1.0]), xo.BackendNotFound, ("xo.exp", "argument x", "list", "xo.asarray(x)")),
+    "list": (
+        lambda: xo.exp([1.0]),
+        xo.BackendNotFound,
+        ("xo.exp", "argument x", "list", "Instead: xo.asarray(x, like=y), with y an array of your library"),
+    ),
+    "list beside an array": (
+        lambda: xo.take(N, [0, 1], axis=0),
+        xo.BackendNotFound,
+        ("xo.take", "argument indices", "list", "Instead: xo.asarray(indices, like=x)."),
+    ),
+    "string beside an array": (lambda: xo.add(N, "a"), xo.BackendNotFound, ("argument x2 is a str", "known library.")),
+    "number": (
+        lambda: xo.log(6.4),
+        xo.BackendNotFound,
+        ("xo.log", "argument x is 6.4", "Instead: math.log(6.4), or xo.log(xo.asarray(6.4, like=x)) with x an array"),
+    ),
+    "number without a function in math": (
+        lambda: xo.sum(6.4),
+        xo.BackendNotFound,
+        ("xo.sum", "argument x is 6.4", "Instead: xo.asarray(6.4, like=x), with x an array of your library"),
+    ),
+    "absolute of a number": (lambda: xo.abs(-2), xo.BackendNotFound, ("Instead: abs(-2), or xo.abs(xo.asarray(-2",)),
+    "complex number": (lambda: xo.exp(1j), xo.BackendNotFound, ("Instead: xo.asarray(1j, like=x), with x an array",)),
     "none": (lambda: xo.exp(None), xo.BackendNotFound, ("xo.exp", "argument x", "None", "must be an array")),
-    "no array": (lambda: xo.add(1, 2), xo.BackendNotFound, ("xo.add", "x1=1, x2=2", "needs an array")),
+    "no array": (
+        lambda: xo.add(1, 2),
+        xo.BackendNotFound,
+        ("xo.add", "x1=1, x2=2", "needs an array", "xo.asarray(1, like=x)"),
+    ),
     "masked": (
         lambda: xo.exp(np.ma.array([1.0])),
         xo.Unsupported,

@@ -20,13 +20,14 @@ def test_at_writes_x_itself(library):
     for copy in (None, False):
         assert xo.at(x)[0].add(1.0, copy=copy) is x
     assert np.asarray(x)[0, 0] == 3
-    assert xo.at(x)[0].add(1.0, copy=True) is not x
+    for copy in ({}, {"copy": True}):
+        assert xo.at(x)[0].add(1.0, **copy) is not x
 
 
 @pytest.mark.parametrize("library", ["jax", "dask"])
 def test_at_returns_a_new_array(library):
     x = ones(library)
-    new = xo.at(x)[0].add(1.0)
+    new = xo.at(x)[0].add(1.0, copy=None)
     assert new is not x
     assert np.asarray(xo.compute(x))[0, 0] == 1
     assert np.asarray(xo.compute(new))[0, 0] == 2
@@ -37,12 +38,12 @@ def test_at_returns_a_new_array(library):
 def test_at_copies_arrays_that_must_not_be_written():
     x = ones("numpy")
     x.flags.writeable = False
-    assert xo.at(x)[0].add(1.0) is not x
+    assert xo.at(x)[0].add(1.0, copy=None) is not x
     with pytest.raises(xo.Unsupported, match="read-only"):
         xo.at(x)[0].add(1.0, copy=False)
     t = ones("torch")
     for kept in (t.clone().requires_grad_(), t[:1].expand(3, 4)):
-        assert xo.at(kept)[0].add(1.0) is not kept
+        assert xo.at(kept)[0].add(1.0, copy=None) is not kept
         with pytest.raises(xo.Unsupported, match="Instead"):
             xo.at(kept)[0].add(1.0, copy=False)
 
@@ -73,7 +74,7 @@ def test_at_sets_large_numpy_views_with_the_host_kernel(spy, index):
     want = x.copy()
     value = np.asfortranarray(np.random.default_rng(1).standard_normal(want[index].shape).astype(np.float32))
     want[index] = value
-    assert xo.at(x)[index].set(value) is x
+    assert xo.at(x)[index].set(value, copy=None) is x
     assert np.array_equal(x, want)
     assert spy
 
@@ -96,10 +97,10 @@ def test_at_sets_other_views_as_numpy_does(spy):
         got, want = base.copy(), base.copy()
         with np.errstate(invalid="ignore"):
             want[index] = value_of(want)
-        assert xo.at(got)[index].set(value_of(got)) is got
+        assert xo.at(got)[index].set(value_of(got), copy=None) is got
         assert np.array_equal(got, want)
     narrow, value = np.zeros((90000, 9), np.float32), np.ones((3, 90000), np.float32).T
-    assert xo.at(narrow)[:, 1:4].set(value)[:, :5].tolist()[7] == [0, 1, 1, 1, 0]
+    assert xo.at(narrow)[:, 1:4].set(value, copy=None)[:, :5].tolist()[7] == [0, 1, 1, 1, 0]
     assert not spy
 
 

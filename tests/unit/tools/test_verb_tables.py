@@ -52,9 +52,9 @@ def test_the_families_are_found():
 
 
 def test_the_imports_of_a_public_module_are_replaced():
-    source = '"""Doc."""\n\nfrom a import b as b\n\n__all__ = ["b"]\nx = 1\n'
+    source = '"""Doc."""\n\nimport h\n\nfrom xarrayops.a import b as b\n\n__all__ = ["b"]\nx = 1\n'
     written = verb_tables.with_imports(source, {"g": "f", "c": "d"})
     assert written.splitlines() == [
-        *('"""Doc."""', "", "from f import g as g", "from d import c as c", ""),
+        *('"""Doc."""', "", "import h", "", "from f import g as g", "from d import c as c", ""),
         *("__all__ = [", '    "c",', '    "g",', "]", "x = 1"),
     ]

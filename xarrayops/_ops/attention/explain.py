@@ -8,7 +8,7 @@ from xarrayops._core import registry
 from xarrayops._ops import engines
 from xarrayops._ops.attention.routes import candidates, named, routes, unused_engines
 from xarrayops._ops.attention.verb import attention, checked, require_one_library
-from xarrayops._ops.explanation import Explanation, first_able
+from xarrayops._ops.explanation import Explanation, chosen_name
 
 
 def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -24,7 +24,7 @@ def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     own = registry.backend_of(a.q)
     found = routes(own, engines.active()) if implementation is None else [named(own, implementation)]
     listed = tuple(candidates(a, found))
-    first = first_able(listed)
+    first = chosen_name(listed)
     summary = f"{first} serves this call" if first else "nothing that was allowed can serve this call"
     if first == f"{own.name}:generic" and implementation is None:
         suggestion = unused_engines(a, own)

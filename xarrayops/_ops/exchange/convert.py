@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
 from xarrayops._core import registry
+from xarrayops._core.defaults import Library
+from xarrayops._core.registry import Backend
 from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._protocol.sparse import Parts
@@ -33,23 +35,23 @@ its function.
 
 
 @overload
-def convert(x: Array, to: str | ModuleType, /, *, device: Any = None, copy: bool | None = None) -> Array: ...
+def convert(x: Array, to: str | Backend | ModuleType, /, *, device: Any = None, copy: bool | None = None) -> Array: ...
 
 
 @overload
 def convert(x: Array, to: ArrayT, /, *, device: Any = None, copy: bool | None = None) -> ArrayT: ...
 
 
-def convert(x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None) -> Array:
+def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """x as an array of another library.
 
     Parameters
     ----------
     x : array
         An array of any supported library, of any shape and dtype, on any device.
-    to : str, namespace module or array
-        The target library: the name of a backend, a namespace, or an array of that library. For an array, the result
-        is on its device.
+    to : str, Backend, module or array
+        The target library: the name of a backend, a backend, a namespace, or an array of that library. For an array,
+        the result is on its device.
     device : optional
         A device of the target library, by name or native. Default: the device of x if the target can see its memory,
         otherwise the default device of the target.
@@ -201,7 +203,7 @@ def _converted_parts(s: Any, p: Parts) -> dict[str, int]:
 
 
 def explain_convert(
-    verb: str, x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
+    verb: str, x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None
 ) -> Explanation:
     """Explain a conversion by its plan."""
     if registry.sparse_side(x) is not None:

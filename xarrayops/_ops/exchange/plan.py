@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from xarrayops._core import registry
+from xarrayops._core.defaults import Library
 from xarrayops._core.registry import Backend
 from xarrayops._ops.exchange import loans
 from xarrayops._protocol.devices import Memory, compact_strides
@@ -44,24 +45,20 @@ class ConversionPlan(NamedTuple):
     memory: Memory | None = None
 
 
-def target_of(to: str | ModuleType | Array) -> Backend:
-    """The backend of a name, a namespace or an array."""
-    if isinstance(to, str):
-        return registry.backend_by_name(to)
-    if isinstance(to, ModuleType):
-        return registry.backend_by_namespace(to)
-    if registry.register_conforming(to) is None:
+def target_of(to: Library) -> Backend:
+    """The backend of a name, a namespace or an array; a backend is returned as it is."""
+    if not isinstance(to, (str, Backend, ModuleType)) and registry.register_conforming(to) is None:
         kind = registry.describe_class(type(to))
-        raise BackendNotFound(f"xo.convert: to= must be a backend name, a namespace or an array; it is a {kind}.")
-    return registry.backend_of(to)
+        raise BackendNotFound(
+            f"xo.convert: to= must be the name of a backend, a backend, a namespace or an array; it is a {kind}."
+        )
+    return registry.backend_for(to)
 
 
-def plan_convert(
-    x: Array, to: str | ModuleType | Array, /, *, device: Any = None, copy: bool | None = None
-) -> ConversionPlan:
+def plan_convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None) -> ConversionPlan:
     """The plan of `convert` for these arguments. No data is moved."""
     source, target = registry.backend_of(x), target_of(to)
-    if device is None and not isinstance(to, (str, ModuleType)):
+    if device is None and not isinstance(to, (str, Backend, ModuleType)):
         device = target.functions["device"](to)
     elif device is not None:
         device = target.native_device(device)

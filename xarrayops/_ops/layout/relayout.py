@@ -11,6 +11,7 @@ from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
+from xarrayops._protocol.indexing import Index
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import LayoutError, Unsupported
 
@@ -119,7 +120,9 @@ def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
         piece = f["reshape"](x[tuple(p.items for p in pieces)], tuple(n for p in pieces for n in p.extents))
         place = tuple(part for p in pieces for part in p.place)
         where = tuple(place[k] for k in steps.placed)
-        result = f["update"](result, where, "set", f["permute_dims"](piece, steps.placed), copy=None)
+        result = f["update"](
+            result, Index(where, f, is_basic=True), "set", f["permute_dims"](piece, steps.placed), copy=None
+        )
     return result
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import registry
 from xarrayops._ops.exchange.convert import explain_convert
-from xarrayops._ops.explanation import Explanation, candidates, explain_call, first_able
+from xarrayops._ops.explanation import Explanation, candidates, chosen_name, explain_call
 from xarrayops._ops.sparse.convert import plan_sparse_convert
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Container
@@ -54,6 +54,6 @@ def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: An
     """The kernels that a library has for a verb, and whether each can serve a call."""
     library = sparse.backend.name
     listed = candidates(library, sparse.kernels[name], Call(arguments, {}))
-    chosen = first_able(listed)
+    chosen = chosen_name(listed)
     summary = f"{library} serves its own containers" if chosen else f"{library} cannot serve this call"
     return Explanation(verb, summary, listed, chosen)

@@ -103,7 +103,7 @@ def sum_rate(place: Place, dtype: str, nbytes: int) -> float:
 def update_rate(place: Place, dtype: str, nbytes: int) -> float:
     """Bytes moved per second by ``max(x, 0)``, in place where the library supports it."""
     x = _filled(nbytes // 2 // native_dtype(dtype).itemsize, 1.0, place, dtype)
-    seconds, updated = _best(_reading(lambda x: xo.at(x)[...].max(0.0), x))
+    seconds, updated = _best(_reading(lambda x: xo.at(x)[...].max(0.0, copy=None), x))
     _require(updated, 1.0, 0.0)
     return nbytes / seconds
 

@@ -227,6 +227,17 @@ class TestLowPrecision:
             xo.convert(np.ones(2, dtype=ml_dtypes.bfloat16), xps)
 
 
+@pytest.mark.parametrize("copy", [None, True])
+@pytest.mark.parametrize("char", "lLqQ")
+def test_both_of_numpys_64_bit_integers(char, copy):
+    """NumPy has two of each kind, and PyTorch's own conversion refuses unsigned long long."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    x = np.asarray([1, 2], dtype=char)
+    t = xo.convert(x, "torch", copy=copy)
+    assert t.tolist() == [1, 2]
+    assert t.dtype is (torch.uint64 if char in "LQ" else torch.int64)
+
+
 class TestSharesMemory:
     @given(st.data())
     @settings(max_examples=150, deadline=None)

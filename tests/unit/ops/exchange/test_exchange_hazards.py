@@ -29,6 +29,21 @@ class TestHazards:
                         xo.convert(x, to, copy=copy)
             assert xo.shares_memory(xo.convert(x.detach(), "numpy"), x.detach())
 
+    @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+    def test_nested_tensors(self, torch):
+        x = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+        with pytest.raises(xo.ExchangeError, match=r"nested tensor .* Instead: convert x\.to_padded_tensor"):
+            xo.convert(x, "numpy")
+        assert xo.convert(x.to_padded_tensor(0.0), "numpy").shape == (2, 3)
+
+    def test_random_keys(self):
+        random = pytest.importorskip("jax").random
+        for to in ("numpy", xps):
+            assert xo.explain("convert", random.key(0), to).action == "refuse"
+            with pytest.raises(xo.ExchangeError, match=r"random keys.* Instead: convert jax\.random\.key_data\(x\)"):
+                xo.convert(random.key(0), to)
+        assert xo.convert(random.key_data(random.key(0)), "numpy").shape == (2,)
+
     def test_conjugated_and_negated_views(self, torch):
         x = torch.tensor([1 + 2j, 3 - 4j])
         xo.convert(x, "numpy")

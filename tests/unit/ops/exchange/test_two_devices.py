@@ -314,3 +314,20 @@ def test_device_handles_are_created_once(doubles):
     for _ in range(5):
         xo.convert(x, "frozen_devices", device="gpu:0")
     assert len(xo.backend("frozen_devices").module.asked) == handles <= 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "device"),
+    [("numpy", "mutable_devices", "gpu:1"), ("mutable_devices", "frozen_devices", "gpu:0")],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_error_about_several_libraries_keeps_what_is_on_a_device(doubles, first, second, device, swapped):
+    """Its advice moves no values off a device, wherever the argument on the device is."""
+    arrays = [made(first, "float32", "C", "cpu")[0], made(second, "float32", "C", device)[0]]
+    x1, x2 = reversed(arrays) if swapped else arrays
+    moved, kept = ("x2", "x1") if swapped else ("x1", "x2")
+    with pytest.raises(xo.MixedBackends) as error:
+        xo.add(x1, x2)
+    assert str(error.value).endswith(f"Convert to one library: {moved} -> xo.convert({moved}, {kept}).")
+    converted = xo.convert(arrays[0], arrays[1])
+    assert xo.add(converted, arrays[1]).device == device

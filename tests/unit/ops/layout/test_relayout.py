@@ -27,6 +27,7 @@ from xarrayops._ops.layout.pattern import plan
         ("NCHW -> NCHW0c", "has a block of size 0, '0c'"),
         ("NCHW -> NCHW16", "must consist of letters, or of names"),
         ("NC_HW -> NHWC", "must consist of letters, or of names"),
+        ("x0 -> x0", "must consist of letters, or of names"),
         ("N,C -> C,N", "must consist of letters, or of names"),
         ("N\tC -> C\tN", "must consist of letters, or of names"),
         ("abc -> c a b", "same axes; only one side has a, abc, b, c"),

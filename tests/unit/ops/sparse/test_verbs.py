@@ -58,6 +58,26 @@ def test_results_share_no_memory_with_operands(format, call):
         assert not any(np.shares_memory(a, b) for b in xo.sparse.parts(s).arrays.values())
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("pair", [("uint16", "complex64"), ("uint32", "int8"), ("uint8", "complex64")])
+def test_unsigned_beside_signed_and_complex_operands(library, pair):
+    pytest.importorskip(library)
+    unsigned, other = (xo.sparse.from_dense(xo.asarray([[0, 2], [3, 0]], dtype=d, backend=library)) for d in pair)
+    for a, b in ((unsigned, other), (other, unsigned)):
+        results = (xo.sparse.add(a, b), xo.sparse.multiply(a, b), xo.matmul(a, b))
+        for got, want in zip(results, ([[0, 4], [6, 0]], [[0, 4], [9, 0]], [[6, 0], [0, 6]]), strict=True):
+            assert xo.convert(xo.sparse.to_dense(got), "numpy").tolist() == want
+
+
+def test_unsigned_operands_that_pytorch_does_not_promote():
+    torch = pytest.importorskip("torch")
+    x = torch.asarray([[0, 2], [3, 0]])
+    operands = xo.sparse.from_dense(x.to(torch.uint64)), xo.sparse.from_dense(x)
+    for function in (xo.sparse.add, xo.sparse.multiply, xo.matmul):
+        with pytest.raises(xo.Unsupported, match=r"PyTorch does not promote .* Instead: xo\.astype"):
+            function(*operands)
+
+
 def test_promotion_follows_the_library():
     torch = pytest.importorskip("torch")
     s = xo.sparse.from_dense(torch.tensor([[0, 2], [3, 0]], dtype=torch.int32))

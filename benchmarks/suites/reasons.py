@@ -1,0 +1,43 @@
+"""Why tests of other projects may fail."""
+
+BY_NAME = "the test expects a path that array-api-extra selects by the name of the library's own module"
+META = "PyTorch has no nonzero on its device without memory; array-api-extra avoids it in PyTorch's own namespace"
+MODULE = "the test calls a function of the library's own module through the namespace"
+DASK_BLOCKS = (
+    "array-api-extra serves Dask by map_blocks of Dask's own module, which it recognises by its name; "
+    "its other path needs shapes that Dask does not know"
+)
+VIEWS = "the test needs a view of NumPy's memory, and the shim converts the arrays"
+ORDER = "the test needs the memory order of NumPy's result"
+MESSAGE = "the test needs the message of the error; its type is the same"
+INDEX_DTYPE = "PyTorch's COO tensors have int64 indices"
+
+REASONS: list[tuple[str, str, str, str]] = [
+    ("array-api-extra", "any", r"^TestNUnique::test_delegates", BY_NAME),
+    ("array-api-extra", "jax dask", r"^test_testing::test_lazy_xp_function\[", BY_NAME),
+    ("array-api-extra", "dask", r"^TestMetaNamespace::test_basic", BY_NAME),
+    ("array-api-extra", "numpy", r"^test_version::", "the package under test is a checkout and is not installed"),
+    ("array-api-extra", "torch", r"^Test\w+::test_(device|array_on_device_with_scalar)\[torch", META),
+    ("array-api-extra", "torch", r"^TestCapabilities::test_device", MODULE),
+    ("array-api-extra", "torch", r"^TestDefaultDType::test_torch", MODULE),
+    ("array-api-extra", "dask", r"^Test(ApplyWhere|IsClose)::", DASK_BLOCKS),
+    (
+        "array-api-extra",
+        "dask",
+        r"^test_at::test_(update_ops|copy_default|incompatible_dtype|no_inf_warnings)\[dask",
+        DASK_BLOCKS,
+    ),
+    ("array-api-extra", "dask", r"^test_lazy::", DASK_BLOCKS),
+    ("numpy-einsum", "any", r"^TestEinsumPath::test_path_type_input_invalid", "xo.einsum has no optimize"),
+    ("numpy-einsum", "torch jax dask", r"^TestEinsum::test_einsum_views", VIEWS),
+    ("numpy-einsum", "jax dask", r"^TestEinsum::test_output_order", ORDER),
+    ("numpy-einsum", "torch dask", r"^TestEinsum::test_einsum_errors", MESSAGE),
+    ("numpy-einsum", "torch", r"^TestEinsum::test_einsum_sums_uint64", "PyTorch does not promote uint64 and int64"),
+    ("numpy-einsum", "jax", r"^TestEinsum::test_subscript_range", "JAX accepts any character as a label"),
+    ("numpy-einsum", "dask", r"^TestEinsum::test_einsum_sums_float16", "the test needs the rounding of one sum"),
+    ("scipy-sparse", "any", r"::test_sum_invalid_params$", MESSAGE),
+    ("scipy-sparse", "any", r"^TestCOO\w*::test_elementwise_multiply$", "ours keeps the format, SciPy converts to CSR"),
+    ("scipy-sparse", "torch", r"::test_add_sub$", "PyTorch promotes integers beside float32 to float32"),
+    ("scipy-sparse", "torch", r"^TestDIA::test_tocoo_tocsr_tocsc_gh19245", INDEX_DTYPE),
+]
+"""(suite, libraries or "any", pattern of the test's name, reason)."""

@@ -1,0 +1,185 @@
+"""A function of the standard's table, and the source of the function that dispatches it."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import fill
+
+from numpy_keywords import NOT_REQUIRED, answered
+from verb_tables import PACKAGE
+
+PAGES = "https://data-apis.org/array-api/2025.12"
+ROLES = {
+    "array": "ArrayT",
+    "index": "Array",
+    "operand": "ArrayT | Scalar",
+    "maybe": "ArrayT | Scalar | None",
+    "arrays": "Sequence[ArrayT]",
+    "dtype": "DType | None",
+    "device": "Device | None",
+}
+ARRAY_ROLES = ("array", "operand", "maybe")
+RESULTS = [
+    node.name
+    for node in ast.parse((PACKAGE / "_core" / "result_types.py").read_text()).body
+    if isinstance(node, ast.ClassDef)
+]
+"""The classes of results with named fields; a module imports those that it uses."""
+NAMES = """Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library."""
+CREATED = f"""``like=`` selects the library and the device of an array, and its floating-point dtype where the default
+would be used. ``backend=`` selects a library: by its name such as ``"torch"``, its backend, its module or one of its
+arrays. ``device=`` selects a device. The default is that of `xarrayops.use`, else of `xarrayops.set_default`, else
+``XARRAYOPS_BACKEND``, else NumPy. {NAMES}"""
+STAYS = f"The result belongs to the library of x, and is on the device of x unless ``device=`` is given. {NAMES}"
+
+
+class Function:
+    """One row of the table tools/standard.pyi."""
+
+    def __init__(self, node: ast.FunctionDef, module: str, row_file: str) -> None:
+        self.row_file = row_file
+        self.doc = ast.get_docstring(node) or ""
+        self.name = node.name
+        self.verb = f"{module}.{node.name}" if module in ("linalg", "fft") else node.name
+        self.table = f"_{node.name}"
+        self.args = node.args
+        self.returns = ast.unparse(node.returns) if node.returns else "None"
+        positional = [*node.args.posonlyargs, *node.args.args]
+        self.positional = [a.arg for a in node.args.posonlyargs]
+        self.either = [a.arg for a in node.args.args]
+        self.keywords = [a.arg for a in node.args.kwonlyargs]
+        self.vararg = node.args.vararg.arg if node.args.vararg else None
+        self.roles = {a.arg: ast.unparse(a.annotation) for a in [*positional, *node.args.kwonlyargs] if a.annotation}
+        self.roles = {name: "array" if role == "index" else role for name, role in self.roles.items()}
+        self.arrays = [name for name, role in self.roles.items() if role in ARRAY_ROLES]
+        self.sequence = self.vararg or next((name for name, role in self.roles.items() if role == "arrays"), None)
+        self.creates = not self.arrays and not self.sequence
+        self.answered = () if self.vararg else answered(self.verb, row_file)
+        self.required = NOT_REQUIRED.get(self.verb, ())
+        self.refuses_positions = bool(self.keywords) and not self.vararg
+
+    def signature(
+        self, like: str = "like: Array | None = None", backend: str = "Library | None", required: tuple[str, ...] = ()
+    ) -> str:
+        """The signature with annotations; ``required`` are parameters that have the default NotGiven."""
+        args = self.args
+        parts: list[str] = []
+        positional = [*args.posonlyargs, *args.args]
+        defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
+        for i, (arg, default) in enumerate(zip(positional, defaults, strict=True)):
+            parts.append(self._parameter(arg, ast.Name("NotGiven") if arg.arg in required else default))
+            if args.posonlyargs and i == len(args.posonlyargs) - 1:
+                parts.append("/")
+        if args.vararg:
+            parts.append(f"*{args.vararg.arg}: ArrayT")
+        elif args.kwonlyargs or self.creates:
+            parts.append("*")
+        parts += [self._parameter(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+        if self.creates:
+            parts += [like, f"backend: {backend} = None"]
+        return ", ".join(parts)
+
+    def served_signature(self) -> str:
+        """The signature with the refused parameters: xarrayops/_core/refused.py."""
+        extra = "extra: Refused = NotGiven, " if self.refuses_positions else ""
+        signature = self.signature(required=self.required)
+        if extra and not self.either and self.positional:
+            signature = signature.replace("/, *, ", f"{extra}/, ")
+        elif extra:
+            signature = signature.replace("*, ", extra)
+        return ", ".join([signature, *(f"{name}: Refused = None" for name in self.answered)])
+
+    def refusal(self) -> list[str]:
+        """The lines that raise if a refused parameter is given, or one that NumPy does not require is missing."""
+        tests = [f"{name} is NotGiven" for name in self.required[-1:]]
+        tests += ["extra is not NotGiven"] * self.refuses_positions
+        tests += [f"{name} is not None" for name in self.answered]
+        return [f"if {' or '.join(tests)}:", f'    raise wrong_call("{self.verb}", locals())'] if tests else []
+
+    def parameters(self) -> str:
+        """The bare signature: names, kinds and defaults, without annotations."""
+        stripped = ast.parse(f"def f({ast.unparse(self.args)}): 0").body[0]
+        assert isinstance(stripped, ast.FunctionDef)
+        args = stripped.args
+        for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs, *([args.vararg] if args.vararg else [])]:
+            arg.annotation = None
+        return f"({ast.unparse(args)})"
+
+    def array_roles(self) -> dict[str, str]:
+        """The parameters that take arrays, each with its role; ``*arrays`` has the role "arrays"."""
+        taking = {name: role for name, role in self.roles.items() if role in (*ARRAY_ROLES, "arrays")}
+        several = self.args.vararg
+        if several is not None and several.annotation is not None and ast.unparse(several.annotation) == "array":
+            taking[several.arg] = "arrays"
+        return taking
+
+    def _parameter(self, arg: ast.arg, default: ast.expr | None) -> str:
+        assert arg.annotation is not None
+        role = ast.unparse(arg.annotation)
+        text = f"{arg.arg}: {ROLES.get(role, role)}".replace("'", '"')
+        return text if default is None else f"{text} = {ast.unparse(default)}".replace("'", '"')
+
+    def result(self) -> str:
+        if self.returns in RESULTS:
+            return f"{self.returns}[ArrayT]"
+        return self.returns.replace("array", "Array" if self.creates else "ArrayT")
+
+    def call(self) -> str:
+        parts = [f"*{self.vararg}"] if self.vararg else [*self.positional, *self.either]
+        return ", ".join([*parts, *(f"{name}={name}" for name in self.keywords)])
+
+    def lookup(self) -> list[str]:
+        """The lines that assign f: a look-up by one class, by two classes, or by the classes of all arrays."""
+        if self.creates:
+            numbers = [name for name, role in self.roles.items() if role.split(" |")[0] in ("float", "complex")]
+            values = "".join(f", {name}" for name in numbers)
+            return [f'f, dtype, device = creation("{self.verb}", like, backend, dtype, device{values})']
+        classes = [f"type({name})" for name in self.arrays]
+        if self.sequence:
+            key = f"frozenset(map(type, {self.sequence}))"
+            hit = f"{self.table}[key]"
+        elif len(classes) == 1:
+            key, hit = classes[0], f"{self.table}[{classes[0]}]"
+        elif len(classes) == 2:
+            key, hit = f"({', '.join(classes)})", f"{self.table}[{classes[0]}][{classes[1]}]"
+        else:
+            key, hit = f"({', '.join(classes)})", f"{self.table}[key]"
+        lines = [f"key = {key}"] if "[key]" in hit else []
+        whole_key = "key" if lines else key
+        lines += [
+            "try:",
+            f"    f = {hit}",
+            "except KeyError:",
+            f'    f = getattr(resolved, resolve("{self.verb}", {whole_key}))',
+        ]
+        for option in ("dtype", "device"):
+            if self.roles.get(option) == option:
+                required = option in self.positional
+                convert = f"{option} = native_{option}({classes[0]}, {option})"
+                lines += [convert] if required else [f"if {option} is not None:", f"    {convert}"]
+        return lines
+
+    def docstring(self, page: str) -> list[str]:
+        """The lines: the description, the default device if there is a device parameter, the page of the standard."""
+        place = fill(CREATED if self.creates else STAYS, 116) if "device" in self.roles else ""
+        paragraphs = "\n\n".join(part for part in (self.doc, place, f"<{page}>") if part)
+        return f'"""{paragraphs}\n"""'.splitlines()
+
+    def stub(self) -> str:
+        """The function for type checkers. With ``like=`` a created array has its class, without it any class."""
+        if not self.creates:
+            return f"def {self.name}({self.signature()}) -> {self.result()}: ..."
+        signatures = {self.signature("like: ArrayT", "None"): "ArrayT", self.signature("like: None = None"): "Array"}
+        return "\n".join(
+            f"@overload\ndef {self.name}({given}) -> {result}: ..." for given, result in signatures.items()
+        )
+
+    def source(self, module: str) -> str:
+        prefix = "extensions/generated/array_api" if module != "standard" else "API_specification/generated/array_api"
+        page = f"{PAGES}/{prefix}.{self.verb}.html"
+        refusal = self.refusal()
+        lines = [f"    {line}" if line else "" for line in [*self.docstring(page), *refusal, *self.lookup()]]
+        body = "\n".join([*lines, f"    return f({self.call()})"])
+        table = "" if self.creates else f'\n\n{self.table} = table("{self.verb}", globals(), "{self.table}")\n'
+        decorator = "@shows_own_parameters\n" if refusal else ""
+        return f"{table}\n\n{decorator}def {self.name}({self.served_signature()}) -> {self.result()}:\n{body}\n"

@@ -1,0 +1,111 @@
+"""NumPy's names: what to write here for each name that is not ours. Imported only when a name is missing.
+
+Names that are the same need no entry. The others have another name here, a line of code that replaces them, or a reason
+why there is none. ``docs/guides/from-numpy.md`` is written from the same tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from xarrayops._core.numpy_names import lines, without
+from xarrayops._core.numpy_names.lines import Line
+from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
+from xarrayops._protocol.sparse import CONTAINER_VERBS
+
+__all__ = ["FFT", "LINALG", "MAIN", "METHODS", "RANDOM", "REMARKS", "Names", "missing"]
+
+
+class Names(NamedTuple):
+    """The answers for the names of one module of NumPy, or for the methods of its arrays."""
+
+    renamed: Mapping[str, str]
+    """By NumPy's name, the name here without ``xo.``."""
+    lines: Mapping[str, Line]
+    """The line with NumPy, the line that replaces it, and what differs."""
+    without: Mapping[str, str]
+    """Why there is none."""
+
+    def answer(self, name: str) -> str | None:
+        """What to write for a name, to follow ``xarrayops has no dot``; None for an unknown name."""
+        if name in self.renamed:
+            remark = f" ({REMARKS[name]})" if name in REMARKS else ""
+            return f". Instead: xo.{self.renamed[name]}{remark}"
+        if name in self.lines:
+            theirs, ours, *remarks = self.lines[name]
+            return f". Instead of {theirs}: {ours}" + "".join(f" ({remark})" for remark in remarks)
+        return f": {self.without[name]}" if name in self.without else None
+
+    def names(self) -> set[str]:
+        """All names with an answer."""
+        return {*self.renamed, *self.lines, *self.without}
+
+
+MAIN = Names(RENAMED, lines.LINES, without.WITHOUT)
+LINALG = Names({}, lines.LINALG, without.LINALG)
+FFT = Names({}, lines.FFT, without.FFT)
+RANDOM = Names({}, {}, without.RANDOM)
+METHODS = Names({}, lines.METHODS, without.METHODS)
+SPARSE = Names({}, {}, without.SPARSE)
+MODULES = {"xarrayops": MAIN, "xarrayops.linalg": LINALG, "xarrayops.fft": FFT, "xarrayops.sparse": SPARSE}
+"""The answers by the module that lacks the names."""
+
+
+class MissingName(NamedTuple):
+    """The text about a name that a public module lacks: written when it is shown, because feature tests need none."""
+
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        if self.name.startswith("_") or not self.name.isidentifier():
+            return f"module {self.module!r} has no attribute {self.name!r}"
+        return _answer(self.module, self.name)
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for a name that a public module lacks, with what to write instead.
+
+    The error does not carry the name: Python would add the most similar attribute as a suggestion.
+    """
+    return AttributeError(MissingName(module, name), name=None, obj=None)
+
+
+def _short(module: str) -> str:
+    """The module as users write it."""
+    return module.replace("xarrayops", "xo")
+
+
+def _answer(module: str, name: str) -> str:
+    if module == "xarrayops" and find_spec(f"xarrayops.{name}") is not None:
+        return f"xarrayops.{name} is not imported. Instead: import xarrayops.{name}"
+    answer = MODULES[module].answer(name) or _elsewhere(module, name) or _near(module, name)
+    return f"{_short(module)} has no {name}{answer}"
+
+
+def _elsewhere(module: str, name: str) -> str | None:
+    """The answer for a name that another public module has, or for which it has an answer."""
+    for other, names in MODULES.items():
+        if name in dir(sys.modules[other]):
+            dense = module == "xarrayops.sparse" and name not in CONTAINER_VERBS
+            of_dense = " of the dense array xo.sparse.to_dense(s)" if dense else ""
+            return f". Instead: {_short(other)}.{name}{of_dense}"
+        if name in names.names():
+            return names.answer(name)
+    return None
+
+
+def _near(module: str, name: str) -> str:
+    """The most similar name of the module, or of NumPy with its answer."""
+    from difflib import get_close_matches
+
+    ours = dir(sys.modules[module])
+    near = get_close_matches(name, [*ours, *MODULES[module].names()], n=1, cutoff=0.7)
+    if not near:
+        return f"; dir({_short(module)}) lists its names"
+    if near[0] in ours:
+        return f"; did you mean {_short(module)}.{near[0]}?"
+    return f" and no {near[0]}{MODULES[module].answer(near[0])}"

@@ -1,0 +1,102 @@
+"""NumPy's names that have no counterpart: the reason, with what to write where something serves."""
+
+HOST = (
+    'values are read and written by NumPy: xo.asarray(numpy_array, like=x), and xo.convert(x, "numpy") before writing'
+)
+TEXT = "the text of an array is the library's own: str(x), or NumPy's of xo.convert(x, \"numpy\")"
+CLASS = "arrays stay those of their library; there is no class of arrays"
+LOOP = "it calls Python for each element or slice; write the function for whole arrays, with axis="
+ITERATOR = "it is an iterator over elements in Python; write the computation for whole arrays"
+DATES = "only NumPy has dates; use them before the conversion, or convert them to integers with x.astype(numpy.int64)"
+STRINGS = "only NumPy has strings and objects as elements"
+KINDS = 'it is a class of NumPy\'s dtypes; the test is xo.isdtype(x.dtype, "real floating") or "integral", "numeric"'
+DTYPES = 'dtypes are names here: xo.float32 == "float32"; xo.finfo, xo.iinfo, xo.can_cast and xo.result_type take them'
+WIDE = "only NumPy has this dtype; the widest are xo.float64 and xo.complex128"
+ERRORS = "floating-point errors raise nothing and warn as the library does; test with xo.isfinite"
+POLYNOMIALS = 'polynomials are not here; use numpy.polynomial with xo.convert(x, "numpy")'
+MODULE = "it is a part of NumPy's own package, not a function of arrays"
+SETTINGS = "it is a setting of NumPy alone"
+BITS = "bits are not packed here; xo.bitwise_and and xo.bitwise_right_shift select them"
+GENERATOR = (
+    "random numbers come from NumPy's generator: rng = numpy.random.default_rng(0), "
+    "xo.asarray(rng.normal(size=(2, 3)), like=x)"
+)
+STATE = "there is no global random state; pass a generator: numpy.random.default_rng(0)"
+BUFFER = 'it is memory of the host; xo.convert(x, "numpy") gives an array that has it'
+VIEWS = "arrays may have no memory of their own to change or reinterpret"
+
+_GROUPS = {
+    HOST: "fromfile fromregex fromstring genfromtxt load loadtxt memmap save savetxt savez savez_compressed DataSource",
+    TEXT: "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific "
+    "get_printoptions printoptions set_printoptions set_string_function",
+    CLASS: "asmatrix bmat mat ma matrix ndarray rec recarray record chararray",
+    LOOP: "apply_along_axis apply_over_axes frompyfunc ufunc vectorize",
+    ITERATOR: "flatiter ndenumerate ndindex nditer nested_iters",
+    DATES: "busday_count busday_offset busdaycalendar datetime64 datetime_as_string datetime_data is_busday isnat "
+    "timedelta64",
+    STRINGS: "bytes_ char character object_ str_ string_ strings unicode_ void",
+    KINDS: "complexfloating flexible floating generic inexact integer number signedinteger unsignedinteger issctype "
+    "issubclass_ issubsctype obj2sctype",
+    DTYPES: "ScalarType dtype dtypes cast find_common_type format_parser maximum_sctype min_scalar_type mintypecode "
+    "sctype2char sctypeDict sctypes typecodes typename typeDict",
+    WIDE: "clongdouble clongfloat complex256 complex192 float128 float96 longcomplex longdouble longfloat",
+    ERRORS: "errstate geterr geterrcall geterrobj seterr seterrcall seterrobj",
+    POLYNOMIALS: "poly poly1d polyadd polyder polydiv polyint polymul polynomial polysub roots",
+    MODULE: "core ctypeslib emath exceptions f2py lib matlib testing test typing version add_docstring "
+    "add_newdoc add_newdoc_ufunc asfarray byte_bounds compat compare_chararrays deprecate deprecate_with_doc disp "
+    "fastCopyAndTranspose get_array_wrap get_include info little_endian lookfor nbytes recfromcsv recfromtxt "
+    "safe_eval show_config show_runtime source tracemalloc_domain who",
+    SETTINGS: "getbufsize setbufsize set_numeric_ops",
+    BITS: "bitwise_count packbits unpackbits",
+    GENERATOR: "random",
+    "the order of the products is the library's choice": "einsum_path",
+    "no library has it in common with the others; e = xo.floor(xo.log2(xo.abs(x))) + 1 is the exponent": "frexp",
+    'use NumPy\'s: xo.asarray(np.gcd(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "gcd",
+    'use NumPy\'s: xo.asarray(np.lcm(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "lcm",
+    "it is the search with xo.searchsorted for each axis, then xo.at(zeros)[i, j].add(1)": "histogram2d histogramdd",
+    "no library has Bessel functions in common with the others": "i0",
+    "it is i = xo.searchsorted(xp, x), then the line through the points i - 1 and i": "interp",
+    "it is xo.nonzero of a mask, such as xo.triu(xo.ones((3, 3), like=x))": "mask_indices",
+    "complex numbers have no order; sort by xo.argsort(xo.real(z))": "sort_complex",
+}
+WITHOUT = {name: reason for reason, names in _GROUPS.items() for name in names.split()}
+"""The reasons by NumPy's name."""
+
+LINALG = {
+    "LinAlgError": "a matrix that cannot be solved raises the error of its library, on some none; test xo.isfinite",
+    "test": MODULE,
+    "linalg": MODULE,
+}
+"""The reasons by the name in numpy.linalg."""
+
+FFT = {"test": MODULE, "helper": MODULE}
+"""The reasons by the name in numpy.fft."""
+
+_RANDOM_GROUPS = {
+    GENERATOR: "Generator beta binomial bytes chisquare choice default_rng dirichlet exponential f gamma geometric "
+    "gumbel hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal negative_binomial "
+    "noncentral_chisquare noncentral_f normal pareto permutation poisson power rand randint randn random "
+    "random_integers random_sample ranf rayleigh sample shuffle standard_cauchy standard_exponential standard_gamma "
+    "standard_normal standard_t triangular uniform vonmises wald weibull zipf",
+    STATE: "RandomState get_bit_generator get_state mtrand seed set_bit_generator set_state",
+    "bit generators are NumPy's": "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence bit_generator",
+    MODULE: "test",
+}
+RANDOM = {name: reason for reason, names in _RANDOM_GROUPS.items() for name in names.split()}
+"""The reasons by the name in numpy.random."""
+
+_METHOD_GROUPS = {
+    BUFFER: "base ctypes data",
+    VIEWS: "byteswap flags getfield setfield setflags view newbyteorder itemset",
+    HOST: "dump dumps tofile tostring",
+    "the attribute is the library's own; its name is equal to it: x.dtype == xo.float64": "dtype",
+}
+METHODS = {name: reason for reason, names in _METHOD_GROUPS.items() for name in names.split()}
+"""The reasons by the name of the method or attribute of NumPy's arrays."""
+
+CONTAINERS = "containers stay those of their library; xo.sparse.from_dense and xo.sparse.from_parts build them"
+SPARSE = dict.fromkeys(
+    (f"{form}_{kind}" for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil") for kind in ("array", "matrix")),
+    CONTAINERS,
+)
+"""The reasons by the name in scipy.sparse."""

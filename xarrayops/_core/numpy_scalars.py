@@ -1,0 +1,57 @@
+"""NumPy's scalars beside arrays of another library: they count as Python numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+_CLASSES: dict[str, type] = {
+    "bool": bool,
+    "bool_": bool,
+    "integer": int,
+    "floating": float,
+    "complexfloating": complex,
+}
+"""The class of Python's numbers for each abstract class of NumPy's scalars. NumPy need not be imported."""
+
+
+@cache
+def number_class(cls: type) -> type | None:
+    """The class of Python's numbers for a class of NumPy's scalars; None for other classes."""
+    own = [base.__name__ for base in cls.__mro__ if base.__module__ == "numpy"]
+    if "generic" not in own or "timedelta64" in own:
+        return None
+    return next((_CLASSES[name] for name in own if name in _CLASSES), None)
+
+
+def is_numpy_scalar(value: Any) -> bool:
+    """Whether a value is a NumPy scalar that counts as a Python number."""
+    cls: type = type(value)
+    return number_class(cls) is not None
+
+
+def with_python_numbers(key: tuple[type, ...]) -> tuple[type, ...]:
+    """The classes with Python's numbers in the place of NumPy's scalars."""
+    return tuple(number_class(cls) or cls for cls in key)
+
+
+def converting_scalars(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, called with Python numbers in the place of NumPy's scalars."""
+
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(as_number, args), **{name: as_number(value) for name, value in kwargs.items()})
+
+    return converted
+
+
+def as_number(value: Any) -> Any:
+    """The Python number of a NumPy scalar; other values are unchanged. The widest scalars have no ``item()``."""
+    cls: type = type(value)
+    number = number_class(cls)
+    return value if number is None else number(value)
+
+
+def with_numbers(obj: Any) -> Any:
+    """Nested sequences with Python numbers in the place of NumPy's scalars."""
+    return [with_numbers(member) for member in obj] if isinstance(obj, (list, tuple)) else as_number(obj)

@@ -1,0 +1,73 @@
+"""Parameters of NumPy's functions that ours do not have: a call with one of them is answered with what to write.
+
+Python checks the arguments before a function runs. So a function has these parameters, and raises if one is given::
+
+    @shows_own_parameters
+    def sum(x, extra: Refused = NotGiven, /, axis=None, dtype=None, keepdims=False, out: Refused = None):
+        if extra is not NotGiven or out is not None:
+            raise wrong_call("sum", locals())
+        ...
+
+``extra`` is the place of a positional argument too many. The parameters after it are keyword-only for tools and in the
+stubs, though not for Python, which serves them faster then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+Refused = Any
+"""The annotation of a parameter that takes its default only."""
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+class NotGiven:
+    """The default of parameters for which None and all other values would be arguments."""
+
+
+def wrong_call(verb: str, given: dict[str, Any]) -> TypeError:
+    """The error for a call with arguments that NumPy's function takes and ours does not, with what to write."""
+    from xarrayops._core.numpy_names.calls import answer  # needed for errors only
+
+    return TypeError(answer(verb, {name: value for name, value in given.items() if value is not NotGiven}))
+
+
+class OwnParameters:
+    """The link between a function and itself for `inspect`, which shows the signature without refused parameters.
+
+    `inspect.signature` stops here, and `inspect.unwrap` goes on to the function. The signature is made when a tool asks
+    for it: ``import xarrayops`` would take 15 % longer if it imported `inspect`.
+    """
+
+    __slots__ = ("__wrapped__",)
+
+    def __init__(self, function: FunctionType) -> None:
+        same = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+        same.__annotations__ = function.__annotations__
+        self.__wrapped__ = same
+
+    @property
+    def __signature__(self) -> Signature:
+        from inspect import signature
+
+        whole = signature(self.__wrapped__)
+        shown, keyword_only = [], False
+        for parameter in whole.parameters.values():
+            keyword_only |= parameter.name == "extra"
+            if parameter.default is NotGiven:
+                parameter = parameter.replace(default=parameter.empty)
+            if parameter.annotation != "Refused":
+                shown.append(parameter.replace(kind=parameter.KEYWORD_ONLY) if keyword_only else parameter)
+        return whole.replace(parameters=shown)
+
+
+def shows_own_parameters(function: FunctionT) -> FunctionT:
+    """Show `inspect.signature`, and with it `help`, a function without its refused parameters."""
+    assert isinstance(function, FunctionType)
+    vars(function)["__wrapped__"] = OwnParameters(function)
+    return function

@@ -1,0 +1,93 @@
+"""unique: the distinct elements or slices of an array, with NumPy's options."""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._ops.explanation import explain_call
+from xarrayops._ops.verb import Verb
+from xarrayops._protocol.types import ArrayT
+
+_unique = table("unique", globals(), "_unique")
+
+
+@overload
+def unique(
+    x: ArrayT,
+    /,
+    *,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+) -> ArrayT: ...
+@overload
+def unique(
+    x: ArrayT,
+    /,
+    *,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> ArrayT | tuple[ArrayT, ...]: ...
+@shows_own_parameters
+def unique(
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> ArrayT | tuple[ArrayT, ...]:
+    """The sorted distinct elements of x, or its distinct slices along an axis.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    return_index : bool
+        Also return the index of the first occurrence of each value.
+    return_inverse : bool
+        Also return the index of each element's value: in the shape of x, or one for each slice along ``axis``.
+    return_counts : bool
+        Also return the number of occurrences of each value.
+    axis : int, optional
+        Compare slices along this axis, in lexicographic order. By default the elements are compared.
+
+    Returns
+    -------
+    array or tuple of arrays
+        The values, then the index, the inverse and the counts, as far as asked for. The values have the dtype of x.
+
+    Raises
+    ------
+    Unsupported
+        Under ``jax.jit``, where a shape cannot depend on values. Dask stays lazy: sizes are NaN until computed.
+
+    Notes
+    -----
+    As in NumPy, complex numbers sort by their real, then by their imaginary part. NaNs come last. All NaNs count as one
+    value, the one that occurs first; NumPy's own function keeps another of several complex NaNs. With ``axis`` each
+    slice that has a NaN is distinct. The functions of the standard (`unique_values`, `unique_counts`, `unique_inverse`,
+    `unique_all`) keep every NaN. Law: without ``axis``, the values are ``reshape(x, -1)[index]``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.unique(np.asarray([3, 1, 3]), return_counts=True)
+    (array([1, 3]), array([1, 2]))
+    """
+    if extra is not NotGiven:
+        raise wrong_call("unique", locals())
+    try:
+        f = _unique[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("unique", type(x)))
+    return f(x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis)
+
+
+VERBS = (Verb("unique", unique, hook="unique", explain=explain_call),)
