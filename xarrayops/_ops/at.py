@@ -14,7 +14,7 @@ from xarrayops._core.numpy_scalars import as_number, number_class
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, explain_call
 from xarrayops._ops.verb import Verb
-from xarrayops._protocol.dtypes import INTEGER_LIMITS
+from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops._protocol.indexing import BASIC, Index
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 from xarrayops.errors import Unsupported, XArrayOpsError
@@ -221,10 +221,7 @@ def _converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
         except OverflowError as error:
             raise OverflowError(f"xo.at(x)[index].{op}: {error}, which an array of {x.dtype} requires") from None
     if limits is not None and not limits[0] <= value <= limits[1]:
-        raise OverflowError(
-            f"xo.at(x)[index].{op}: the Python integer {value} does not fit into an array of {x.dtype}. "
-            f"Instead: xo.astype(x, dtype) before"
-        )
+        raise does_not_fit(f"at(x)[index].{op}", value, f"an array of {x.dtype}", "xo.astype(x, dtype) before")
     return value
 
 

@@ -13,15 +13,8 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._blocks import da
+from xarrayops_backends.numpy._update import UPDATES
 
-_UPDATES = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "divide": np.divide,
-    "min": np.minimum,
-    "max": np.maximum,
-}
 _LAZY_UPDATES = {
     "set": lambda old, new: new,
     "add": da.add,
@@ -35,7 +28,7 @@ _EVERYTHING = slice(None)
 
 
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
-    """Always return a new array: assignment to a Dask array repositions its graph, and other references do not see it.
+    """Always return a new array: assignment to a Dask array replaces its graph, and other references do not see it.
 
     Masks with one value, slices and integers keep the chunks. Axes indexed by an integer array become one chunk.
     """
@@ -156,5 +149,5 @@ def _apply(x: Any, value: Any, *arrays: Any, op: str, positions: tuple[int, ...]
     if op == "set":
         x[index] = value
     else:
-        _UPDATES[op].at(x, index, np.broadcast_to(value, x[index].shape))  # NumPy may crash with other values
+        UPDATES[op].at(x, index, np.broadcast_to(value, x[index].shape))  # NumPy may crash with other values
     return x

@@ -11,7 +11,7 @@ from xarrayops.plugin import Array, Index
 from xarrayops.plugin.layout import permute
 from xarrayops_backends.numpy._compat import unshared
 
-_UPDATES = {
+UPDATES = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
@@ -19,6 +19,7 @@ _UPDATES = {
     "min": np.minimum,
     "max": np.maximum,
 }
+"""The ufunc of each operation."""
 
 
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
@@ -38,9 +39,9 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
         view = _view(target, index)
         if is_array and value.ndim > view.ndim:
             value = value.reshape(index.selection(x.shape).padded(value.shape))
-        _UPDATES[op](view, value, out=view)
+        UPDATES[op](view, value, out=view)
     else:
-        _UPDATES[op].at(target, index.entries, _broadcast(x, index, value) if is_array else value)
+        UPDATES[op].at(target, index.entries, _broadcast(x, index, value) if is_array else value)
     return target
 
 
