@@ -33,7 +33,6 @@ REASONS: list[tuple[str, str, str, str]] = [
     ("numpy-einsum", "jax dask", r"^TestEinsum::test_output_order", ORDER),
     ("numpy-einsum", "torch dask", r"^TestEinsum::test_einsum_errors", MESSAGE),
     ("numpy-einsum", "torch", r"^TestEinsum::test_einsum_sums_uint64", "PyTorch does not promote uint64 and int64"),
-    ("numpy-einsum", "jax", r"^TestEinsum::test_subscript_range", "JAX accepts any character as a label"),
     ("numpy-einsum", "dask", r"^TestEinsum::test_einsum_sums_float16", "the test needs the rounding of one sum"),
     ("scipy-sparse", "any", r"::test_sum_invalid_params$", MESSAGE),
     ("scipy-sparse", "any", r"^TestCOO\w*::test_elementwise_multiply$", "ours keeps the format, SciPy converts to CSR"),

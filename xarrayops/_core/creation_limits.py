@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
+from xarrayops._core.sequences import leaves
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops._protocol.types import Array
@@ -99,11 +100,12 @@ def requiring_fit(
 
         Raises if the dtype is an integer's and cannot hold a number.
         """
-        numbers = [number for number in _members(obj) if type(number) in (bool, int, float)]
+        members = leaves(obj)
+        numbers = [number for number in members if type(number) in (bool, int, float)]
         if dtype is not None:
             name = name_of(dtype)
         else:
-            name = default_integer() if all(type(member) in (bool, int) for member in _members(obj)) else ""
+            name = default_integer() if all(type(member) in (bool, int) for member in members) else ""
         if name in INTEGER_LIMITS:
             for number in numbers:
                 fitting_name(int(number), name)
@@ -139,15 +141,6 @@ def _integer_range(obj: Any) -> tuple[int, ...]:
         if all(ranges):
             return min(low for low, _ in ranges), max(high for _, high in ranges)
     return ()
-
-
-def _members(obj: Any) -> Iterator[Any]:
-    """The members of nested sequences."""
-    for member in obj:
-        if isinstance(member, (list, tuple)):
-            yield from _members(member)
-        else:
-            yield member
 
 
 def _with_large_floats(obj: Any) -> Any:

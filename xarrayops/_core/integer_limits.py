@@ -85,33 +85,28 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
         fix = f"xo.astype({name}, dtype) with a dtype that can hold both"
         raise does_not_fit(verb, number, f"{dtype_name(x.dtype)}, the dtype of {name}", fix)
 
-    def first(x1: int, x2: Array, /, **options: Any) -> Any:
+    def first_fitting(x1: int, x2: Array) -> tuple[Any, Any]:
         low, high = limits.get(x2.dtype, OTHER_LIMITS)
         if not low <= x1 <= high:
             x2, x1 = beyond("x2", x2, x1)
-        return function(x1, x2, **options)
+        return x1, x2
 
-    def second(x1: Array, x2: int, /, **options: Any) -> Any:
+    def second_fitting(x1: Array, x2: int) -> tuple[Any, Any]:
         low, high = lowest_power.get(x1.dtype, OTHER_LIMITS)
         if not low <= x2 <= high:
             x1, x2 = beyond("x1", x1, x2)
-        return function(x1, x2, **options)
+        return x1, x2
+
+    def of_two(x1: Any, x2: Any, /, **options: Any) -> Any:
+        return function(*fitting(x1, x2), **options)
 
     def chosen(condition: Array, x1: Any, x2: Any, /) -> Any:
-        if is_first:
-            low, high = limits.get(x2.dtype, OTHER_LIMITS)
-            if not low <= x1 <= high:
-                x2, x1 = beyond("x2", x2, x1)
-        else:
-            low, high = limits.get(x1.dtype, OTHER_LIMITS)
-            if not low <= x2 <= high:
-                x1, x2 = beyond("x1", x1, x2)
-        return function(condition, x1, x2)
+        return function(condition, *fitting(x1, x2))
 
     def clipped(x: Array, /, *bounds: Any) -> Any:
         low, high = limits.get(x.dtype, OTHER_LIMITS)
-        fitting = (b if type(b) is not int or low <= b <= high else beyond("x", x, b)[1] for b in bounds)
-        return function(x, *fitting)
+        inside = (b if type(b) is not int or low <= b <= high else beyond("x", x, b)[1] for b in bounds)
+        return function(x, *inside)
 
     def searched(x1: Array, x2: int, /, *, side: str = "left", sorter: Any = None) -> Any:
         low, high = limits.get(x1.dtype, OTHER_LIMITS)
@@ -124,6 +119,7 @@ def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callabl
             x2, side = (low, "left") if x2 < low else (high, "right")
         return function(x1, as_array(x1, x2), side=side, sorter=sorter)
 
-    is_first = key.index(int) == (1 if verb == "where" else 0)
+    fitting: Callable[[Any, Any], tuple[Any, Any]]
+    fitting = first_fitting if key.index(int) == (1 if verb == "where" else 0) else second_fitting
     special: dict[str, Callable[..., Any]] = {"where": chosen, "clip": clipped, "searchsorted": searched}
-    return special.get(verb, first if is_first else second)
+    return special.get(verb, of_two)

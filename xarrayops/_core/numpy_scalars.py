@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from xarrayops._protocol.candidates import constant_while_tracing
+
 _CLASSES: dict[str, type] = {
     "bool": bool,
     "bool_": bool,
@@ -25,10 +27,14 @@ def number_class(cls: type) -> type | None:
     return next((_CLASSES[name] for name in own if name in _CLASSES), None)
 
 
+@constant_while_tracing
+def _is_class_of_scalars(cls: type) -> bool:
+    return number_class(cls) is not None
+
+
 def is_numpy_scalar(value: Any) -> bool:
     """Whether a value is a NumPy scalar that counts as a Python number."""
-    cls: type = type(value)
-    return number_class(cls) is not None
+    return _is_class_of_scalars(type(value))
 
 
 def with_python_numbers(key: tuple[type, ...]) -> tuple[type, ...]:
@@ -53,5 +59,7 @@ def as_number(value: Any) -> Any:
 
 
 def with_numbers(obj: Any) -> Any:
-    """Nested sequences with Python numbers in the place of NumPy's scalars."""
-    return [with_numbers(member) for member in obj] if isinstance(obj, (list, tuple)) else as_number(obj)
+    """Nested lists and tuples with Python numbers in the place of NumPy's scalars."""
+    if type(obj) in (list, tuple):
+        return type(obj)([with_numbers(member) for member in obj])
+    return as_number(obj) if is_numpy_scalar(obj) else obj

@@ -10,8 +10,9 @@ from typing import Any, Generic
 from xarrayops._core import registry
 from xarrayops._core.arguments import NON_ARRAY_TYPES, signature
 from xarrayops._core.dispatch import constant_while_tracing, require_one_backend
-from xarrayops._core.numpy_scalars import as_number, number_class
+from xarrayops._core.numpy_scalars import is_numpy_scalar, number_class, with_numbers
 from xarrayops._core.registry import Backend
+from xarrayops._core.sequences import leaves, named_leaves
 from xarrayops._ops.explanation import Explanation, explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
@@ -271,11 +272,6 @@ def _kind_of_number_for(kind: int, cls: type) -> int:
     return _UNKNOWN if number is cls or kind == _UNKNOWN else _KIND_OF_NUMBER[number]
 
 
-@constant_while_tracing
-def _is_numpy_scalar(cls: type) -> bool:
-    return number_class(cls) is not None
-
-
 def _dtype_of(value: Any) -> Any:
     """The dtype of an array. Dynamo has no default for an attribute of a symbolic integer."""
     return None if type(value) in NON_ARRAY_TYPES else value.dtype
@@ -296,15 +292,15 @@ def _read(backend: Backend, x: Array, index: Any, op: str) -> Index:
     else:
         return Index(entries, backend.functions, is_basic=True)
     _one_backend(x, index)
-    entries = tuple([_entry(backend, x, _with_python_numbers(entry), op) for entry in entries])
+    entries = tuple([_entry(backend, x, with_numbers(entry), op) for entry in entries])
     return Index(entries, backend.functions, is_basic=all(type(entry) in BASIC for entry in entries))
 
 
 def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
     if type(entry) in BASIC:
         return entry
-    leaves = _leaves(entry)
-    for leaf in leaves:
+    members = leaves(entry)
+    for leaf in members:
         if _kind(leaf) > _INTEGER or type(leaf) in (slice, EllipsisType, type(None)):
             raise Unsupported(
                 f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. "
@@ -314,21 +310,9 @@ def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
         return entry
     f = backend.functions
     try:
-        return f["asarray"](entry, dtype=None if leaves else f["as_dtype"]("int32"), device=f["device"](x))
+        return f["asarray"](entry, dtype=None if members else f["as_dtype"]("int32"), device=f["device"](x))
     except (ValueError, TypeError) as error:
         raise ValueError(f"xo.at(x)[index].{op}: the list {entry!r} in the index is no array: {error}") from error
-
-
-def _with_python_numbers(part: Any) -> Any:
-    """An entry of an index with Python numbers in the place of NumPy's scalars."""
-    if type(part) in (list, tuple):
-        return type(part)([_with_python_numbers(member) for member in part])
-    return as_number(part) if _is_numpy_scalar(type(part)) else part
-
-
-def _leaves(part: Any) -> list[Any]:
-    """The members of nested lists and tuples."""
-    return [leaf for member in part for leaf in _leaves(member)] if type(part) in (list, tuple) else [part]
 
 
 def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
@@ -336,17 +320,13 @@ def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
 
     NumPy's scalars are not among them: they count as Python numbers.
     """
-    if type(part) in (list, tuple):
-        for i, member in enumerate(part):
-            yield from _named_arrays(f"{name}[{i}]", member)
-    elif type(part) not in _PLAIN and not _is_numpy_scalar(type(part)):
-        yield name, part
+    return ((place, leaf) for place, leaf in named_leaves(name, part, _PLAIN) if not is_numpy_scalar(leaf))
 
 
 def _described(leaf: Any) -> str:
     if type(leaf) in _PLAIN:
         return f"a Python {type(leaf).__name__}"
-    return f"{'a scalar' if _is_numpy_scalar(type(leaf)) else 'an array'} of {leaf.dtype}"
+    return f"{'a scalar' if is_numpy_scalar(leaf) else 'an array'} of {leaf.dtype}"
 
 
 def _kind(leaf: Any) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, overload
 
 from xarrayops._core import defaults, registry
@@ -13,6 +12,7 @@ from xarrayops._core.dispatch import backend_of_class
 from xarrayops._core.numpy_scalars import as_number, is_numpy_scalar, with_numbers
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._core.sequences import named_leaves
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explanation import Candidate, Explanation, explain_served
 from xarrayops._ops.verb import Verb
@@ -104,7 +104,7 @@ def _checked_sequence(obj: Any, like: Array | None, backend: str | Backend | Non
 
     NumPy's scalars are Python numbers beside arrays of another library.
     """
-    members = dict(_arrays_within(obj))
+    members = _arrays_within(obj)
     if not members:
         return obj, like
     arrays = {name: x for name, x in members.items() if not is_numpy_scalar(x)}
@@ -160,18 +160,17 @@ def _has_buffer(obj: Any) -> bool:
     return True
 
 
-def _arrays_within(obj: Any, name: str = "obj") -> Iterator[tuple[str, Any]]:
+def _arrays_within(obj: Any) -> dict[str, Any]:
     """The arrays inside nested sequences, each with a name for error messages, such as ``obj[0]``.
 
     They are checked because a library converts them silently. Unsupported kinds of arrays are among them: NumPy drops
     the mask of a masked array.
     """
-    if isinstance(obj, (list, tuple)):
-        for i, member in enumerate(obj):
-            if type(member) not in SCALARS:
-                yield from _arrays_within(member, f"{name}[{i}]")
-    elif registry.register_conforming(obj) is not None or registry.refusal(obj) is not None:
-        yield name, obj
+    return {
+        name: leaf
+        for name, leaf in named_leaves("obj", obj, SCALARS)
+        if registry.register_conforming(leaf) is not None or registry.refusal(leaf) is not None
+    }
 
 
 @overload

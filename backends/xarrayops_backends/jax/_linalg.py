@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from string import ascii_letters
 from typing import Any
 
 import jax
@@ -15,6 +16,8 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array
 from xarrayops_backends.jax._dtypes import _CONFIG, finfo
+
+_SUBSCRIPTS = frozenset(f"{ascii_letters} ,.->")
 
 
 def _precision() -> Any:
@@ -37,7 +40,10 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """In full precision."""
+    """In full precision. Labels are letters, as in NumPy: JAX accepts any character."""
+    for label in subscripts:
+        if label not in _SUBSCRIPTS:
+            raise ValueError(f"the subscripts {subscripts!r} have the label {label!r}, which is no ASCII letter")
     return jnp.einsum(subscripts, *operands, precision=_precision())
 
 

@@ -80,8 +80,8 @@ def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = No
     """Respect ``copy``, which JAX ignores. The result is a copy unless the shape is unchanged."""
     try:
         result = jnp.reshape(x, shape)
-    except TypeError as error:
-        if type(error) is TypeError:  # not an error of tracing
+    except (TypeError, ZeroDivisionError) as error:  # the second for (0, -1)
+        if type(error) in (TypeError, ZeroDivisionError):  # not an error of tracing
             raise ValueError(f"an array of shape {x.shape} cannot have the shape {shape}: {error}") from error
         raise
     if result.shape == x.shape:

@@ -286,6 +286,10 @@ class TestShapesAndOrder:
     def test_reshape(self, library, shape):
         agree(library, lambda x: xo.reshape(x, shape), PAIRS)
 
+    @pytest.mark.parametrize("shape", [-1, (0, -1), (-1, 3), (3, -1), (0, 5), (2, 0, 2)])
+    def test_reshape_of_an_empty_array(self, library, shape):
+        agree(library, lambda x: xo.reshape(x, shape), np.ones((0, 3)))
+
     @pytest.mark.parametrize("axis", [None, 0, -1])
     @pytest.mark.parametrize("descending", [False, True])
     def test_sort_and_argsort(self, library, axis, descending):
@@ -342,7 +346,7 @@ class TestEinsum:
         assert got.dtype == dtype
 
     @pytest.mark.parametrize(
-        "subscripts", ["ij,i->jk", "ijk,i->j", "ij,i,k->j", "ij,j->j", "i!,i->j", "ij->j", "ij,i->jj"]
+        "subscripts", ["ij,i->jk", "ijk,i->j", "ij,i,k->j", "ij,j->j", "i!,i->j", "i!,i->i!", "ij->j", "ij,i->jj"]
     )
     def test_subscripts_that_do_not_fit(self, library, subscripts):
         operands = library.array(F4), library.array(F4[:, 0])
