@@ -6,20 +6,21 @@ import os
 from contextlib import ExitStack
 from threading import RLock
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from xarrayops._core import modes, registry
 from xarrayops._core.dtype_names import name_of
 from xarrayops._core.registry import Backend
 from xarrayops._core.scoped import Scope, Setting
 from xarrayops._protocol.dtypes import FLOATING_DTYPES
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 
 Library = str | Backend | ModuleType | Array
 """A library: a backend's name, a backend, a namespace module, or one of its arrays."""
 
 
-class Place(NamedTuple):
+class Place(Record):
     """The library and the device of new arrays. A device of None is the default device of the library."""
 
     backend: str | Backend

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from xarrayops._generic.arrays import NAMESPACES
 from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able, screened
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import WRAPPED_HOOKS
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import MAIN_NAMESPACE_ALIASES
 from xarrayops._protocol.types import gap_of, unsupported
 from xarrayops.errors import Unsupported
@@ -35,7 +36,7 @@ def lookup(namespace: Any, verb: str) -> Callable[..., Any] | None:
     return namespace
 
 
-class Implementation(NamedTuple):
+class Implementation(Record):
     """The implementation of a verb in a backend: the function, its kernels, and its origin."""
 
     function: Callable[..., Any]

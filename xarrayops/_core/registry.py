@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backend import Backend as Backend
 from xarrayops._core.entry_points import (
@@ -25,6 +25,7 @@ from xarrayops._core.entry_points import (
     names as names,
     unknown as unknown,
 )
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array, Gap
 from xarrayops.errors import BackendNotFound, InvalidBackend, Unsupported
 
@@ -245,7 +246,7 @@ def backend_by_dtype_owner(name: str) -> Backend:
     return backend_by_name(name) if name in entry_points() else generic_backend(sys.modules[name])
 
 
-class BackendStatus(NamedTuple):
+class BackendStatus(Record):
     """Whether a backend can be used; if not, why, and what to do."""
 
     name: str

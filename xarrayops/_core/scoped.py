@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from contextvars import ContextVar
 from threading import Lock, local
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from xarrayops._core.carried_modes import carry, require_carried
 from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops._protocol.records import Record
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ class Setting(Generic[T]):
             self._open += change
 
 
-class _Value(NamedTuple):
+class _Value(Record):
     value: Any
     key: str
     """What distinguishes code that was compiled for this value; empty for the value outside of all blocks."""

@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from xarrayops._host import blas, threads, views
 from xarrayops._protocol.attention import Attention, has_band, has_one_offset
 from xarrayops._protocol.candidates import Call
+from xarrayops._protocol.records import Record
 
 Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
@@ -49,7 +50,7 @@ of a million of them times values between 1e-28 and 1e22 is within the range of 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
-class Problem(NamedTuple):
+class Problem(Record):
     """A call with its query heads in groups: q and out are (B, Hkv, group, Lq, items), mask and bias like scores."""
 
     a: Attention
@@ -66,7 +67,7 @@ class Problem(NamedTuple):
     """The largest norm of a key, cached by the first row of the batch and the first head of a task."""
 
 
-class Task(NamedTuple):
+class Task(Record):
     """A block of queries of some heads and rows of the batch, and the keys that any of them sees."""
 
     batch: slice

@@ -13,13 +13,14 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 from itertools import product
 from math import gcd, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from xarrayops._host import threads, views
 from xarrayops._host.views import LINE
 from xarrayops._protocol.devices import compact_strides
+from xarrayops._protocol.records import Record
 
 Array = np.ndarray[Any, Any]
 Slices = tuple[slice, ...]
@@ -48,7 +49,7 @@ _ITEMS = {1: "|u1", 2: "=u2", 4: "=u4", 8: "=u8", 16: "=c16"}
 """The dtype that copies items of so many bytes, whatever they represent."""
 
 
-class Axis(NamedTuple):
+class Axis(Record):
     """One axis of a copy; strides in bytes."""
 
     extent: int
@@ -56,7 +57,7 @@ class Axis(NamedTuple):
     target: int
 
 
-class CopyPlan(NamedTuple):
+class CopyPlan(Record):
     """How to copy: the merged axes, the bytes of an item, the extents of a block.
 
     ``order``: the axes from the outermost to the innermost in the source, for blocks that are copied through a scratch

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.arguments import array_arguments, common_backend, signature
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.candidates import Call, Kernel, refusal
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import OWN
 from xarrayops._protocol.types import gap_of
 from xarrayops.errors import Unsupported
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import inspect
 
 
-class Candidate(NamedTuple):
+class Candidate(Record):
     """One way to serve a call: its name (``library:kernel``), whether it can, the reason, and what it copies."""
 
     name: str
@@ -25,7 +26,7 @@ class Candidate(NamedTuple):
     copies: tuple[str, ...] = ()
 
 
-class Explanation(NamedTuple):
+class Explanation(Record):
     """What a call would do. ``str()`` gives a table, ``as_dict()`` gives plain data.
 
     ``candidates`` are in order of preference; ``chosen`` is the name of the one that would serve the call, or None.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._protocol.records import Record
 
 if TYPE_CHECKING:
     from xarrayops._ops.explanation import Explanation
 
 
-class Verb(NamedTuple):
+class Verb(Record):
     """One row of the table ``VERBS`` of a family.
 
     The table is at the end of the family's file, or in the ``__init__`` of its folder. From all tables,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 
 
-class Attention(NamedTuple):
+class Attention(Record):
     """The checked and normalised arguments of a call of attention, as kernels get them.
 
     ``q`` (B, Hq, Lq, D), ``k`` (B, Hkv, Lk, D) and ``v`` (B, Hkv, Lk, Dv) are views of the caller's arrays; Hq is a

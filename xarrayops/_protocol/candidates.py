@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from xarrayops._protocol.records import Record
 from xarrayops.errors import Unsupported
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -16,7 +17,7 @@ def constant_while_tracing(function: _Function) -> _Function:
     return function
 
 
-class Call(NamedTuple):
+class Call(Record):
     """The arguments of one call, as the capability test of a kernel gets them."""
 
     args: tuple[Any, ...]
@@ -40,7 +41,7 @@ _failures: dict[Callable[..., Any], dict[Hashable, str]] = {}
 """The reasons why kernels failed when they ran, by kernel and form of the call."""
 
 
-class KnownBad(NamedTuple):
+class KnownBad(Record):
     """A bug of some versions of a library: ``versions`` is a PEP 440 range, ``device`` a kind or "any".
 
     ``kernel`` is the name of the affected candidate: if such a version is installed, that candidate refuses the calls

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from xarrayops._protocol.records import Record
 
 
-class Device(NamedTuple):
+class Device(Record):
     """A device that a backend can use.
 
     ``kind`` is one of cpu, cuda, rocm, tpu, xla, or the library's own name for it; ``name`` is the string that selects
@@ -39,7 +41,7 @@ def compact_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(strides)
 
 
-class Memory(NamedTuple):
+class Memory(Record):
     """The memory of one array, as other libraries can use it.
 
     ``dtype`` is the standard's name; ``strides`` are in bytes; ``device`` is the kind of a `Device`, and ``index`` its
@@ -93,7 +95,7 @@ class Memory(NamedTuple):
         )
 
 
-class Queue(NamedTuple):
+class Queue(Record):
     """A queue of asynchronous work on a device: calls return before their work is complete.
 
     ``stream`` is the address of the CUDA or HIP stream; None if the library does not expose it.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from types import EllipsisType
-from typing import Any, NamedTuple
+from typing import Any
 
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -15,7 +16,7 @@ BASIC = frozenset({int, slice, EllipsisType, type(None)})
 _EVERYTHING = slice(None)
 
 
-class Selection(NamedTuple):
+class Selection(Record):
     """The elements ``x[index]``, in steps that mean the same in every library.
 
     ``y = x[basic]``, then ``y = permute_dims(y, order)``, then ``y = y[arrays]``, which index the first axes; then

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 
 Container = Any
@@ -15,7 +16,7 @@ INDICES = ("int32", "int64")
 """The dtypes of indices, the narrowest first."""
 
 
-class SparseSupport(NamedTuple):
+class SparseSupport(Record):
     """The companion module that serves the sparse containers of a library.
 
     ``module`` is its name. ``classes`` is the package that defines the classes of the containers; it is empty if they
@@ -32,7 +33,7 @@ def names_of_arrays(format: str) -> tuple[str, ...]:
     return ("coords", "data") if format == "coo" else ("indptr", "indices", "data")
 
 
-class Parts(NamedTuple):
+class Parts(Record):
     """The arrays of a sparse container, native to its library and not copied.
 
     ``csr`` and ``csc``: ``indptr`` (rows + 1,), or for csc (columns + 1,); ``indices`` (nnz,), ``data`` (nnz,).
@@ -74,7 +75,7 @@ class Parts(NamedTuple):
         return self._replace(**made)
 
 
-class Compaction(NamedTuple):
+class Compaction(Record):
     """The checked arguments of ``from_dense``.
 
     ``where`` is None, "relu", a number or a bool array of x's shape; ``index_dtype`` is the name of a dtype, or None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
+from xarrayops._protocol.records import Record
 from xarrayops.errors import Unsupported
 
 Array = Any
@@ -15,7 +16,7 @@ Scalar = bool | int | float | complex
 """Python scalars, which combine with arrays of every library. All are listed, so that none is inferred as an array."""
 
 
-class Gap(NamedTuple):
+class Gap(Record):
     """Something that a library cannot do: the reason, and what to do instead."""
 
     why: str
@@ -25,7 +26,7 @@ class Gap(NamedTuple):
         return f"{self.why}. Instead: {self.instead}"
 
 
-class FloatLimits(NamedTuple):
+class FloatLimits(Record):
     """The result of ``finfo``. The standard requires Python floats and a native dtype; few libraries return those."""
 
     bits: int

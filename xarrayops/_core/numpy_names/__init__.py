@@ -9,17 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import NamedTuple
 
 from xarrayops._core.numpy_names import lines, without
 from xarrayops._core.numpy_names.lines import Line
 from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 
 __all__ = ["FFT", "LINALG", "MAIN", "METHODS", "RANDOM", "REMARKS", "Names", "missing"]
 
 
-class Names(NamedTuple):
+class Names(Record):
     """The answers for the names of one module of NumPy, or for the methods of its arrays."""
 
     renamed: Mapping[str, str]
@@ -54,7 +54,7 @@ MODULES = {"xarrayops": MAIN, "xarrayops.linalg": LINALG, "xarrayops.fft": FFT, 
 """The answers by the module that lacks the names."""
 
 
-class MissingName(NamedTuple):
+class MissingName(Record):
     """The text about a name that a public module lacks: written when it is shown, because feature tests need none."""
 
     module: str

@@ -16,13 +16,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from itertools import accumulate, product
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from xarrayops._host import permute, threads
 from xarrayops._host.sparse import fast
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
+from xarrayops._protocol.records import Record
 
 Array = np.ndarray[Any, Any]
 Where = str | float | Array | None
@@ -43,7 +44,7 @@ NARROW = 16
 """The number of columns of a block up to which a loop over them is faster than NumPy's reduction."""
 
 
-class Span(NamedTuple):
+class Span(Record):
     """A part of an array that is contiguous in C order: its slices, its first item, and its number of items."""
 
     part: tuple[slice, ...]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from xarrayops._protocol.records import Record
 
 Array = np.ndarray[Any, Any]
 
 INT32_MAX = 2**31 - 1
 
 
-class Compressed(NamedTuple):
+class Compressed(Record):
     """A matrix compressed along its rows. With rows and columns exchanged, it is one compressed along its columns.
 
     ``indptr`` (rows + 1,) and ``indices`` (nnz,) have the same dtype, int32 or int64; row i has the entries from

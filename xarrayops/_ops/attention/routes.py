@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.dispatch import constant_while_tracing, publish
@@ -16,6 +16,7 @@ from xarrayops._ops.exchange.plan import plan_convert
 from xarrayops._ops.explanation import Candidate
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, first_able, refusal, remember
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
 
@@ -25,7 +26,7 @@ NOTES = {"generic": "written on the standard alone, for what no other serves"}
 """What `explain` says of kernels that can serve."""
 
 
-class Route(NamedTuple):
+class Route(Record):
     """One way to serve a call: a kernel of the arrays' own library, or of an engine."""
 
     own: Backend

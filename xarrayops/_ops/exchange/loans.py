@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from xarrayops._protocol.devices import Queue
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class _Loan:
         _ended.append(_Ended(self.owner, self.queue))  # no other work: garbage collection may run at any point
 
 
-class _Ended(NamedTuple):
+class _Ended(Record):
     """An owner whose memory no array uses any more, and the queue whose pending work may still use it."""
 
     owner: Array

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.defaults import Library
 from xarrayops._core.registry import Backend
 from xarrayops._ops.exchange import loans
 from xarrayops._protocol.devices import Memory, compact_strides
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
 
@@ -29,7 +30,7 @@ HOST = "host"
 """The source gives a NumPy array, which the target copies to its device."""
 
 
-class ConversionPlan(NamedTuple):
+class ConversionPlan(Record):
     """What a conversion will do: ``action`` is "zero-copy", "copy" or "refuse", ``route`` says which library copies.
 
     ``device`` is the native device of the target; None means the target's default.

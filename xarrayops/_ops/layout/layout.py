@@ -8,12 +8,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.devices import Memory
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array, ArrayT, gap_of
 from xarrayops.errors import LayoutError, Unsupported
 
@@ -23,7 +24,7 @@ ADDRESSABLE = 1 << 63
 """The limit of sizes and strides in bytes: a signed 64-bit integer."""
 
 
-class Layout(NamedTuple):
+class Layout(Record):
     """The layout of an array in memory.
 
     ``strides`` and ``offset`` are in elements of ``itemsize`` bytes. The offset is the distance of the first element

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from xarrayops._core.dispatch import constant_while_tracing
+from xarrayops._protocol.records import Record
 from xarrayops.errors import LayoutError
 
 _TOKEN = re.compile(r"(?P<block>[0-9]*)(?P<name>[^\W\d]\w*)")
@@ -14,7 +14,7 @@ _LETTER = re.compile(r"(?P<block>[0-9]*)(?P<name>[^\W\d_])")
 _EINOPS = re.compile(r"[()]|\.\.\.|(?<!\S)1(?!\S)")
 
 
-class Factor(NamedTuple):
+class Factor(Record):
     """One axis of an array: a named axis, or the outer or the inner part of a named axis that is split into blocks."""
 
     name: str
@@ -22,7 +22,7 @@ class Factor(NamedTuple):
     """The block size if this is the inner part, otherwise 0."""
 
 
-class Side(NamedTuple):
+class Side(Record):
     """One side of a pattern: the axes of an array, and the block size of each axis that is split into blocks."""
 
     factors: tuple[Factor, ...]
@@ -34,7 +34,7 @@ class Side(NamedTuple):
         return tuple(factor.name for factor in self.factors if not factor.block)
 
 
-class AxisPlan(NamedTuple):
+class AxisPlan(Record):
     """The steps that change an array from the left side of a pattern to the right side.
 
     Attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from itertools import product
-from typing import NamedTuple
 
 from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
@@ -12,6 +11,7 @@ from xarrayops._core.registry import Backend
 from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
 from xarrayops._protocol.indexing import Index
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import LayoutError, Unsupported
 
@@ -65,7 +65,7 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
         raise LayoutError(f"{_described_call(backend, x, pattern, channels)}: {error}.") from None
 
 
-class LayoutForecast(NamedTuple):
+class LayoutForecast(Record):
     """What a verb that reorders elements would do.
 
     Attributes
@@ -126,7 +126,7 @@ def _in_pieces(backend: Backend, x: Array, steps: AxisPlan) -> Array:
     return result
 
 
-class Piece(NamedTuple):
+class Piece(Record):
     """Items of one named axis, the extents of their parts, and the slices of the axis parts to which they belong."""
 
     items: slice

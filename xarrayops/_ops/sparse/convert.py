@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from xarrayops._core import registry
 from xarrayops._ops.exchange.convert import convert_container
 from xarrayops._ops.exchange.plan import target_of
 from xarrayops._ops.sparse.operands import require_block, require_container, require_format, require_matrix
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.sparse import Container
 from xarrayops._protocol.types import Array
 
@@ -64,7 +65,7 @@ def convert(
     return convert_container(s, plan.target) if registry.sparse_side(s) is not plan.target else s
 
 
-class SparseConversionPlan(NamedTuple):
+class SparseConversionPlan(Record):
     """What a conversion will do. ``at`` is the library that changes the format: "source", "target" or none ("")."""
 
     source: SparseBackend
