@@ -65,6 +65,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), `unsupported` and `takes_arrays`.
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
+- `xarrayops.plugin.sums`: sums over host memory with a small error.
 - `xarrayops.plugin.attention`: the keys that a block of queries sees, and the kernel for host memory.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion, and the kernels for host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.

@@ -80,8 +80,10 @@ from xarrayops_backends.dask._statistics import (
     cumulative_sum,
     flip,
     max,
+    mean,
     min,
     std,
+    sum,
     var,
 )
 from xarrayops_backends.dask._update import select, update

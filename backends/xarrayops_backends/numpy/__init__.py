@@ -47,7 +47,7 @@ from xarrayops_backends.numpy._linalg import einsum, linalg_eig, linalg_eigvals,
 from xarrayops_backends.numpy._manipulation import diff
 from xarrayops_backends.numpy._searching import argsort, sort
 from xarrayops_backends.numpy._sets import unique, unique_values
-from xarrayops_backends.numpy._statistics import all, any, max, min, prod, sum
+from xarrayops_backends.numpy._statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var
 from xarrayops_backends.numpy._update import select, update
 
 NAMESPACE: Any = np

@@ -55,6 +55,10 @@ def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     return _over(torch.prod, x.to(work) if x.dtype in WIDE else x, axis, keepdims, dtype=work).to(dtype)
 
 
+_SCANNED_AS = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+"""PyTorch accumulates float32 in float64, and half types in float32, one number after the other."""
+
+
 def _cumulative(
     scan: Callable[..., Array], identity: int, x: Array, axis: int | None, dtype: Any, include_initial: bool
 ) -> Array:
@@ -63,6 +67,7 @@ def _cumulative(
             raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
         x, axis = x.reshape(-1), 0
     work, dtype = _accumulator(x.dtype, dtype)
+    work = _SCANNED_AS.get(work, work)
     out = scan(x.to(work), axis)
     if include_initial:
         shape = list(x.shape)

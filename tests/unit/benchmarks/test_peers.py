@@ -41,6 +41,12 @@ def test_at(tmp_path):
     assert all(row["ours_us"] > 0 for row in rows)
 
 
+def test_sums(tmp_path):
+    rows = results_of("sums.py", tmp_path, "--rounds", 1, "--count", 4000, "--libraries", "numpy")["rows"]
+    assert len(rows) == 3 * 5 * 4
+    assert all(row["errors"]["ours"] <= row["bound"] for row in rows)
+
+
 def test_layout(tmp_path):
     rows = results_of("layout.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 64)["rows"]
     for row in rows:  # on a busy machine a ratio at toy size may round to 0

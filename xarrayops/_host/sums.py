@@ -1,0 +1,135 @@
+"""Sums in host memory. Those of half and single precision have a small error for any axes and strides.
+
+NumPy adds in pairs (an error of order eps·log2 n) only along the axis with the smallest stride. Along other axes, and
+in `numpy.cumsum`, it adds one number after the other (of order eps·n), and sums of half precision stop growing where
+the next number is less than the distance of two neighbours.
+
+Here the error of `sum` is at most ``4 * eps * log2(n) * sum(abs(x))`` for n numbers: blocks of `BLOCK` numbers are
+added one after the other, and their sums in double precision. See Higham, "The accuracy of floating point summation",
+SIAM J. Sci. Comput. 14 (1993).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Axes = int | tuple[int, ...] | None
+
+_add: Any = np.add.reduce
+BLOCK = 32
+"""The numbers that are added one after the other. Their error is within the bound: (32 - 1) / 2 <= 4 * log2(32)."""
+CACHED = 1 << 15
+"""The numbers of a block that is widened, so that it stays in the cache."""
+EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
+"""The codes of the dtypes that NumPy adds well: integers, and floating-point numbers of 64 bits and more."""
+
+
+def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """The sum of numbers."""
+    narrow = _narrow(x, dtype)
+    if narrow is None:
+        return _add(x, axis, dtype, keepdims=keepdims)
+    dtype = narrow
+    if dtype.char not in "fF":  # NumPy widens in a buffer, which is faster than its half-precision arithmetic
+        return _add(x, axis, np.float64, keepdims=keepdims).astype(dtype)
+    x = x.astype(dtype, copy=False)
+    axes = _axes(axis, x.ndim)
+    if not axes or (len(axes) == x.ndim and (x.flags.c_contiguous or x.flags.f_contiguous)):
+        return _add(x, axes, keepdims=keepdims)
+    for each in sorted(axes, key=lambda i: abs(x.strides[i])):
+        x = _along(x, each)
+    return x if keepdims else np.squeeze(x, axes)[()]
+
+
+def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The mean of numbers."""
+    if _narrow(x) is None:
+        return np.mean(x, axis, keepdims=keepdims)
+    work = x.dtype if x.dtype.char in "fF" else np.float64
+    return (sum(x, axis, work, keepdims) / _count(x, axis)).astype(x.dtype)
+
+
+def var(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """The variance of numbers, in two passes."""
+    if x.dtype.char in EXACT or (count := _count(x, axis)) <= correction:  # NumPy warns of the second
+        return np.var(x, axis, correction=correction, keepdims=keepdims)
+    return _variance(x, axis, count - correction, keepdims).astype(x.real.dtype)
+
+
+def std(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """The square root of the variance."""
+    if x.dtype.char in EXACT or (count := _count(x, axis)) <= correction:
+        return np.std(x, axis, correction=correction, keepdims=keepdims)
+    return np.sqrt(_variance(x, axis, count - correction, keepdims)).astype(x.real.dtype)
+
+
+def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """The cumulative sum of numbers: that of double precision, each element rounded once."""
+    narrow = _narrow(x, dtype)
+    if narrow is None or x.ndim == 0 or (axis is None and x.ndim > 1):  # NumPy raises for the latter two
+        return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    dtype = narrow
+    (axis,) = _axes(0 if axis is None else axis, x.ndim)
+    wide = np.complex128 if dtype.char == "F" else np.float64
+    shape = list(x.shape)
+    shape[axis] += include_initial
+    out = np.empty(shape, dtype)
+    sums = np.moveaxis(out, axis, 0)
+    if include_initial:
+        sums[0] = 0
+        sums = sums[1:]
+    sums = np.moveaxis(sums, 0, axis)
+    rows = max(1, CACHED * len(x) // x.size)
+    carry: Any = 0
+    for i in range(0, len(x), rows):
+        block = x[i : i + rows].astype(wide)
+        if axis == 0:
+            block[0] += carry
+        np.cumsum(block, axis, out=block)
+        sums[i : i + rows] = block
+        carry = block[-1].copy()
+    return out
+
+
+def _narrow(x: Array, dtype: Any = None) -> np.dtype[Any] | None:
+    """The dtype of the result where NumPy's own sum may lose more than the bound; None elsewhere."""
+    if x.size <= BLOCK:
+        return None
+    dtype = x.dtype if dtype is None else np.dtype(dtype)
+    return None if dtype.char in EXACT else dtype
+
+
+def _along(x: Array, axis: int) -> Array:
+    """The sum along one axis, which is kept with length 1. x is of single precision."""
+    count = x.shape[axis]
+    others = (abs(x.strides[i]) for i in range(x.ndim) if i != axis and x.shape[i] > 1)
+    if count <= BLOCK or all(abs(x.strides[axis]) < stride for stride in others):
+        return _add(x, axis, keepdims=True)
+    blocks = count // BLOCK
+    before = (slice(None),) * axis
+    whole = x[(*before, slice(blocks * BLOCK))].reshape(*x.shape[:axis], blocks, BLOCK, *x.shape[axis + 1 :])
+    wide = np.complex128 if x.dtype.char == "F" else np.float64
+    total = _add(_add(whole, axis + 1), axis, wide, keepdims=True)
+    if count % BLOCK:
+        total += _add(x[(*before, slice(blocks * BLOCK, None))], axis, keepdims=True)
+    return total.astype(x.dtype)
+
+
+def _variance(x: Array, axis: Axes, divisor: float, keepdims: bool) -> Array:
+    """The variance in single precision."""
+    centred = x if x.dtype.char in "fF" else x.astype(np.float32)
+    centred = centred - mean(centred, axis, keepdims=True)
+    squares = (centred * centred.conj()).real if x.dtype.char == "F" else np.multiply(centred, centred, out=centred)
+    return sum(squares, axis, keepdims=keepdims) / divisor
+
+
+def _axes(axis: Axes, ndim: int) -> tuple[int, ...]:
+    return tuple(range(ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, ndim)
+
+
+def _count(x: Array, axis: Axes) -> int:
+    return math.prod(x.shape[i] for i in _axes(axis, x.ndim))

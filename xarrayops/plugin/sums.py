@@ -1,0 +1,16 @@
+"""Sums over host memory. Those of half and single precision have a small error.
+
+- ``EXACT``: the codes of the dtypes for which NumPy's own sums serve.
+- ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` of NumPy arrays.
+"""
+
+from __future__ import annotations
+
+from xarrayops._host.sums import (
+    EXACT as EXACT,
+    cumulative_sum as cumulative_sum,
+    mean as mean,
+    std as std,
+    sum as sum,
+    var as var,
+)
