@@ -32,9 +32,11 @@ YARDSTICK_S = 0.025
 OURS, NUMPY, YARDSTICK = "import xarrayops", "import numpy", "import importlib.metadata"
 IMPORT = "from time import process_time as now; t = now(); {statement}; print(now() - t)"
 FIRST_CALL = """
+import gc
 from time import thread_time as now  # BLAS threads that spin after their start do not count
 import xarrayops as xo
 {setup}
+gc.collect()  # of the library's objects: it may happen at any time, and takes 0.1 s for those of PyTorch
 t = now(); xo.add(x, x); print(now() - t)
 """
 SETUPS = {
