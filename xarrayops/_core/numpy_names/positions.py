@@ -61,9 +61,9 @@ def _with_default(parameter: inspect.Parameter) -> inspect.Parameter:
 def moved(verb: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The options that a call gives by position, and its other arguments; None if they fit no call of NumPy.
 
-    In ``given`` the first is ``extra``. Python has assigned the positions after it to the options in our order, where
-    they cannot be told from options that are given by keyword. So this is the smallest number of positions with which
-    no option has two values or an impossible one.
+    The first of them is ``extra``. Python has assigned the positions after it to our options in their order, as if they
+    were given by keyword. So this is the smallest number of positions with which no option has two values or an
+    impossible one.
     """
     ours = parameters(verb)
     options = [name for name, p in ours.items() if p.kind is p.KEYWORD_ONLY]
