@@ -149,7 +149,8 @@ def module_sections() -> list[str]:
         differing = {each for each in names if f"{name}.{each}" in REMARKS}
         remarks = ((f"`{each}`", REMARKS[f"{name}.{each}"]) for each in ordered(differing))
         sections += [
-            f"## {title}\n\nThe same: {code(names - differing)}.\n",
+            f"## {title}\n",
+            *([f"The same: {code(names - differing)}.\n"] if names - differing else []),
             "These differ in their arguments:\n",
             table(("name", "what differs"), remarks),
             table(("name", "NumPy", "here", "what differs"), line_rows(answers.lines)),

@@ -112,6 +112,13 @@ CASES = {
     "library as like": (lambda: xo.zeros(2, like="torch"), xo.BackendNotFound, ("Instead: backend='torch'.",)),
     "namespace as like": (lambda: xo.zeros(2, like=xps), xo.BackendNotFound, ("a module. Instead: backend= with it.",)),
     "list as like": (lambda: xo.zeros(2, like=[1.0]), xo.BackendNotFound, ("it is a list.",)),
+    "einsum with lists": (
+        lambda: xo.einsum(N, [0, 1], N, [2, 1]),
+        TypeError,
+        ("xo.einsum takes no lists of axes. Instead: xo.einsum('ab,cb', x1, x2)",),
+    ),
+    "einsum with a result": (lambda: xo.einsum(N, [0, ...], [..., 0]), TypeError, ("xo.einsum('a...->...a', x1)",)),
+    "einsum without a string": (lambda: xo.einsum(N, [[0]]), TypeError, ("subscripts must be a string such as",)),
     "number as index": (lambda: xo.at(N)[1.0].get(), xo.Unsupported, ("Instead: int(index)",)),
     "floating index": (lambda: xo.at(N)[N].get(), xo.Unsupported, ('Instead: xo.astype(index, "int64")',)),
     "slice in a list": (lambda: xo.at(N)[[slice(2)]].get(), xo.Unsupported, ("Instead: a tuple in the place",)),
