@@ -3,8 +3,9 @@
     python examples/preprocess_digits.py                # every installed library
     python examples/preprocess_digits.py numpy torch    # these
 
-The images are the 1797 handwritten digits that come with scikit-learn. The function ``preprocess`` names no library: it
-runs on the library and device of its argument. Its last step, ``whiten``, is a workload of the benchmark.
+The images are the 1797 handwritten digits of scikit-learn, which ``pip install '.[bench]'`` installs in a checkout.
+The function ``preprocess`` names no library: it runs on the library and device of its argument. Its last step,
+``whiten``, is a workload of the benchmark.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from xarrayops.bench import MissingData
 from xarrayops.bench.workloads.pipeline import load_digits, whiten
 
 
@@ -26,8 +28,12 @@ def preprocess(images: Any, components: int = 8) -> tuple[Any, Any]:
 
 
 def main(names: list[str]) -> int:
-    """Run ``preprocess`` on each library and compare the results; 1 if they disagree."""
-    images = load_digits().data.astype("float32")
+    """Run ``preprocess`` on each library and compare the results; 1 if they disagree, or the images are missing."""
+    try:
+        images = load_digits().data.astype("float32")
+    except MissingData as error:  # scikit-learn is not installed; the message has the command
+        print(error, file=sys.stderr)
+        return 1
     exact, _ = preprocess(images.astype("float64"))
     agree = True
     for name in names or [status.name for status in xo.backends() if status.available]:

@@ -28,6 +28,7 @@ ANSWERED = {
     "linalg.svd": ("compute_uv",),
     "linspace": ("retstep",),
     **dict.fromkeys(("imag", "real"), ()),
+    "meshgrid": ("copy", "sparse"),
     "reshape": ("order",),
     "round": ("decimals", "out"),
     "take": ("out", "mode"),

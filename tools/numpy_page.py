@@ -9,8 +9,9 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN, METHODS, RANDOM, REMARKS
-from xarrayops._core.numpy_names.calls import KEYWORDS
+from xarrayops._core.numpy_names.calls import STEPS, answer
 from xarrayops._core.numpy_names.lines import Line
+from xarrayops._core.numpy_names.positions import parameters
 
 HEAD = """# From NumPy
 
@@ -48,6 +49,33 @@ In the lines of code, `v` and `w` are vectors of 4 elements and `u` of 3, `x` an
 4 columns, `a` and `b` are square matrices of 3, `z` is complex, `i` and `k` are integers, `m` and `mask` are booleans,
 `s` is sorted, and `n` is a number. A test runs each line on NumPy and on PyTorch.
 """
+KEYWORDS = {
+    **dict.fromkeys(("a_max", "a_min"), "clip"),
+    "assume_unique": "isin",
+    "axisa": "linalg.cross",
+    "casting": "astype",
+    "compute_uv": "linalg.svd",
+    "copy": "meshgrid",
+    "ddof": "std",
+    "decimals": "round",
+    "dtype": "concat",
+    **dict.fromkeys(("equal_nan", "sorted"), "unique"),
+    "initial": "sum",
+    "kind": "sort",
+    "mode": "take",
+    "order": "zeros",
+    "out": "add",
+    "rcond": "linalg.pinv",
+    "retstep": "linspace",
+    "sparse": "meshgrid",
+    "tol": "linalg.matrix_rank",
+    "where": "divide",
+}
+"""NumPy's keywords with the functions whose answers the page shows."""
+VALUES = {"compute_uv": False, "equal_nan": False, "kind": "stable", "mode": "clip", "order": "F"} | dict.fromkeys(
+    ("assume_unique", "copy", "retstep", "sorted", "sparse"), True
+)
+"""The values of these keywords; others are arguments with the name of the keyword."""
 MODULES = (
     ("linalg", "numpy.linalg", np.linalg, LINALG),
     ("fft", "numpy.fft", np.fft, FFT),
@@ -76,6 +104,14 @@ def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
     """A row for each reason, with its names."""
     reasons = dict.fromkeys(without.values())
     return [(code(name for name in without if without[name] == reason), reason) for reason in reasons]
+
+
+def keyword_row(name: str) -> tuple[str, str]:
+    """The row about a keyword: the answer to a call that has it, without the first sentence."""
+    required = {n: object() for n, p in parameters(KEYWORDS[name]).items() if p.default is p.empty}
+    given = {**required, **({"arrays": (1, 2)} if name in ("copy", "sparse") else {}), name: VALUES.get(name, object())}
+    shown = f"{name}={VALUES[name]!r}" if name in VALUES else f"{name}="
+    return f"`{shown}`", answer(KEYWORDS[name], given).partition("=. ")[2]
 
 
 def ordered(names: Iterable[str]) -> list[str]:
@@ -113,7 +149,8 @@ def module_sections() -> list[str]:
         differing = {each for each in names if f"{name}.{each}" in REMARKS}
         remarks = ((f"`{each}`", REMARKS[f"{name}.{each}"]) for each in ordered(differing))
         sections += [
-            f"## {title}\n\nThe same: {code(names - differing)}.\n",
+            f"## {title}\n",
+            *([f"The same: {code(names - differing)}.\n"] if names - differing else []),
             "These differ in their arguments:\n",
             table(("name", "what differs"), remarks),
             table(("name", "NumPy", "here", "what differs"), line_rows(answers.lines)),
@@ -125,7 +162,7 @@ def module_sections() -> list[str]:
 def method_sections() -> list[str]:
     """The sections about the methods and attributes of arrays, and about keywords."""
     names = same(np.ndarray, xo) - METHODS.lines.keys()
-    keywords = ((f"`{name}=`", KEYWORDS[name].format(call="xo.f(x)", value=name)) for name in ordered(KEYWORDS))
+    keywords = (keyword_row(name) for name in ordered(STEPS))
     return [
         "## Methods and attributes of arrays\n",
         f"The function of the same name, with the array first, is right for {code(names)}.\n",

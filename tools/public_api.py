@@ -32,7 +32,7 @@ def described(value: Any) -> str:
         is_error = issubclass(value, Exception)
         fields = getattr(value, "_fields", ())
         return "error" if is_error else f"class({', '.join(fields)})" if fields else f"class{signature(value)}"
-    return signature(value) if callable(value) else repr(value)
+    return repr(value) if isinstance(value, str) or not callable(value) else signature(value)
 
 
 def public_api() -> dict[str, str]:

@@ -54,7 +54,7 @@ class Function:
         self.arrays = [name for name, role in self.roles.items() if role in ARRAY_ROLES]
         self.sequence = self.vararg or next((name for name, role in self.roles.items() if role == "arrays"), None)
         self.creates = not self.arrays and not self.sequence
-        self.answered = () if self.vararg else answered(self.verb, row_file)
+        self.answered = answered(self.verb, row_file)
         self.required = NOT_REQUIRED.get(self.verb, ())
         self.refuses_positions = bool(self.keywords) and not self.vararg
 

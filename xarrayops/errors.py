@@ -62,5 +62,6 @@ def available_names(name: object, known: Iterable[str], shown: Sequence[str] = (
     from difflib import get_close_matches  # slow to import, and needed for errors only
 
     names = list(known)
-    near = get_close_matches(str(name), names, n=1)
+    accelerators = [known for known in names if known != "cpu"]  # "gpu" is not a misspelt "cpu"
+    near = get_close_matches(str(name), names, n=1) if name != "gpu" else accelerators[:1]
     return f"it has {', '.join(shown or names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")

@@ -361,11 +361,16 @@ def linspace(
 _meshgrid = table("meshgrid", globals(), "_meshgrid")
 
 
-def meshgrid(*arrays: ArrayT, indexing: Literal["xy", "ij"] = "xy") -> tuple[ArrayT, ...]:
+@shows_own_parameters
+def meshgrid(
+    *arrays: ArrayT, indexing: Literal["xy", "ij"] = "xy", copy: Refused = None, sparse: Refused = None
+) -> tuple[ArrayT, ...]:
     """Coordinate matrices from coordinate vectors.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.meshgrid.html>
     """
+    if copy is not None or sparse is not None:
+        raise wrong_call("meshgrid", locals())
     key = frozenset(map(type, arrays))
     try:
         f = _meshgrid[key]

@@ -221,13 +221,15 @@ class Backend:
             try:
                 return self.functions["as_dtype"](dtype)
             except ValueError as error:
-                raise Unsupported(f"{self.name} has no dtype {dtype!r}: {error}") from None
+                raise Unsupported(_named_by_numpy(dtype) or f"{self.name} has no dtype {dtype!r}: {error}") from None
         if self.functions["dtype_name"](dtype) is None:
             owner = dtype_backend_name(dtype)
             if owner not in (None, self.name):
+                name = str(getattr(dtype, "__name__", dtype)).rpartition(".")[2]
+                named = f'"{name}"' if name in DTYPE_NAMES else 'such as "float32"'
                 raise MixedBackends(
                     f"dtype {dtype} belongs to {owner}, but the call uses {self.name}. "
-                    f'Instead: name the dtype by a string such as "float32", which every library accepts.'
+                    f"Instead: name the dtype by the string {named}, which every library accepts."
                 )
         return dtype
 
@@ -273,6 +275,14 @@ class Backend:
             return self.functions["as_device"](device)
         except (ValueError, TypeError, RuntimeError) as error:
             raise Unsupported(f"{self.name} has no device {str(device)!r}: {error}") from None
+
+
+def _named_by_numpy(name: str) -> str | None:
+    """The error about a name or a code that only NumPy has for a dtype, such as ``"f4"``; None for other names."""
+    from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED  # needed for errors only
+
+    ours = DTYPE_CODES.get(name) or RENAMED.get(name)
+    return f"{name!r} is not the name of a dtype here. Instead: {ours!r}" if ours in DTYPE_NAMES else None
 
 
 def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:

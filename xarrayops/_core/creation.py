@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 from xarrayops._core import defaults, registry
@@ -70,7 +71,10 @@ def _backend_of_like(like: Any) -> Backend:
         backend = registry.register_conforming(like)
     if backend is None:
         kind = registry.describe_class(type(like))
-        raise BackendNotFound(f"like= must be an array of a known library; it is a {kind}.")
+        named = f"backend={like!r}" if isinstance(like, str) else "backend= with it"
+        is_library = isinstance(like, (str, Backend, ModuleType))
+        fix = f" Instead: {named}." if is_library else ""
+        raise BackendNotFound(f"like= must be an array of a known library; it is a {kind}.{fix}")
     return backend
 
 

@@ -44,7 +44,8 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
     the library's own device and dtype, unless `set_default` says otherwise.
 
     Functions that `jax.jit` or `torch.compile` compiled are compiled once more for a block with other settings. They
-    follow the blocks of their thread: in programs with several tasks, open the block inside the function.
+    follow the blocks of their thread: in programs with several tasks, open the block around each call, without an
+    ``await`` in it. `torch.compile` cannot trace a block inside the function.
 
     Parameters
     ----------

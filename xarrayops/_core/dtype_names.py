@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from xarrayops._core import registry
 from xarrayops._protocol.candidates import constant_while_tracing
@@ -35,6 +35,13 @@ class DTypeName(str):
         return equal if equal is NotImplemented else not equal
 
     __hash__ = str.__hash__
+
+    def __call__(self, *values: object) -> NoReturn:
+        """Raise: a name does not cast, as NumPy's classes of scalars do."""
+        raise TypeError(
+            f"xo.{self.name} is the name of a dtype, not a function. "
+            f"Instead: xo.astype(x, xo.{self.name}) of an array, xo.asarray(value, dtype=xo.{self.name}) of a number"
+        )
 
 
 @constant_while_tracing

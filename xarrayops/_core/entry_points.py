@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._protocol.install import install_command
 from xarrayops.errors import BackendNotFound, InvalidBackend, available_names
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def install_hint(entry: EntryPoint) -> str:
     dist, root = entry.dist, backend_name(entry).replace("_", "-")
     extras = [] if dist is None else dist.metadata.get_all("Provides-Extra") or []
     fitting = [e for e in extras if e == root] or [e for e in extras if e.startswith(f"{root}-")]
-    commands = [f"pip install '{distribution_name(entry)}[{extra}]'" for extra in fitting]
+    commands = [install_command(extra, distribution_name(entry)) for extra in fitting]
     return f"Install it: {' or '.join(commands)}" if commands else f"Install {root}."
 
 

@@ -13,6 +13,7 @@ from xarrayops._core.namespace import candidates
 from xarrayops._generic.sparse import is_sound
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops._protocol.candidates import Kernel, first_able
+from xarrayops._protocol.install import install_command
 from xarrayops._protocol.sparse import CONTAINER_VERBS, VERBS, Container, Parts, SparseSupport
 from xarrayops._protocol.types import Array
 from xarrayops.errors import InvalidSparse, Unsupported
@@ -128,5 +129,5 @@ def _companion(name: str, support: SparseSupport) -> ModuleType:
     except ModuleNotFoundError as error:
         raise Unsupported(
             f"sparse containers of {name} need a library that is not installed: {error}. "
-            f"Instead: pip install 'xarrayops[{support.extra}]'"
+            f"Instead: {install_command(support.extra)}"
         ) from error

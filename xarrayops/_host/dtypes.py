@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops._protocol.install import install_command
 from xarrayops._protocol.types import FloatLimits, Gap
 from xarrayops.errors import Unsupported, available_names
 
@@ -30,7 +31,7 @@ def as_dtype(name: str, /) -> Any:
         try:
             import ml_dtypes
         except ImportError:
-            raise ValueError("it needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
+            raise ValueError(f"it needs ml_dtypes: {install_command('lowp')}") from None
         return np.dtype(getattr(ml_dtypes, name))
     if name not in _NATIVE:
         raise ValueError(available_names(name, (*_NATIVE, *_LOW_PRECISION)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from types import EllipsisType
-from typing import Any, Generic
+from typing import Any, Generic, NoReturn
 
 from xarrayops._core import registry
 from xarrayops._core.arguments import NON_ARRAY_TYPES, signature
 from xarrayops._core.dispatch import constant_while_tracing, require_one_backend
 from xarrayops._core.numpy_scalars import is_numpy_scalar, number_class, with_numbers
+from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._core.registry import Backend
 from xarrayops._core.sequences import leaves, named_leaves
 from xarrayops._ops.explanation import Explanation, explain_call
@@ -37,18 +38,31 @@ _KINDS_OF_X = {
 }
 """The lowest and the highest kind of x that an operation serves, where it does not serve all."""
 _INSTEAD = {
-    "subtract": "xo.logical_xor of the elements, or xo.astype(x, dtype) before",
-    "divide": "xo.astype(x, dtype) before, or set the elements to a xo.floor_divide",
+    "subtract": "xo.logical_xor of the elements, or xo.astype(x, dtype) before the call",
+    "divide": "xo.astype(x, dtype) before the call, or set the elements to a xo.floor_divide",
     "min": "numbers that have an order, such as xo.abs(x)",
     "max": "numbers that have an order, such as xo.abs(x)",
 }
+_OF_NUMPY_AND_JAX = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "minimum": "min",
+    "maximum": "max",
+    "true_divide": "divide",
+    "assign": "set",
+    "replace": "set",
+    "take": "get",
+}
+"""Names of updates in other notations, with ours."""
 _Conversion = tuple[int, tuple[int, int] | None]
 """The kind to which a number is converted, or `_UNKNOWN`, and the limits of an integer."""
 _checked: dict[tuple[Any, ...], tuple[Backend, _Conversion | None]] = {}
 """The backend and the conversion of the value, of operations, classes and dtypes that passed the checks."""
 
 
-def at(x: ArrayT, /) -> AtIndexer[ArrayT]:
+@shows_own_parameters
+def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtIndexer[ArrayT]:
     """Update the elements of x that an index selects: ``xo.at(x)[index].add(value)``.
 
     The index means what it means in NumPy, on every library. x itself does not change unless ``copy=`` allows it.
@@ -108,6 +122,9 @@ def at(x: ArrayT, /) -> AtIndexer[ArrayT]:
     >>> xo.at(x)[[2, 1, 0]].get()
     array([5., 5., 0.])
     """
+    if extra is not NotGiven or copy is not NotGiven:
+        option = f", copy={copy!r}" if copy is not NotGiven else ""
+        raise TypeError(f"xo.at takes an array alone. Instead: xo.at(x)[index].set(value{option})")
     return AtIndexer(x)
 
 
@@ -122,6 +139,11 @@ class AtIndexer(Generic[ArrayT]):
     def __getitem__(self, index: Any) -> IndexedUpdate[ArrayT]:
         return IndexedUpdate(self._x, index)
 
+    def __getattr__(self, name: str) -> NoReturn:
+        place = f"xo.at(x)[index].{name}; the index ... selects all elements"
+        fix = f". Instead: {place}" if hasattr(IndexedUpdate, name) else ""
+        raise AttributeError(f"xo.at(x) has no {name}{fix}", name=None, obj=None)
+
 
 class IndexedUpdate(Generic[ArrayT]):
     """The elements of an array that an index selects, and the updates of them."""
@@ -131,6 +153,12 @@ class IndexedUpdate(Generic[ArrayT]):
     def __init__(self, x: ArrayT, index: Any) -> None:
         self._x = x
         self._index = index
+
+    def __getattr__(self, name: str) -> NoReturn:
+        ours = _OF_NUMPY_AND_JAX.get(name)
+        listed = ", ".join(method for method in vars(IndexedUpdate) if not method.startswith("_"))
+        fix = f". Instead: xo.at(x)[index].{ours}" if ours else f": it has {listed}"
+        raise AttributeError(f"xo.at(x)[index] has no {name}{fix}", name=None, obj=None)
 
     def get(self, *, copy: bool | None = True) -> ArrayT:
         """The selected elements: a new array, or under ``copy=None`` a view of x where the library gives one."""
@@ -222,7 +250,7 @@ def _converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
         except OverflowError as error:
             raise OverflowError(f"xo.at(x)[index].{op}: {error}, which an array of {x.dtype} requires") from None
     if limits is not None and not limits[0] <= value <= limits[1]:
-        raise does_not_fit(f"at(x)[index].{op}", value, f"an array of {x.dtype}", "xo.astype(x, dtype) before")
+        raise does_not_fit(f"at(x)[index].{op}", value, f"an array of {x.dtype}", "xo.astype(x, dtype) before the call")
     return value
 
 
@@ -243,7 +271,7 @@ def _check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Convers
     if (_kind(value) if number == _UNKNOWN else number) > kind >= _BOOL:
         raise Unsupported(
             f"xo.at(x)[index].{op}: {_described(value)} does not fit into an array of {x.dtype}. "
-            f"Instead: xo.astype(x, dtype) before, or xo.astype(value, dtype)"
+            f"Instead: xo.astype(x, dtype) before the call, or xo.astype(value, dtype)"
         )
     lowest, highest = _KINDS_OF_X.get(op, (_BOOL, _COMPLEX))
     if kind != _UNKNOWN and not lowest <= kind <= highest:
@@ -302,9 +330,10 @@ def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
     members = leaves(entry)
     for leaf in members:
         if _kind(leaf) > _INTEGER or type(leaf) in (slice, EllipsisType, type(None)):
+            fix = 'xo.astype(index, "int64")' if hasattr(leaf, "dtype") and leaf is entry else "int(index)"
+            fix = "a tuple in the place of the list" if type(leaf) in BASIC else fix
             raise Unsupported(
-                f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. "
-                f'Instead: xo.astype(index, "int64")'
+                f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. Instead: {fix}"
             )
     if type(entry) not in (bool, list, tuple):
         return entry

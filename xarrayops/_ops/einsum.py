@@ -45,8 +45,25 @@ def einsum(subscripts: str, /, *operands: ArrayT) -> ArrayT:
     try:
         f = _einsum[key]
     except KeyError:
+        if not isinstance(subscripts, str):
+            raise TypeError(_of_lists(subscripts, *operands)) from None
         f = getattr(resolved, resolve("einsum", key))
     return f(subscripts, *operands)
+
+
+def _of_lists(*given: object) -> str:
+    """The text about a call with lists of axes, NumPy's other notation."""
+    from string import ascii_letters  # needed for errors only
+
+    lists = [each for each in given if isinstance(each, (list, tuple))]
+    known = all(axis is ... or axis in range(len(ascii_letters)) for axes in lists for axis in axes)
+    if not lists or not known:
+        return f"xo.einsum: subscripts must be a string such as 'ij,jk->ik', not {type(given[0]).__name__}"
+    labels = ["".join("..." if axis is ... else ascii_letters[axis] for axis in axes) for axes in lists]
+    count = len(given) - len(lists)
+    arrays = ", ".join(f"x{i}" for i in range(1, count + 1))
+    result = "".join(f"->{label}" for label in labels[count:])
+    return f"xo.einsum takes no lists of axes. Instead: xo.einsum({','.join(labels[:count]) + result!r}, {arrays})"
 
 
 VERBS = (Verb("einsum", einsum, hook="einsum", explain=explain_call),)

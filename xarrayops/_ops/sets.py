@@ -42,6 +42,8 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: int | None = None,
+    equal_nan: Refused = None,
+    sorted: Refused = None,
 ) -> ArrayT | tuple[ArrayT, ...]:
     """The sorted distinct elements of x, or its distinct slices along an axis.
 
@@ -81,7 +83,7 @@ def unique(
     >>> xo.unique(np.asarray([3, 1, 3]), return_counts=True)
     (array([1, 3]), array([1, 2]))
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or equal_nan is not None or sorted is not None:
         raise wrong_call("unique", locals())
     try:
         f = _unique[type(x)]

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.plugin import install_command
+
 SIZES = ("toy", "default", "large")
 """toy: for tests of the benchmark; default: takes seconds on two cores; large: for accelerators and large machines."""
 FLOATS = ("float64", "float32", "bfloat16", "float16")
@@ -25,7 +27,8 @@ class MissingData(Exception):
     """The data of a workload are missing: the reason, and the command that installs them."""
 
     def __init__(self, reason: str, fix: str) -> None:
-        super().__init__(reason)
+        super().__init__(f"{reason}. Install it: {fix}")
+        self.reason = reason
         self.fix = fix
 
 
@@ -184,7 +187,7 @@ def native_dtype(name: str) -> Any:
     try:
         return np.dtype(import_module("ml_dtypes").bfloat16)
     except ModuleNotFoundError:
-        raise MissingData("NumPy has no bfloat16 without ml_dtypes", "pip install 'xarrayops[lowp]'") from None
+        raise MissingData("NumPy has no bfloat16 without ml_dtypes", install_command("lowp")) from None
 
 
 def epsilon(name: str) -> float:

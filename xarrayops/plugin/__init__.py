@@ -98,6 +98,7 @@ from xarrayops._protocol.hooks import (
     takes_arrays as takes_arrays,
 )
 from xarrayops._protocol.indexing import Index as Index, Selection as Selection
+from xarrayops._protocol.install import install_command as install_command
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
 from xarrayops._protocol.types import (
     Array as Array,

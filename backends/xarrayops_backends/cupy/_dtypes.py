@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import available_names
+from xarrayops.plugin import dtypes
 from xarrayops.plugin.dtypes import finfo as finfo
 
 _DTYPES = (
@@ -21,11 +22,7 @@ def as_dtype(name: str, /) -> Any:
         return np.dtype(name)
     if name != "bfloat16":
         raise ValueError(available_names(name, (*_DTYPES, "bfloat16")))
-    try:
-        import ml_dtypes
-    except ImportError:
-        raise ValueError("it needs ml_dtypes: pip install 'xarrayops[lowp]'") from None
-    return np.dtype(ml_dtypes.bfloat16)
+    return dtypes.as_dtype(name)
 
 
 def dtype_name(dtype: Any, /) -> str | None:

@@ -22,6 +22,7 @@ from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan
 from xarrayops.bench.run.progress import Watcher
 from xarrayops.bench.run.runner import BenchRun, run
+from xarrayops.plugin import install_command
 
 ODD = """
 import os, signal, sys, time
@@ -175,7 +176,7 @@ def test_a_missing_backend_has_rows_with_a_fix(rows):
     missing = [row for (backend, _), row in rows.items() if backend == "dask"]
     assert {row.status for row in missing} == {"not-installed"}
     assert {row.reason for row in missing} == {"not installed (no module dask)"}
-    assert all("pip install 'xarrayops[dask]'" in row.fix for row in missing)
+    assert all(install_command("dask") in row.fix for row in missing)
 
 
 @pytest.fixture

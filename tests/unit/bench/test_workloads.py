@@ -16,6 +16,7 @@ from xarrayops.bench import workloads
 from xarrayops.bench.measure.oracle import WrongAnswer, check
 from xarrayops.bench.workload import SIZES
 from xarrayops.bench.workloads import WORKLOADS, MissingData, graph, pipeline
+from xarrayops.plugin import install_command
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
 BACKENDS = ("numpy", "torch", "jax", "dask")
@@ -327,9 +328,9 @@ def test_missing_data_have_a_fix(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(MissingData, match="scikit-learn") as caught:
         toy(BY_NAME["pipeline whitening"])
-    assert caught.value.fix == "pip install 'xarrayops[bench]'"
+    assert caught.value.fix == install_command("bench")
     graph._graph.cache_clear()
     monkeypatch.setattr(graph, "find_spec", lambda name: None)
     with pytest.raises(MissingData, match="SciPy") as caught:
         toy(BY_NAME["pipeline graph"])
-    assert caught.value.fix == "pip install 'xarrayops[sparse]'"
+    assert caught.value.fix == install_command("sparse")

@@ -13,7 +13,7 @@ from xarrayops._cli import doctor
 from xarrayops._core import registry
 from xarrayops._system import machine
 from xarrayops.errors import InvalidBackend
-from xarrayops.plugin import Device, KnownBad
+from xarrayops.plugin import Device, KnownBad, install_command
 
 ABSENT = "raise ModuleNotFoundError(\"No module named '{0}'\", name='{0}')"
 BROKEN = {
@@ -55,7 +55,7 @@ def test_broken_and_missing_libraries_have_different_reasons(broken_libraries):
 def test_text_names_every_backend_and_how_to_get_it(broken_libraries):
     done = run_doctor({**broken_libraries, "COLUMNS": "200"})
     assert done.returncode == 0, done.stderr
-    for name in (*BROKEN, "numpy", "pip install 'xarrayops[dask]'", "Python", "OpenMP"):
+    for name in (*BROKEN, "numpy", install_command("dask"), "Python", "OpenMP"):
         assert name in done.stdout
 
 

@@ -85,7 +85,7 @@ class TestChoice:
 
     def test_dtypes_of_another_library(self, create):
         for options in ({"dtype": xps.float32}, {"like": S, "dtype": np.float32}, {"like": S, "dtype": N.dtype}):
-            with pytest.raises(xo.MixedBackends, match="name the dtype by a string"):
+            with pytest.raises(xo.MixedBackends, match="name the dtype by the string"):
                 create(**options)
 
 

@@ -42,7 +42,12 @@ CASES = {
     "mixed dtype": (
         lambda: xo.astype(N, xps.float32),
         xo.MixedBackends,
-        ("array_api_strict.float32", "belongs to array_api_strict", "the call uses numpy", '"float32"'),
+        ("array_api_strict.float32", "belongs to array_api_strict", "the call uses numpy", 'by the string "float32"'),
+    ),
+    "foreign dtype": (
+        lambda: xo.zeros(2, dtype=np.float64, backend=xps),
+        xo.MixedBackends,
+        ("belongs to numpy", 'Instead: name the dtype by the string "float64"'),
     ),
     "list": (
         lambda: xo.exp([1.0]),
@@ -93,6 +98,38 @@ CASES = {
         xo.Unsupported,
         ("numpy has no dtype 'float31': it has bool, int8", "did you mean 'float32'?"),
     ),
+    "code of a dtype": (
+        lambda: xo.zeros(2, dtype="f4"),
+        xo.Unsupported,
+        ("'f4' is not the name of a dtype here. Instead: 'float32'",),
+    ),
+    "NumPy's name of a dtype": (lambda: xo.astype(S, "double"), xo.Unsupported, ("'double' is not", "'float64'")),
+    "called dtype": (
+        lambda: xo.float64(3),
+        TypeError,
+        ("xo.float64 is the name of a dtype, not a function. Instead: ",),
+    ),
+    "library as like": (lambda: xo.zeros(2, like="torch"), xo.BackendNotFound, ("Instead: backend='torch'.",)),
+    "namespace as like": (lambda: xo.zeros(2, like=xps), xo.BackendNotFound, ("a module. Instead: backend= with it.",)),
+    "list as like": (lambda: xo.zeros(2, like=[1.0]), xo.BackendNotFound, ("it is a list.",)),
+    "einsum with lists": (
+        lambda: xo.einsum(N, [0, 1], N, [2, 1]),
+        TypeError,
+        ("xo.einsum takes no lists of axes. Instead: xo.einsum('ab,cb', x1, x2)",),
+    ),
+    "einsum with a result": (lambda: xo.einsum(N, [0, ...], [..., 0]), TypeError, ("xo.einsum('a...->...a', x1)",)),
+    "einsum without a string": (lambda: xo.einsum(N, [[0]]), TypeError, ("subscripts must be a string such as",)),
+    "number as index": (lambda: xo.at(N)[1.0].get(), xo.Unsupported, ("Instead: int(index)",)),
+    "floating index": (lambda: xo.at(N)[N].get(), xo.Unsupported, ('Instead: xo.astype(index, "int64")',)),
+    "slice in a list": (lambda: xo.at(N)[[slice(2)]].get(), xo.Unsupported, ("Instead: a tuple in the place",)),
+    "at without index": (
+        lambda: xo.at(N).set(1),
+        AttributeError,
+        ("no set. Instead: xo.at(x)[index].set; the index ...",),
+    ),
+    "copy of at": (lambda: xo.at(N, copy=None)[0], TypeError, ("Instead: xo.at(x)[index].set(value, copy=None)",)),
+    "update with JAX's name": (lambda: xo.at(N)[0].mul(2), AttributeError, ("Instead: xo.at(x)[index].multiply",)),
+    "unknown update": (lambda: xo.at(N)[0].foo(2), AttributeError, ("no foo: it has get, set, add, subtract",)),
     "no device": (
         lambda: xo.zeros(2, device="gpu"),
         xo.Unsupported,
@@ -129,6 +166,7 @@ def test_messages(call, error, words):
     text = str(caught.value)
     for word in words:
         assert word in text
+    assert "did you mean 'cpu'" not in text
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])

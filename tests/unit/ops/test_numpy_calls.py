@@ -4,32 +4,51 @@ import ast
 import inspect
 import pickle
 import re
+from itertools import chain
 from operator import attrgetter
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.numpy_names.calls import KEYWORDS, POSITIONS
+from xarrayops._core.numpy_names.calls import OPTIONS, STEPS
+from xarrayops._core.numpy_names.positions import POSITIONS, moved
 from xarrayops._core.refused import NotGiven
 from xarrayops._protocol.surface import CREATION, SURFACE
 
 X = np.asarray([[0.5, 0.25, 0.75, 1.0], [0.125, 0.375, 0.625, 0.875], [0.2, 0.4, 0.6, 0.8]])
 CALLS = {
     "xo.sum(x, 0)": "xo.sum takes axis by keyword: xo.sum(x, axis=0)",
+    "xo.sum(x, (...,))": "xo.sum takes axis by keyword: xo.sum(x, axis=axis)",
     "xo.sum(x, None)": "xo.sum takes axis by keyword: xo.sum(x, axis=None)",
-    "xo.sum(x, ..., 0)": "xo.sum takes axis by keyword: xo.sum(x, axis=axis)",
+    "xo.sum(x, ..., 0)": "xo.sum takes options by keyword: axis=, dtype=, keepdims=",
+    "xo.sum(x, 0, keepdims=True)": "xo.sum takes axis by keyword: xo.sum(x, axis=0, keepdims=True)",
+    "xo.zeros((3, 4), 'int8', like=x)": "xo.zeros takes dtype by keyword: xo.zeros((3, 4), dtype='int8', like=x)",
+    "xo.zeros((3, 4), float, backend='numpy')": "xo.zeros takes dtype by keyword: "
+    "xo.zeros((3, 4), dtype=float, backend='numpy')",
+    "xo.zeros(2, 3, like=x)": "xo.zeros takes the shape as one tuple: xo.zeros((2, 3), like=x)",
+    "xo.empty((2,), order='F', like=x)": "xo.empty has no order=. Values are in C order. Instead: xo.contiguous("
+    'xo.empty((2,), like=x), order="F")',
+    "xo.full(2, float('-inf'), [1] * 99)": "xo.full takes dtype by keyword: xo.full(2, -xo.inf, dtype=dtype)",
+    "xo.eye(3, 3, 1, 'int8', like=x)": "xo.eye takes k and dtype by keyword: xo.eye(3, 3, k=1, dtype='int8', like=x)",
+    "xo.clip(x, a_min=x, a_max=2, out=x)": "xo.clip has no a_max=, a_min= and out=. The result is a new array. "
+    "Instead: out = xo.clip(x, min=a_min, max=2); to reuse",
+    "xo.concat(x, x)": "xo.concat takes one sequence of arrays: xo.concat([x1, x2])",
+    "xo.stack(x, x, x)": "xo.stack takes one sequence of arrays: xo.stack([x1, x2, x3])",
+    "xo.linalg.trace(x, 1, 2)": "xo.linalg.trace takes options by keyword: offset=, dtype=",
+    "xo.astype(x, 'float32', 'F', 'safe')": "xo.astype has no casting= and order=. Test xo.can_cast(x.dtype, "
+    "'float32') first. Values are in C order. Instead: xo.contiguous(xo.astype(x, 'float32'), ",
     "xo.eye(3, 3, 1)": "xo.eye takes k by keyword: xo.eye(3, 3, k=1)",
     "xo.linspace(0, 1, 5, True)": "xo.linspace takes endpoint by keyword: xo.linspace(0, 1, 5, endpoint=True)",
     "xo.zeros(3, 4)": "xo.zeros takes the shape as one tuple: xo.zeros((3, 4))",
     "xo.zeros(2, 3, 4)": "xo.zeros takes the shape as one tuple: xo.zeros((2, 3, 4))",
-    "xo.zeros(3, x.dtype)": "xo.zeros takes dtype by keyword: xo.zeros(3, dtype=dtype)",
+    "xo.zeros(3, x.dtype)": "xo.zeros takes dtype by keyword: xo.zeros(3, dtype='float64')",
     "xo.reshape(x, 4, -1)": "xo.reshape takes the shape as one tuple: xo.reshape(x, (4, -1))",
-    "xo.reshape(x, (4, 3), order=order)": "xo.reshape has no order=. Values are read and written in C order. Instead ",
+    "xo.reshape(x, (4, 3), order=order)": "xo.reshape has no order=. Values are read and written in C order. Instead: ",
     "xo.add(x, x, out=x)": "xo.add has no out=. The result is a new array. Instead: out = xo.add(x1, x2); to reuse ",
-    "xo.sort(x, kind='stable')": "xo.sort has no kind=. Instead: stable=True, which is the default, or stable=False",
-    "xo.astype(x, x.dtype, casting='same_kind')": "xo.astype has no casting=. Instead: test xo.can_cast(x.dtype, ",
-    "xo.take(x, x, mode='raise')": "xo.take has no mode=. Instead: xo.clip or xo.remainder of the indices first",
+    "xo.sort(x, kind='stable')": "xo.sort has no kind=. Leave it out: xo.sort(x) does the same",
+    "xo.astype(x, x.dtype, casting='same_kind')": "xo.astype has no casting=. Test xo.can_cast(x.dtype, ",
+    "xo.take(x, x, mode='raise')": "xo.take has no mode=. Leave it out: xo.take(x, indices) does the same, where ",
     "xo.where(x)": "xo.where takes three arguments. Instead of np.where(condition): xo.nonzero(condition)",
     "xo.where(x, x)": "xo.where takes three arguments. Instead of np.where(condition): xo.nonzero(condition)",
     "xo.squeeze([x])": "xo.squeeze needs the axes: xo.squeeze(x, axis)",
@@ -72,7 +91,7 @@ def test_tools_see_the_signature_of_the_table(verb, text, function, known):
     assert written == text.replace(", *)", ")")
     assert (verb in CREATION) == ("like" in shown.parameters)
     assert all(p.annotation is not p.empty for p in shown.parameters.values())
-    assert set(known) - set(shown.parameters) <= {"extra", *KEYWORDS}
+    assert set(known) - set(shown.parameters) <= {"extra", *STEPS}
     assert NotGiven not in {p.default for p in shown.parameters.values()}
     assert inspect.unwrap(function).__code__ is function.__code__
     assert f"def {function.__name__}(" in inspect.getsource(function)
@@ -95,6 +114,7 @@ SCOPE = {
     "s": np.asarray([0.1, 0.5, 0.9]),
     "a": np.asarray([[2.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 1e-4]]),
     "c": X + 1j,
+    "n": np.asarray([np.nan, 1.0, np.nan]),
 }
 REDUCTIONS = ("all", "any", "max", "mean", "min", "prod", "std", "sum", "var")
 OTHERS = (
@@ -137,8 +157,10 @@ OTHERS = (
     "np.eye(3, order='F')",
     "np.arange(0, 9, 2, 'float32')",
     "np.linspace(0, 1, 5, False)",
-    "np.linspace(0, 1, 5, retstep=True)[1]",
-    "np.linspace(0, 1, 5, endpoint=False, retstep=True)[1]",
+    "np.linspace(0, 1, 5, retstep=True)",
+    "np.linspace(0, 1, 5, endpoint=False, retstep=True)",
+    "np.linspace(0, 1, 5, True, True)",
+    "np.linspace(0, 1, 5, False, False, 'float32')",
     "np.linspace(0, 1, 5, retstep=False)",
     "np.reshape(x, (4, 3), 'F')",
     "np.reshape(x, (2, -1, 3), order='F')",
@@ -165,6 +187,44 @@ OTHERS = (
     "np.isin(p, q, True)",
     "np.isin(q, t, assume_unique=True)",
     "np.unique(q, True)",
+    "np.unique(q, False, True)",
+    "np.unique(q, False, False, True, 0)",
+    "np.unique(q, return_index=True, sorted=True)",
+    "np.unique(n, equal_nan=False)",
+    "np.unique(n, equal_nan=False, return_counts=True)",
+    "np.unique(n, equal_nan=True)",
+    *(f"np.meshgrid({arrays}, sparse=True)" for arrays in ("s", "s, t", "s, t, i", "s, t, indexing='ij'")),
+    "np.meshgrid(s, t, copy=False)",
+    "np.meshgrid(s, t, sparse=False)",
+    "np.std(x, 0, None, None, 1)",
+    "np.var(x, 0, None, None, 1, True)",
+    "np.mean(q, 0, 'float32')",
+    "np.mean(x, 0, None, None, True)",
+    "np.std(x, axis=0, out=z[0], ddof=1, where=m, keepdims=False)",
+    "np.sum(x, 0, None, z[0], False, 2.0, m)",
+    "np.sum(x, 0, None, None, True)",
+    "np.prod(x, 0, 'float32', z[0].astype('f'))",
+    "np.max(x, 0, z[0])",
+    "np.min(x, 0, keepdims=True)",
+    "np.any(m, 0, None, True)",
+    "np.diff(x, 1, 0)",
+    "np.diff(x, 2, 1, 0.0)",
+    "np.sort(x, 0, 'stable')",
+    "np.argmax(x, 0, z[0].astype(int))",
+    "np.zeros((2, 3), 'float32', 'F')",
+    "np.full((2, 3), 1.0, 'float32', 'F')",
+    "np.eye(3, 4, 1, 'float32')",
+    "np.searchsorted(s, x, 'right', i)",
+    "np.isin(p, q, True, True)",
+    "np.take(x, i, 1, x[:, :3] * 0, 'clip')",
+    "np.take(x, t, mode='clip')",
+    "np.take(x, t, mode='raise')",
+    "np.linalg.svd(x, False, False)",
+    "np.clip(x, a_min=0.3, a_max=0.5, out=z)",
+    "np.fft.rfft(x, 3, 0)",
+    "np.fft.fft(x, None, 0)",
+    "np.fft.fft(x, None, 0, 'ortho')",
+    "np.concat([x, y], 1, np.zeros((3, 8)))",
     "np.squeeze(x[None, :, None])",
     "np.where(m)",
     "np.linalg.matrix_rank(a, 1e-3)",
@@ -239,25 +299,20 @@ def follow(call):
     with pytest.raises(TypeError) as caught:
         function(*bound.args, **bound.kwargs)
     text = str(caught.value)
-    scope = fresh() | bound.arguments
-    keyword = re.search(r"takes (\w+) by keyword|has no (\w+)=", text)
-    if "extra" in scope and keyword:
-        scope[keyword[1] or keyword[2]] = scope["extra"]
-    own = inspect.signature(function).bind_partial()
-    own.arguments = {name: bound.arguments[name] for name in own.signature.parameters if name in bound.arguments}
-    written = re.split(r"Instead(?: of np.where\(condition\))?: (?:the step is )?|by keyword: |tuple: |axes: ", text)[
-        -1
-    ]
-    if "Leave it out" in text:
-        return [function(*own.args, **own.kwargs)]
-    if found := re.search(r"Instead, with m = (.*): (.*)", text):
-        return [eval(found[2], scope | {"m": eval(found[1], scope)})]
+    scope = fresh() | bound.arguments | {f"x{i}": x for i, x in enumerate(bound.arguments.get("arrays", ()), 1)}
+    if "extra" in bound.arguments:
+        bound.apply_defaults()
+        given = {name: value for name, value in bound.arguments.items() if value is not NotGiven}
+        scope |= (moved(call[3:].partition("(")[0], given) or [{}])[0]
+    if found := re.search(r"with m = (.*?): ", text):
+        scope["m"] = eval(found[1], scope)
     if found := re.search(r"out = (.*); to reuse .* can: out = (.*)", text):
         return [eval(found[1], scope), eval(found[2], scope)]
-    if found := re.fullmatch(r"(\w+=.+?)(, which .*)?", written):
-        own.arguments |= eval(f"dict({found[1]})", scope)
-        return [function(*own.args, **own.kwargs)]
-    return [eval(re.sub(r", with out for the other elements$| for the values alone$", "", written), scope)]
+    line = re.search(r"(?:(?:Instead|with m|of np.where).*|out|by keyword|tuple|axes|of arrays): (.*)", text)[1]
+    ends = (
+        r", with out for the other elements$| does the same(?:, where the library can raise)?$|, which keeps every NaN$"
+    )
+    return [eval(re.sub(ends, "", line), scope)]
 
 
 @pytest.mark.parametrize("theirs", TO_FOLLOW)
@@ -266,7 +321,7 @@ def test_the_answer_gives_what_numpy_gives(theirs):
     expected = eval(theirs, fresh())
     for got in follow(TO_FOLLOW[theirs]):
         ends = re.search(r"\)(\[\d\]| \* 0)$", theirs)
-        got = eval(f"got{ends[1]}") if ends and "retstep=True" not in theirs else got
+        got = eval(f"got{ends[1]}") if ends else got
         pairs = zip(got, expected, strict=True) if isinstance(expected, tuple) else [(got, expected)]
         for mine, each in pairs:
             assert np.shape(mine) == np.shape(each)
@@ -275,9 +330,11 @@ def test_the_answer_gives_what_numpy_gives(theirs):
 
 
 def test_a_wrong_answer_is_found(monkeypatch):
-    for name, text in (("ddof", "Instead: correction=0"), ("out", KEYWORDS["out"].replace("{call}", "x1"))):
-        monkeypatch.setitem(KEYWORDS, name, text)
-    for theirs in ("np.std(x, ddof=1)", "np.add(x, y, out=np.empty_like(np.add(x, y)))"):
+    monkeypatch.setitem(OPTIONS, "ddof", ("correction", "0"))
+    monkeypatch.setitem(STEPS, "out", lambda call: call.wrap("x1"))
+    monkeypatch.setitem(POSITIONS, "diff", ("axis", "n"))
+    wrong = ("np.std(x, ddof=1)", "np.add(x, y, out=np.empty_like(np.add(x, y)))", "np.diff(x, 1, 0)")
+    for theirs in wrong:
         with pytest.raises(AssertionError):
             test_the_answer_gives_what_numpy_gives(theirs)
 
@@ -293,8 +350,24 @@ def test_every_argument_that_is_not_ours_has_an_answer_to_follow(verb, text, fun
 
 
 def test_every_answer_is_used():
-    used = {name for _, _, _, known in functions() for name in known} | set(POSITIONS.values())
-    assert used >= KEYWORDS.keys()
+    used = {*inspect.signature(xo.unique, follow_wrapped=False).parameters}
+    used |= {name for _, _, _, known in functions() for name in known} | set(chain(*POSITIONS.values()))
+    assert used >= STEPS.keys()
+
+
+def test_positions_are_those_of_numpy():
+    """Of NumPy's functions that have a signature; the answers about others are in the calls above."""
+    names = {"linalg.vector_norm": "linalg.norm", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod"}
+    keyword_only = {"linalg.cross", "linalg.matrix_norm"}
+    for verb in POSITIONS.keys() - keyword_only - {"astype"}:
+        try:
+            theirs = inspect.signature(attrgetter(names.get(verb, verb))(np)).parameters.values()
+        except ValueError:
+            continue
+        own = xo.asarray if verb == "asarray" else attrgetter(verb)(xo)
+        places = sum(p.kind is not p.KEYWORD_ONLY for p in inspect.signature(own).parameters.values())
+        order = [p.name for p in theirs if p.kind is not p.KEYWORD_ONLY][places:]
+        assert tuple(order[: len(POSITIONS[verb])]) == POSITIONS[verb], verb
 
 
 def test_the_default_of_numpy_is_accepted():

@@ -291,7 +291,14 @@ ANSWERS = {
     "dot": (xo, "xo has no dot. Instead of np.dot(a, b): xo.matmul(a, b)"),
     "array": (xo, "xo has no array. Instead: xo.asarray (it copies only with copy=True)"),
     "arcsin": (xo, "xo has no arcsin. Instead: xo.asin"),
-    "median": (xo, "xo has no median. Instead of np.median(v): xo.mean(xo.sort(v)["),
+    "int": (xo, "xo has no int. Instead: xo.int64"),
+    "float": (xo, "xo has no float. Instead: xo.float64"),
+    "object": (xo, "xo has no object: only NumPy has strings and objects"),
+    "median": (xo, "xo has no median. Instead of np.median(x, axis=0): xo.mean(xo.sort(x, axis=0)["),
+    "sliding_window_view": (
+        xo,
+        "xo has no sliding_window_view. Instead of np.lib.stride_tricks.sliding_window_view(v, 3): xo.take(v, ",
+    ),
     "nditer": (xo, "xo has no nditer: it is an iterator over elements in Python; write "),
     "norm": (xo.linalg, "xo.linalg has no norm. Instead of np.linalg.norm(v): xo.linalg.vector_norm(v) (of a matrix: "),
     "fft2": (xo.fft, "xo.fft has no fft2. Instead of np.fft.fft2(x): xo.fft.fftn(x, axes=(-2, -1))"),
@@ -362,7 +369,7 @@ def test_torch_compile_sees_no_difference():
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("median", "xarrayops.namespaces.numpy has no 'median'. Instead of np.median(v): xo.mean(xo.sort(v)["),
+        ("median", "xarrayops.namespaces.numpy has no 'median'. Instead of np.median(x, axis=0): xo.mean(xo.sort(x"),
         ("cumsum", "xarrayops.namespaces.numpy has no 'cumsum'. Instead: xo.cumulative_sum ("),
         (
             "zzzqq",

@@ -1,57 +1,31 @@
-"""What to write instead of an argument that NumPy's function takes and ours does not.
+"""What to write instead of a call with arguments that NumPy's function takes and ours does not.
 
-The answers have the values of the call: a user who follows them gets what NumPy's call returns.
+The answer has the whole call, rewritten: all arguments are kept, short values as they are and arrays by their names. A
+user who follows it gets what NumPy's call returns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
-from xarrayops._core.arguments import signature
+from xarrayops._core.arguments import roles
+from xarrayops._core.numpy_names.positions import moved, parameters
+from xarrayops._core.numpy_names.written import Call, shown_value, written
 
-POSITIONS = {
-    "astype": "order",
-    "diff": "n",
-    "isin": "assume_unique",
-    "linalg.cross": "axisa",
-    "linalg.matrix_norm": "ord",
-    "linalg.matrix_rank": "tol",
-    "linalg.vector_norm": "ord",
-    "linspace": "endpoint",
-    "reshape": "order",
-    "round": "decimals",
-    "unique": "return_index",
-    "vecdot": "out",
-}
-"""NumPy's parameter for one positional argument more, where it is not the first keyword of our function."""
-KEYWORDS = {
-    "a_max": "Instead: max={value}",
-    "a_min": "Instead: min={value}",
-    "assume_unique": "Leave it out: xo.isin does not need it",
-    "axisa": "Instead: xo.linalg.cross(xo.moveaxis(x1, {value}, -1), x2)",
-    "casting": "Instead: test xo.can_cast(x.dtype, dtype) first",
-    "compute_uv": "Instead: xo.linalg.svdvals(x) for the values alone",
-    "ddof": "Instead: correction={value}",
-    "decimals": "Instead: xo.round(x * 10.0**{value}) / 10.0**{value}",
-    "dtype": "Instead: xo.astype({call}, {value})",
-    "initial": "Instead: combine it with the result, as in xo.sum(x) + {value}",
-    "kind": "Instead: stable=True, which is the default, or stable=False",
-    "mode": "Instead: xo.clip or xo.remainder of the indices first",
-    "order": 'Values are in C order. Instead: xo.contiguous({call}, order="F")',
-    "out": "The result is a new array. Instead: out = {call}; to reuse the memory of out where the library can: "
-    "out = xo.at(out)[...].set({call}, copy=None)",
-    "rcond": "Instead: rtol={value}",
-    "retstep": "Instead: the step is (stop - start) / (num - 1)",
-    "tol": "Instead: rtol={value} / xo.max(xo.linalg.svdvals(x), axis=-1)",
-    "where": "Instead: xo.where(where, {call}, out), with out for the other elements",
-}
-"""By NumPy's keyword."""
 DEFAULTS = {
+    "assume_unique": (False, True),
     "casting": ("unsafe",),
     "compute_uv": (True,),
+    "copy": (False, True),
+    "equal_nan": (True,),
+    "kind": ("quicksort", "stable", "mergesort", "heapsort"),
+    "mode": ("raise",),
     "order": ("C", "K"),
     "retstep": (False,),
+    "sorted": (False, True),
+    "sparse": (False,),
     "where": (True,),
 }
 """The values with which NumPy's function does what ours does."""
@@ -64,68 +38,59 @@ COMBINED = {
     "sum": "{call} + {value}",
 }
 """A reduction with an initial value."""
+OPTIONS = {
+    "a_max": ("max", "{value}"),
+    "a_min": ("min", "{value}"),
+    "ddof": ("correction", "{value}"),
+    "rcond": ("rtol", "{value}"),
+    "tol": ("rtol", "{value} / xo.max(xo.linalg.svdvals(x), axis=-1)"),
+}
+"""By NumPy's keyword, our option and its value."""
+MOMENTS = ("mean", "std", "var")
 
 
 def answer(verb: str, given: dict[str, Any]) -> str:
-    """The text about the first argument of a call that our function does not take; ``given`` has its arguments."""
+    """The text about a call with arguments that our function does not take; ``given`` has all arguments by name."""
     if verb == "where":
         return "xo.where takes three arguments. Instead of np.where(condition): xo.nonzero(condition)"
     if verb == "squeeze":
         return f"xo.squeeze needs the axes: xo.squeeze(x, {_axes_of_extent_one(given['x'])})"
-    ours = signature(verb).parameters
-    given = {name: value for name, value in given.items() if name in ("extra", *ours) or value is not None}
+    by_position: dict[str, Any] = {}
     if "extra" in given:
-        value = given["extra"]
-        dimensions = _dimensions(verb, given)
-        if dimensions:
-            shown = ", ".join([*_positional(verb, given)[:-1], repr(dimensions)])
-            return f"xo.{verb} takes the shape as one tuple: xo.{verb}({shown})"
-        keyword = POSITIONS.get(verb) or next(p.name for p in ours.values() if p.kind is p.KEYWORD_ONLY)
-        given = {**given, keyword: value}
-        if keyword in ours:
-            call = ", ".join([*_positional(verb, given), f"{keyword}={shown_value(keyword, value)}"])
-            return f"xo.{verb} takes {keyword} by keyword: xo.{verb}({call})"
-    name = next(name for name in sorted(given, key=lambda name: name != "where") if name in KEYWORDS.keys() - ours)
-    return f"xo.{verb} has no {name}=. {_of_keyword(name, verb, given)}"
+        special = _of_members(verb, given) or _of_dimensions(verb, given)
+        if special:
+            return special
+        found = moved(verb, given)
+        if found is None:
+            options = [f"{name}=" for name, p in parameters(verb).items() if p.kind is p.KEYWORD_ONLY]
+            return f"xo.{verb} takes options by keyword: {', '.join(options)}"
+        by_position, others = found
+        given = {**others, **by_position}
+    ours = parameters(verb)
+    refused = [name for name in STEPS if name in given.keys() - ours.keys() and given[name] is not None]
+    call = Call(verb, given, by_position)
+    if not refused:
+        names = _listed([name for name in by_position if name in call.options])
+        return f"xo.{verb} takes {names} by keyword: {call.text()}"
+    start = f"xo.{verb} has no {_listed([f'{name}=' for name in sorted(refused)])}."
+    changing = [name for name in refused if not _is_default(name, given[name])]
+    if not changing:
+        return f"{start} Leave it out: {call.text()} does the same" + _of_default(refused)
+    for name in changing:
+        STEPS[name](call)
+    return f"{start}{call.first} Instead{call.before}: {call.text()}{call.last}"
 
 
-def _of_keyword(name: str, verb: str, given: dict[str, Any]) -> str:
-    """The text about one keyword."""
-    value = given[name]
-    if isinstance(value, (str, bool)) and value in DEFAULTS.get(name, ()):
-        return f"Leave it out: xo.{verb} does the same without it"
-    text = _OF_VALUES[name](verb, given) if name in _OF_VALUES else None
-    return text or KEYWORDS[name].format(call=_call(verb, given), value=shown_value(name, value))
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def shown_value(name: str, value: Any) -> str:
-    """A value as it is written in a call: numbers, strings and tuples of them as they are, others by their name."""
-    members = value if isinstance(value, tuple) else (value,)
-    plain = all(member is None or isinstance(member, (int, float, complex, str)) for member in members)
-    return repr(value) if plain else name
+def _is_default(name: str, value: Any) -> bool:
+    return isinstance(value, (str, bool)) and value in DEFAULTS.get(name, ())
 
 
-def _positional(verb: str, given: dict[str, Any]) -> list[str]:
-    """The positional arguments, as they are written in a call."""
-    parameters = signature(verb).parameters.values()
-    return [shown_value(p.name, given[p.name]) for p in parameters if p.kind is not p.KEYWORD_ONLY and p.name in given]
-
-
-def _options(verb: str, given: dict[str, Any]) -> dict[str, str]:
-    """The options that are not their defaults, as they are written in a call."""
-    parameters = signature(verb).parameters.values()
-    options = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name in given]
-    written = {p.name: (shown_value(p.name, given[p.name]), shown_value(p.name, p.default)) for p in options}
-    return {name: value for name, (value, default) in written.items() if value != default}
-
-
-def _written(verb: str, arguments: list[str], options: dict[str, str]) -> str:
-    return f"xo.{verb}({', '.join([*arguments, *(f'{name}={value}' for name, value in options.items())])})"
-
-
-def _call(verb: str, given: dict[str, Any]) -> str:
-    """The call without the arguments that our function does not take."""
-    return _written(verb, _positional(verb, given), _options(verb, given))
+def _of_default(refused: list[str]) -> str:
+    return ", where the library can raise" if "mode" in refused else ""
 
 
 def _axes_of_extent_one(x: Any) -> str:
@@ -133,87 +98,193 @@ def _axes_of_extent_one(x: Any) -> str:
     return repr(tuple(axis for axis, extent in enumerate(x.shape) if extent == 1)) if hasattr(x, "shape") else "axis"
 
 
-def _dimensions(verb: str, given: dict[str, Any]) -> tuple[int, ...]:
-    """The shape, if it is given as several integers in the place of one tuple."""
-    values = [value for name, value in given.items() if name != "x"]
-    count = next((i for i, value in enumerate(values) if type(value) is not int), len(values))
-    *_, last = (p.name for p in signature(verb).parameters.values() if p.kind is not p.KEYWORD_ONLY)
-    return tuple(values[:count]) if last == "shape" and count > 1 else ()
+def _of_members(verb: str, given: dict[str, Any]) -> str | None:
+    """The answer for arrays that are given one by one in the place of one sequence."""
+    first, *others = given.values()
+    if "arrays" not in roles(verb) or not hasattr(first, "shape") or not hasattr(given["extra"], "shape"):
+        return None
+    count = 1 + sum(hasattr(value, "shape") for value in others)
+    members = ", ".join(f"x{i}" for i in range(1, count + 1))
+    return f"xo.{verb} takes one sequence of arrays: xo.{verb}([{members}])"
 
 
-def _of_where(verb: str, given: dict[str, Any]) -> str | None:
+def _of_dimensions(verb: str, given: dict[str, Any]) -> str | None:
+    """The answer for a shape that is given as several integers in the place of one tuple."""
+    names = [name for name in given if name != "x"]
+    count = next((i for i, name in enumerate(names) if type(given[name]) is not int), len(names))
+    *_, last = (name for name, p in parameters(verb).items() if p.kind is not p.KEYWORD_ONLY)
+    if last != "shape" or count < 2:
+        return None
+    shape = tuple(given[name] for name in names[:count])
+    others = {name: value for name, value in given.items() if name not in names[:count]}
+    return f"xo.{verb} takes the shape as one tuple: {Call(verb, {**others, 'shape': shape}, {}).text()}"
+
+
+def _renamed(name: str) -> Callable[[Call], None]:
+    """An option with another name, and for ``tol`` another unit."""
+
+    def step(call: Call) -> None:
+        option, template = OPTIONS[name]
+        call.options[option] = template.replace("{value}", shown_value(name, call.given[name]))
+
+    return step
+
+
+def _of_dtype(call: Call) -> None:
+    """The dtype of a result; moments are computed with it."""
+    dtype = shown_value("dtype", call.given["dtype"])
+    if call.verb in MOMENTS:
+        call.arguments["x"] = f"xo.astype({call.arguments['x']}, {dtype})"
+    else:
+        call.wrap(f"xo.astype({{call}}, {dtype})")
+
+
+def _of_where(call: Call) -> None:
     """A reduction of some elements, or a function whose other elements are those of out."""
-    if verb in ("mean", "std", "var"):
-        return _of_moments(verb, given)
-    if verb in NEUTRAL:
-        return _of_reduction(verb, given)
-    return None
+    if call.verb in MOMENTS:
+        _of_moments(call)
+    elif call.verb in NEUTRAL:
+        initial = "initial" in call.given and call.given["initial"] is not None and call.verb in ("max", "min")
+        neutral = shown_value("initial", call.given["initial"]) if initial else NEUTRAL[call.verb]
+        call.arguments["x"] = f"xo.where(where, {call.arguments['x']}, {neutral})"
+    else:
+        call.wrap("xo.where(where, {call}, out)")
+        call.last = ", with out for the other elements"
 
 
-def _of_reduction(verb: str, given: dict[str, Any]) -> str:
-    """A reduction with an initial value, of all or of some elements."""
-    x, initial, value = "x", "initial" in given, shown_value("initial", given.get("initial"))
-    if given.get("where", True) is not True:
-        x = f"xo.where(where, x, {value if initial and verb in ('max', 'min') else NEUTRAL[verb]})"
-    call = _written(verb, [x], _options(verb, given))
-    return f"Instead: {COMBINED[verb].format(call=call, value=value) if initial else call}"
-
-
-def _of_moments(verb: str, given: dict[str, Any]) -> str:
+def _of_moments(call: Call) -> None:
     """The mean, variance or standard deviation of some elements."""
-    options = _options(verb, given)
-    correction = shown_value("ddof", given["ddof"]) if "ddof" in given else options.pop("correction", "0")
-    extents = [getattr(given[name], "shape", None) for name in ("x", "where")]
-    mask = "where" if extents[0] == extents[1] else "xo.broadcast_to(where, x.shape)"
+    x, options = call.arguments["x"], dict(call.options)
+    correction = options.pop("correction", "0")
+    mask = "where" if call.shape_of("x") == call.shape_of("where") else "xo.broadcast_to(where, x.shape)"
 
-    def total(of: str, options: dict[str, str]) -> str:
-        return _written("sum", [f"xo.where(where, {of}, 0)"], options)
+    def total(of: str, **options: str) -> str:
+        return written("sum", f"xo.where(where, {of}, 0)", **options)
 
-    def number(options: dict[str, str]) -> str:
-        return _written("count_nonzero", [mask], options)
+    def number(**options: str) -> str:
+        return written("count_nonzero", mask, **options)
 
-    if verb == "mean":
-        return f"Instead: {total('x', options)} / {number(options)}"
+    if call.verb == "mean":
+        call.result = f"{total(x, **options)} / {number(**options)}"
+        return
     kept = {**options, "keepdims": "True"}
     is_zero = correction in ("0", "0.0")
-    count = number(options) if is_zero else f"xo.maximum({number(options)} - {correction}, 0)"
-    variance = f"{total('xo.abs(x - m) ** 2', options)} / {count}"
-    result = variance if verb == "var" else f"xo.sqrt({variance})"
-    return f"Instead, with m = {total('x', kept)} / {number(kept)}: {result}"
+    count = number(**options) if is_zero else f"xo.maximum({number(**options)} - {correction}, 0)"
+    variance = f"{total(f'xo.abs({x} - m) ** 2', **options)} / {count}"
+    call.before = f", with m = {total(x, **kept)} / {number(**kept)}"
+    call.result = variance if call.verb == "var" else f"xo.sqrt({variance})"
 
 
-def _of_order(verb: str, given: dict[str, Any]) -> str | None:
-    """A reshape in Fortran order is one in C order, with all axes reversed before and after."""
-    if verb != "reshape":
-        return None
-    x, shape = given["x"], given.get("shape")
-    if given["order"] != "F" or not isinstance(shape, (int, tuple)) or not hasattr(x, "shape"):
-        return 'Values are read and written in C order. Instead for order="F": xo.permute_dims before and after'
-    shape = shape if isinstance(shape, tuple) else (shape,)
-    before, after = (tuple(reversed(range(len(axes)))) for axes in (x.shape, shape))
-    return f"Instead: xo.permute_dims(xo.reshape(xo.permute_dims(x, {before}), {shape[::-1]}), {after})"
+def _of_initial(call: Call) -> None:
+    value = shown_value("initial", call.given["initial"])
+    call.wrap(COMBINED[call.verb].replace("{value}", value))
 
 
-def _of_retstep(verb: str, given: dict[str, Any]) -> str:
-    start, stop, num = _positional(verb, given)
-    intervals = num if given.get("endpoint") is False else f"({num} - 1)"
-    return f"Instead: the step is ({stop} - {start}) / {intervals}"
+def _of_casting(call: Call) -> None:
+    call.first = f" Test xo.can_cast(x.dtype, {call.arguments['dtype']}) first."
 
 
-def _of_mode(verb: str, given: dict[str, Any]) -> str | None:
-    axis = given.get("axis")
+def _of_decimals(call: Call) -> None:
+    power = f"10.0**{shown_value('decimals', call.given['decimals'])}"
+    call.arguments["x"] += f" * {power}"
+    call.wrap(f"{{call}} / {power}")
+
+
+def _of_axisa(call: Call) -> None:
+    """The axis of the first array; with ``axis`` NumPy ignores it."""
+    if "axis" not in call.options:
+        axis = shown_value("axisa", call.given["axisa"])
+        call.arguments["x1"] = f"xo.moveaxis({call.arguments['x1']}, {axis}, -1)"
+
+
+def _of_mode(call: Call) -> None:
+    """Indices out of bounds: NumPy clips them or takes their remainder."""
+    axis, shape = call.options.get("axis"), call.shape_of("x")
     extent = f"x.shape[{axis or 0}]"
+    if axis is None and shape is not None and len(shape) > 1:
+        call.arguments["x"], extent = "xo.reshape(x, (-1,))", str(prod(shape))
     changed = {"clip": f"xo.clip(indices, 0, {extent} - 1)", "wrap": f"xo.remainder(indices, {extent})"}
-    if given["mode"] not in changed:
-        return None
-    return f"Instead: {_written(verb, ['x', changed[given['mode']]], _options(verb, given))}"
+    mode = call.given["mode"]
+    if mode in changed:
+        call.arguments["indices"] = changed[mode]
+    else:
+        call.last = ", with xo.clip or xo.remainder of the indices"
 
 
-_OF_VALUES: dict[str, Callable[[str, dict[str, Any]], str | None]] = {
-    "initial": _of_reduction,
+def _of_compute_uv(call: Call) -> None:
+    call.result = written("linalg.svdvals", *call.arguments.values())
+
+
+def _of_equal_nan(call: Call) -> None:
+    """The functions of the standard keep every NaN."""
+    wanted = call.options.keys() - {"axis"}
+    verb = {(): "values", ("return_counts",): "counts", ("return_inverse",): "inverse"}.get(tuple(wanted), "all")
+    call.verb, call.options = f"unique_{verb}", {}
+    call.last = ", which keeps every NaN"
+
+
+def _of_sparse(call: Call) -> None:
+    """Vectors of as many axes as there are vectors, which broadcast to the grids."""
+    count = len(call.arguments)
+    axes = [1, 0, *range(2, count)] if "indexing" not in call.options and count > 1 else list(range(count))
+    shapes = [tuple(-1 if axis == place else 1 for axis in range(count)) for place in axes]
+    vectors = (f"xo.reshape({name}, {shape})" for name, shape in zip(call.arguments, shapes, strict=True))
+    call.result = f"[{', '.join(vectors)}]"
+
+
+def _of_order(call: Call) -> None:
+    """A reshape in Fortran order is one in C order, with all axes reversed before and after."""
+    if call.verb != "reshape":
+        call.first += " Values are in C order."
+        call.wrap('xo.contiguous({call}, order="F")')
+        return
+    shape, extents = call.given.get("shape"), call.shape_of("x")
+    call.first += " Values are read and written in C order."
+    if call.given["order"] != "F" or not isinstance(shape, (int, tuple)) or extents is None:
+        call.last = ', for order="F" with xo.permute_dims before and after'
+        return
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    before, after = (tuple(reversed(range(len(axes)))) for axes in (extents, shape))
+    call.arguments = {"x": f"xo.permute_dims(x, {before})", "shape": repr(shape[::-1])}
+    call.wrap(f"xo.permute_dims({{call}}, {after})")
+
+
+def _of_retstep(call: Call) -> None:
+    """The values, and the step between them."""
+    start, stop, num = call.arguments.values()
+    intervals = num if call.options.get("endpoint") == "False" else f"({num} - 1)"
+    call.wrap(f"({{call}}, ({stop} - {start}) / {intervals})")
+
+
+def _of_out(call: Call) -> None:
+    """The result as a new array, or in the memory of out."""
+    if call.last.startswith(", with out"):
+        return
+    call.first += " The result is a new array."
+    text = call.text()
+    call.wrap("out = {call}")
+    call.last = f"; to reuse the memory of out where the library can: out = xo.at(out)[...].set({text}, copy=None)"
+
+
+def _nothing(call: Call) -> None:
+    """The argument is left out."""
+
+
+STEPS: dict[str, Callable[[Call], None]] = {
+    **{name: _renamed(name) for name in OPTIONS},
+    **dict.fromkeys(("assume_unique", "copy", "kind", "sorted"), _nothing),
+    "dtype": _of_dtype,
+    "where": _of_where,
     "mode": _of_mode,
+    "axisa": _of_axisa,
+    "decimals": _of_decimals,
+    "compute_uv": _of_compute_uv,
+    "equal_nan": _of_equal_nan,
+    "sparse": _of_sparse,
+    "casting": _of_casting,
+    "initial": _of_initial,
     "order": _of_order,
     "retstep": _of_retstep,
-    "where": _of_where,
+    "out": _of_out,
 }
-"""The answers that depend on the function and on other arguments, by NumPy's keyword."""
+"""How a call is rewritten, by NumPy's keyword, in this order: arguments, then the function, then its result."""

@@ -146,9 +146,9 @@ LINES: dict[str, Line] = {
     "logspace": ("np.logspace(0, 2, n)", "xo.pow(10.0, xo.linspace(0, 2, n, dtype=xo.float64, like=x))"),
     "matvec": ("np.matvec(a, u)", "xo.matmul(a, u)", "of one vector"),
     "median": (
-        "np.median(v)",
-        "xo.mean(xo.sort(v)[(v.shape[0] - 1) // 2 : v.shape[0] // 2 + 1])",
-        "of a vector without NaN",
+        "np.median(x, axis=0)",
+        "xo.mean(xo.sort(x, axis=0)[(x.shape[0] - 1) // 2 : x.shape[0] // 2 + 1], axis=0)",
+        "without NaN; of another axis: with xo.moveaxis(x, axis, 0) for x, of all elements: with xo.reshape(x, (-1,))",
     ),
     "mgrid": ("np.mgrid[:2, :3]", 'xo.stack(xo.meshgrid(xo.arange(2, like=x), xo.arange(3, like=x), indexing="ij"))'),
     "modf": (
@@ -230,6 +230,11 @@ LINES: dict[str, Line] = {
     "shape": ("np.shape(x)", "x.shape"),
     "sinc": ("np.sinc(x)", "xo.sin(o := xo.pi * xo.where(x == 0, 1e-20, x)) / o"),
     "size": ("np.size(x)", "math.prod(x.shape)"),
+    "sliding_window_view": (
+        "np.lib.stride_tricks.sliding_window_view(v, 3)",
+        "xo.take(v, xo.arange(v.shape[0] - 2, like=v)[:, None] + xo.arange(3, like=v), axis=0)",
+        "a copy; xo.as_strided gives a view, where the library has strides",
+    ),
     "spacing": ("np.spacing(s)", "xo.nextafter(s, xo.inf) - s", "of positive numbers"),
     "split": ("np.split(v, 2)", "[v[:2], v[2:]]"),
     "swapaxes": ("np.swapaxes(x, 0, 1)", "xo.moveaxis(x, (0, 1), (1, 0))"),

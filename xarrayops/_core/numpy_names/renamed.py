@@ -52,11 +52,14 @@ RENAMED = {
     "byte": "int8",
     "cdouble": "complex128",
     "cfloat": "complex128",
+    "complex": "complex128",
     "complex_": "complex128",
     "csingle": "complex64",
     "double": "float64",
+    "float": "float64",
     "float_": "float64",
     "half": "float16",
+    "int": "int64",
     "int_": "int64",
     "intc": "int32",
     "intp": "int64",
@@ -74,6 +77,28 @@ RENAMED = {
     "ushort": "uint16",
 }
 """By NumPy's name."""
+
+DTYPE_CODES = {
+    **{f"{kind}{size}": f"{name}{8 * size}" for kind, name in (("i", "int"), ("u", "uint")) for size in (1, 2, 4, 8)},
+    **{f"f{size}": f"float{8 * size}" for size in (2, 4, 8)},
+    **{f"c{size}": f"complex{8 * size}" for size in (8, 16)},
+    "?": "bool",
+    "b1": "bool",
+    "e": "float16",
+    "f": "float32",
+    "d": "float64",
+    "F": "complex64",
+    "D": "complex128",
+    "b": "int8",
+    "B": "uint8",
+    "h": "int16",
+    "H": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "q": "int64",
+    "Q": "uint64",
+}
+"""The names of dtypes by NumPy's codes."""
 
 REMARKS = {
     "array": "it copies only with copy=True",
@@ -131,7 +156,7 @@ REMARKS = {
     "stack": "axis by keyword; no dtype",
     "std": "axis by keyword; correction= for ddof=; no dtype, mean and where",
     "sum": "axis by keyword; no initial and where",
-    "take": "axis by keyword; no mode",
+    "take": "axis by keyword, and required for an array of several axes; no mode",
     "take_along_axis": "axis by keyword",
     "tensordot": "axes by keyword",
     "tril": "k by keyword",

@@ -34,7 +34,7 @@ _GROUPS = {
     ITERATOR: "flatiter ndenumerate ndindex nditer nested_iters",
     DATES: "busday_count busday_offset busdaycalendar datetime64 datetime_as_string datetime_data is_busday isnat "
     "timedelta64",
-    STRINGS: "bytes_ char character object_ str_ string_ strings unicode_ void",
+    STRINGS: "bytes_ char character object object_ str str_ string_ strings unicode unicode_ void",
     KINDS: "complexfloating flexible floating generic inexact integer number signedinteger unsignedinteger issctype "
     "issubclass_ issubsctype obj2sctype",
     DTYPES: "ScalarType dtype dtypes cast find_common_type format_parser maximum_sctype min_scalar_type mintypecode "

@@ -114,7 +114,7 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     except XArrayOpsError:
         raise
     except REFUSALS as error:
-        instead = "another backend, or xo.astype(x, ...) before" if plan.action == "copy" else "copy=True"
+        instead = "another backend, or xo.astype(x, ...) before the call" if plan.action == "copy" else "copy=True"
         raise ExchangeError(f"{_described_call(x, plan, copy)}: {error}. Instead: {instead}") from error
     if plan.action == "zero-copy" and type(to) is str:
         _remember_shortcut(type(x), to, plan)

@@ -38,7 +38,7 @@ def guarded(action: Callable[[], Mapping[str, Any]], file: str = "") -> dict[str
     except NotSynchronised as error:
         return _failure("not-synchronised", str(error), f"Times of this library are not shown. {REPORT_BUG}")
     except MissingData as error:
-        return _failure("not-installed", str(error), error.fix)
+        return _failure("not-installed", error.reason, error.fix)
     except (NotImplementedError, xo.XArrayOpsError) as error:
         reason, _, instead = str(error).partition("Instead: ")
         call, _, fact = reason.partition("): ") if reason.startswith("xo.") else (reason, "", "")

@@ -16,7 +16,7 @@ import numpy as np
 import xarrayops as xo
 from xarrayops.bench.workload import Arrays, MissingData, Workload
 from xarrayops.bench.workloads.pipeline import load_digits
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, install_command
 from xarrayops.plugin.sparse import Container
 
 NEAREST = 10
@@ -75,7 +75,7 @@ def spread_and_rank(a: Container, labels: Array, /) -> tuple[Array, Array]:
 def _graph(n: int) -> Arrays:
     """The CSR parts of the graph of the first n images, computed with NumPy, and the given labels."""
     if find_spec("scipy") is None:
-        raise MissingData("NumPy has no sparse matrices without SciPy", "pip install 'xarrayops[sparse]'")
+        raise MissingData("NumPy has no sparse matrices without SciPy", install_command("sparse"))
     digits = load_digits()
     p = xo.sparse.parts(neighbours(digits.data[:n]))
     return p.data, p.indices, p.indptr, given_labels(digits.target[:n])

@@ -13,7 +13,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops.bench.workload import Arrays, MissingData, Workload
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, install_command
 
 COMPONENTS = 8
 """The number of directions that the benchmark keeps."""
@@ -71,7 +71,7 @@ def load_digits() -> Any:
     except ModuleNotFoundError as error:
         raise MissingData(
             f"scikit-learn, which has the digits, is not installed (no module {error.name})",
-            "pip install 'xarrayops[bench]'",
+            install_command("bench"),
         ) from None
     return datasets.load_digits()
 
