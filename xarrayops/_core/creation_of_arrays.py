@@ -1,8 +1,8 @@
 """Arrays in the place of numbers in functions that create arrays: ``full(shape, x[0])``, ``linspace(x[0], x[1], n)``.
 
-The elements and sums of NumPy's arrays are scalars; those of other libraries are 0-d arrays. Libraries refuse these, read
-them as Python numbers of the default dtype, or put them into each element. The functions here serve every library, stay
-lazy and have gradients.
+The elements and sums of NumPy's arrays are scalars; those of other libraries are 0-d arrays. Libraries refuse these,
+read them as Python numbers of the default dtype, or put them into each element. The functions here serve every library,
+stay lazy and have gradients.
 """
 
 from __future__ import annotations

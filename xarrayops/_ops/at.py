@@ -79,7 +79,7 @@ def at(x: ArrayT, /) -> AtIndexer[ArrayT]:
     MixedBackends
         The value or an index is an array of another library than x.
     TypeError
-        The value is a list or a tuple, or ``copy`` is not True, False or None.
+        The value is None, a list or a tuple, or ``copy`` is not True, False or None.
     OverflowError
         The value is an integer beyond the limits of the dtype of x: a Python number or a NumPy scalar.
     Unsupported
@@ -205,7 +205,7 @@ def _explain(error: Exception, x: Array, index: Index, op: str, value: Any = Non
         return
     reason = error
     try:
-        index.selection(x.shape).padded(getattr(value, "shape", ()))
+        index.counted(index.selection(x.shape)).padded(getattr(value, "shape", ()))
     except (IndexError, ValueError) as found:
         reason = found
     if isinstance(reason, (IndexError, ValueError)):
@@ -232,10 +232,14 @@ def _check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Convers
     The checks are needed because some libraries truncate values silently. Later calls with operands of the same classes
     and dtypes skip them, if those determine the backend.
     """
-    if type(value) in (list, tuple):
+    if value is None or type(value) in (list, tuple):
+        found, fix = (
+            ("None", "a number such as xo.nan")
+            if value is None
+            else (f"a {type(value).__name__}", "xo.asarray(value, like=x)")
+        )
         raise TypeError(
-            f"xo.at(x)[index].{op}: the value must be an array or a Python number, not a {type(value).__name__}. "
-            f"Instead: xo.asarray(value, like=x)"
+            f"xo.at(x)[index].{op}: the value must be an array or a Python number, not {found}. Instead: {fix}"
         )
     backend = _one_backend(x, index, value)
     kind = _kind(x)

@@ -364,3 +364,28 @@ def test_attention_does_not_rely_on_rank_promotion():
         for options in ({}, {"causal": True}, {"kv_lengths": jax.numpy.asarray([3])}):
             np.testing.assert_allclose(xo.attention(q, q, q, **options), 1.0, rtol=1e-6)
             assert jax.grad(lambda x, o=options: xo.sum(xo.attention(x, x, x, **o)))(q).shape == q.shape
+
+
+class TestKindsOfDtypes:
+    def test_classes_of_python_are_the_dtypes_of_numpy(self, library):
+        for name in ("bool", "int32", "int64", "float32", "float64", "complex128"):
+            dtype = library.array(np.zeros(1, dtype=name)).dtype
+            for kind in (bool, int, float, complex):
+                assert xo.isdtype(dtype, kind) is (np.dtype(name) == np.dtype(kind))
+            assert xo.isdtype(dtype, (int, "real floating")) is (name in ("int64", "float32", "float64"))
+
+    def test_other_kinds(self, library):
+        dtype = library.array(np.zeros(1)).dtype
+        with pytest.raises(TypeError, match=r"^xo\.isdtype: .*numpy\.floating.* Instead: \"real floating\"$"):
+            xo.isdtype(dtype, np.floating)
+        for kind in (None, 5, str, ["real floating"], (float, 1.0)):
+            with pytest.raises(TypeError, match=r"^xo\.isdtype: the kind must be a dtype or a string"):
+                xo.isdtype(xo.astype(library.array([1]), "int8").dtype, kind)
+        with pytest.raises(ValueError, match=r"^xo\.isdtype: 'floating' is no kind and no dtype"):
+            xo.isdtype(dtype, "floating")
+
+
+def test_a_cast_needs_a_dtype(library):
+    for host in (np.zeros(2), np.zeros(2, dtype="float32"), np.asarray(1)):
+        with pytest.raises(TypeError, match=r'^xo\.astype: dtype is None\. Instead: .*xo\.astype\(x, "float64"\)'):
+            xo.astype(library.array(host), None)
