@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.creation_limits import CREATING, requiring_fit
+from xarrayops._core.dtype_kinds import checked_kind
 from xarrayops._core.entry_points import dtype_backend_name, entry_points
 from xarrayops._core.floating_results import casting_integers
 from xarrayops._core.namespace import (
@@ -259,7 +260,7 @@ class Backend:
         """Whether a dtype is of one of the kinds: a kind of the standard, a dtype, or a dtype's name."""
         native = self.native_dtype(dtype)
         name = self.functions["dtype_name"](native)
-        for kind in kinds:
+        for kind in map(checked_kind, kinds):
             if isinstance(kind, str) and kind in DTYPE_NAMES:  # the library lacks the dtype, so the answer is no
                 found = kind == name
             else:

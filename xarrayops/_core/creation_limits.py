@@ -1,4 +1,7 @@
-"""Python numbers in functions that create arrays: an integer that the dtype cannot hold raises on every library."""
+"""Numbers in functions that create arrays: an integer that the dtype cannot hold raises on every library.
+
+Arrays in the place of the numbers go to `xarrayops._core.creation_of_arrays`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
+from xarrayops._core.creation_of_arrays import PLAIN, is_array, of_arrays
 from xarrayops._core.sequences import leaves
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops._protocol.types import Array
 
-CREATING = ("arange", "asarray", "full", "full_like", "linspace")
-"""The functions that make arrays of Python numbers."""
+CREATING = ("arange", "asarray", "full", "full_like", "linspace", "fft.fftfreq", "fft.rfftfreq")
+"""The functions that make arrays of Python numbers, or of arrays in the place of these."""
 
 
 def requiring_fit(
@@ -24,6 +28,7 @@ def requiring_fit(
     integers beyond 64 bits become floating-point numbers first, which some libraries require.
     """
     positions = _NUMBERS.get(verb, ())
+    serve_arrays = of_arrays(verb, function, hooks)
 
     @constant_while_tracing
     def name_of(dtype: Any) -> str:
@@ -50,10 +55,14 @@ def requiring_fit(
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Array:
         for i in positions:
-            if len(args) > i and type(args[i]) is int and not 0 <= args[i] <= _FITS_ALWAYS:
-                dtype = kwargs.get("dtype")
-                dtype = args[0].dtype if dtype is None and verb == "full_like" else dtype
-                args = (*args[:i], fitting(args[i], dtype), *args[i + 1 :])
+            if len(args) > i:
+                cls = type(args[i])
+                if cls is int and not 0 <= args[i] <= _FITS_ALWAYS:
+                    dtype = kwargs.get("dtype")
+                    dtype = args[0].dtype if dtype is None and verb == "full_like" else dtype
+                    args = (*args[:i], fitting(args[i], dtype), *args[i + 1 :])
+                elif cls not in PLAIN and is_array(args[i]):
+                    return serve_arrays(*args, **kwargs)
         return function(*args, **kwargs)
 
     @wraps(function)
@@ -66,7 +75,13 @@ def requiring_fit(
             if steps >= 0:  # the last value has to fit, and the stop need not
                 for number in (first, first + steps * step):
                     fitting(number, dtype)
+        elif is_array(start) or is_array(stop) or is_array(step):
+            return of_arrays(verb, checked_arange, hooks)(start, stop, step, dtype=dtype, device=device)
         return function(start, stop, step, dtype=dtype, device=device)
+
+    @wraps(function)
+    def checked_frequencies(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Array:
+        return (serve_arrays if is_array(d) else function)(n, d=d, dtype=dtype, device=device)
 
     @wraps(function)
     def checked_asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
@@ -112,7 +127,12 @@ def requiring_fit(
             return None
         return _with_large_floats(obj) if any(map(_is_large, numbers)) else None
 
-    special: dict[str, Callable[..., Any]] = {"arange": checked_arange, "asarray": checked_asarray}
+    special: dict[str, Callable[..., Any]] = {
+        "arange": checked_arange,
+        "asarray": checked_asarray,
+        "fft.fftfreq": checked_frequencies,
+        "fft.rfftfreq": checked_frequencies,
+    }
     return special.get(verb, checked)
 
 

@@ -10,11 +10,14 @@ from typing import Any
 
 from xarrayops._core import modes, registry
 from xarrayops._core.dtype_names import name_of
+from xarrayops._core.entry_points import entry_points
+from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._core.registry import Backend
 from xarrayops._core.scoped import Scope, Setting
-from xarrayops._protocol.dtypes import FLOATING_DTYPES
+from xarrayops._protocol.dtypes import DTYPE_NAMES, FLOATING_DTYPES
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
+from xarrayops.errors import BackendNotFound
 
 Library = str | Backend | ModuleType | Array
 """A library: a backend's name, a backend, a namespace module, or one of its arrays."""
@@ -61,7 +64,7 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
     Raises
     ------
     BackendNotFound
-        No backend has the name. Raised when an array is created.
+        No backend has the name.
     TypeError
         The dtype is not a real floating-point dtype.
     RuntimeError
@@ -76,8 +79,20 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
     dtype('float32')
     """
 
-    def __init__(self, backend: Library | None = None, /, *, device: Any = None, dtype: Any = None) -> None:
+    @shows_own_parameters
+    def __init__(
+        self,
+        backend: Library | None = None,
+        extra: Refused = NotGiven,
+        /,
+        device: Any = None,
+        dtype: Any = None,
+        like: Refused = None,
+    ) -> None:
+        if extra is not NotGiven or like is not None:
+            raise _wrong_default("use", like)
         super().__init__()
+        _require_known("use", backend)
         self._place = None if backend is None else Place(*library_and_device(backend, device))
         self._device = device
         self._dtype = floating_name("use", dtype)
@@ -100,7 +115,15 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
             block.callback(modes.end)
 
 
-def set_default(backend: Library | None = None, /, *, device: Any = None, dtype: Any = None) -> None:
+@shows_own_parameters
+def set_default(
+    backend: Library | None = None,
+    extra: Refused = NotGiven,
+    /,
+    device: Any = None,
+    dtype: Any = None,
+    like: Refused = None,
+) -> None:
     """Set the default library, device and floating-point dtype of the program: of all threads, outside of `use`.
 
     Each call replaces all three; ``set_default()`` restores the defaults of the start. The dtype is also set as the
@@ -131,6 +154,9 @@ def set_default(backend: Library | None = None, /, *, device: Any = None, dtype:
     >>> xo.set_default()
     """
     global _program_place, _program_dtype
+    if extra is not NotGiven or like is not None:
+        raise _wrong_default("set_default", like)
+    _require_known("set_default", backend)
     place = ENVIRONMENT._replace(device=device) if backend is None else Place(*library_and_device(backend, device))
     name = floating_name("set_default", dtype)
     if place != ENVIRONMENT or name is not None:
@@ -157,6 +183,22 @@ def _set_native_default(backend: Backend) -> None:
 
 
 registry.on_load.append(_set_native_default)
+
+
+def _wrong_default(verb: str, like: Any) -> TypeError:
+    """The error for an argument that the creation functions take, and for positional ones."""
+    if like is not None:
+        return TypeError(f"xo.{verb} has no like=. Instead: xo.{verb}(x), which takes the library and the device of x")
+    return TypeError(f'xo.{verb} takes device= and dtype= by keyword. Instead: xo.{verb}("numpy", dtype="float32")')
+
+
+def _require_known(verb: str, backend: Library | None) -> None:
+    """Require that a name is one of a backend's; its library is not imported."""
+    if not isinstance(backend, str) or backend in entry_points():
+        return
+    if backend in DTYPE_NAMES:
+        raise BackendNotFound(f'xo.{verb}: {backend!r} is a dtype. Instead: xo.{verb}(dtype="{backend}")')
+    registry.backend_by_name(backend)
 
 
 def library_and_device(backend: Library, device: Any = None) -> tuple[str | Backend, Any]:

@@ -255,6 +255,8 @@ def require_one_backend(verb: str, arguments: dict[str, Any]) -> Backend:
 @constant_while_tracing
 def native_dtype(cls: type, dtype: Any) -> Any:
     """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
+    if dtype is None:  # for some libraries it is float64, for others their default
+        raise TypeError('xo.astype: dtype is None. Instead: a dtype or its name, as in xo.astype(x, "float64")')
     backend = registry.backend_of_class(cls)
     return dtype if backend is None else backend.native_dtype(dtype)
 

@@ -52,7 +52,7 @@ class OwnParameters:
     @property
     def __wrapped__(self) -> FunctionType:
         shown = self._function
-        same = FunctionType(shown.__code__, shown.__globals__, shown.__name__, shown.__defaults__)
+        same = FunctionType(shown.__code__, shown.__globals__, shown.__name__, shown.__defaults__, shown.__closure__)
         same.__annotations__, same.__kwdefaults__ = shown.__annotations__, shown.__kwdefaults__
         return same
 

@@ -15,6 +15,8 @@ from xarrayops._core.dispatch import (
 )
 from xarrayops._core.registry import SCALARS, Backend, BackendStatus
 from xarrayops._ops.exchange import loans
+from xarrayops._ops.exchange.convert import explain_convert
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import Array, ArrayT
 
@@ -137,6 +139,11 @@ def _by_library(verb: str, arrays: tuple[Array, ...]) -> list[tuple[Callable[...
     return [(own.functions[verb], indices) for own, indices in groups.values()]
 
 
+def explain_to_device(verb: str, x: Array, device: Any, /) -> Explanation:
+    """Explain `to_device`, which is a conversion within a library."""
+    return explain_convert("convert", x, backend(x).name, device=device)._replace(verb=verb)
+
+
 VERBS = (
     Verb("array_namespace", array_namespace),
     Verb("backend", backend),
@@ -145,5 +152,5 @@ VERBS = (
     Verb("device", device, hook="device"),
     Verb("is_lazy", is_lazy, hook="is_lazy"),
     Verb("synchronize", synchronize, hook="synchronize"),
-    Verb("to_device", to_device, hook="to_device"),
+    Verb("to_device", to_device, hook="to_device", explain=explain_to_device),
 )

@@ -93,7 +93,7 @@ def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtI
     MixedBackends
         The value or an index is an array of another library than x.
     TypeError
-        The value is a list or a tuple, or ``copy`` is not True, False or None.
+        The value is None, a list or a tuple, or ``copy`` is not True, False or None.
     OverflowError
         The value is an integer beyond the limits of the dtype of x: a Python number or a NumPy scalar.
     Unsupported
@@ -233,7 +233,7 @@ def _explain(error: Exception, x: Array, index: Index, op: str, value: Any = Non
         return
     reason = error
     try:
-        index.selection(x.shape).padded(getattr(value, "shape", ()))
+        index.counted(index.selection(x.shape)).padded(getattr(value, "shape", ()))
     except (IndexError, ValueError) as found:
         reason = found
     if isinstance(reason, (IndexError, ValueError)):
@@ -260,10 +260,11 @@ def _check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Convers
     The checks are needed because some libraries truncate values silently. Later calls with operands of the same classes
     and dtypes skip them, if those determine the backend.
     """
-    if type(value) in (list, tuple):
+    if value is None or type(value) in (list, tuple):
+        found = "None" if value is None else f"a {type(value).__name__}"
+        fix = "a number such as xo.nan" if value is None else "xo.asarray(value, like=x)"
         raise TypeError(
-            f"xo.at(x)[index].{op}: the value must be an array or a Python number, not a {type(value).__name__}. "
-            f"Instead: xo.asarray(value, like=x)"
+            f"xo.at(x)[index].{op}: the value must be an array or a Python number, not {found}. Instead: {fix}"
         )
     backend = _one_backend(x, index, value)
     kind = _kind(x)
@@ -386,8 +387,40 @@ def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
 def explain_at(verb: str, /, *args: Any, copy: bool | None = True, **kwargs: Any) -> Explanation:
     """Explain an update of x. The arguments are x, the index, the operation and the value."""
     x, index, op, value = signature("update").bind(*args, copy=copy, **kwargs).args
-    _read(_check(x, index, op, value)[0], x, index, op)
-    return explain_call(verb, *args, copy=copy, **kwargs)
+    backend = _check(x, index, op, value)[0]
+    _read(backend, x, index, op)
+    _check_copy(op, copy)
+    served = explain_call(verb, *args, copy=copy, **kwargs)
+    obstacle = "copy=True" if copy else _obstacle(backend, x, op, value, copy)
+    if served.chosen is None or (obstacle is not None and copy is False):
+        reason = served.candidates[0].reason if served.chosen is None else obstacle
+        refused = tuple(c._replace(ok=False, reason=reason or "") for c in served.candidates)
+        return Explanation(verb, f"{backend.name} cannot serve this call", refused, None, "refuse", None, reason)
+    action, reason = ("zero-copy", "x is updated in place") if obstacle is None else ("copy", obstacle)
+    nbytes = 0 if obstacle is None else _nbytes(backend, x)
+    copies = ("copies x" if nbytes is None else f"copies {nbytes} bytes",) if nbytes != 0 else ()
+    listed = tuple(c._replace(reason=f"{c.reason}; {reason}", copies=copies) for c in served.candidates)
+    return Explanation(verb, f"{action}: {reason}", listed, served.chosen, action, nbytes, reason)
+
+
+def _obstacle(backend: Backend, x: Array, op: str, value: Any, copy: bool | None) -> str | None:
+    """Why an update cannot or, under ``copy=None``, would not write x: a dry run updates no element."""
+    f = backend.functions
+    nothing = (slice(0, 0),) if x.ndim else (f["asarray"](False, device=f["device"](x)),)
+    index = Index(nothing, f, is_basic=x.ndim > 0)
+    if hasattr(value, "dtype"):
+        value = f["reshape"](value, (-1,))[0:1]
+    try:
+        f["update"](x, index, op, value, copy=False)
+    except Unsupported as error:
+        return str(error) if copy is False else str(error).partition(". Instead:")[0]
+    kept = copy is False or f["update"](x, index, op, value, copy=None) is x
+    return None if kept else "the library does not write x in place here"
+
+
+def _nbytes(backend: Backend, x: Array) -> int | None:
+    memory = backend.functions["memory"](x)
+    return None if memory is None else int(memory.nbytes)
 
 
 VERBS = (Verb("at", at, hook="update", explain=explain_at),)

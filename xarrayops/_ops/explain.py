@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from xarrayops import fft, linalg, standard
 from xarrayops._ops.creation import explain_creation
-from xarrayops._ops.explanation import Candidate, Explanation, explain_call
+from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._protocol.surface import CREATION, MAIN_NAMESPACE_ALIASES, SURFACE
@@ -47,7 +48,19 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     name = verb if isinstance(verb, str) else _name_of(verb)
     if name in MAIN_NAMESPACE_ALIASES:
         name = name.removeprefix("linalg.")
-    return _explainer(name)(name, *args, **kwargs)
+    explainer = _explainer(name)
+    if name != "at":  # its arguments are those of several calls
+        refuse_wrong_arguments(name, _function_of(name), args, kwargs)
+    return explainer(name, *args, **kwargs)
+
+
+def _function_of(name: str) -> Callable[..., Any]:
+    """The function that users call, by its name."""
+    if name in TABLE:
+        return TABLE[name].function
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr({"linalg": linalg, "fft": fft}.get(module, standard), function)
+    return found
 
 
 def _explainer(name: str) -> Callable[..., Explanation]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.arguments import array_arguments, common_backend, signature
+from xarrayops._core.refused import wrong_call
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.candidates import Call, Kernel, refusal
 from xarrayops._protocol.records import Record
@@ -30,8 +31,8 @@ class Explanation(Record):
     """What a call would do. ``str()`` gives a table, ``as_dict()`` gives plain data.
 
     ``candidates`` are in order of preference; ``chosen`` is the name of the one that would serve the call, or None.
-    Conversions and changes of layout also have ``action`` ("zero-copy", "copy" or "refuse"), ``nbytes``, the number of
-    bytes that would be copied (None if unknown), and ``reason``.
+    Conversions, updates and changes of layout also have ``action`` ("zero-copy", "copy" or "refuse"), ``nbytes``, the
+    number of bytes that would be copied (None if unknown), and ``reason``.
     """
 
     verb: str
@@ -129,6 +130,24 @@ def bound_arguments(
         return signature_of(function).bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"xo.{verb}: {error}") from None
+
+
+def refuse_wrong_arguments(
+    verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Raise as the call itself would, if it has arguments of NumPy's function that ours does not take."""
+    from inspect import signature as signature_of
+
+    whole = signature_of(function, follow_wrapped=False)
+    refused = [name for name, parameter in whole.parameters.items() if parameter.annotation == "Refused"]
+    try:
+        bound = whole.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"xo.{verb}: {error}") from None
+    bound.apply_defaults()
+    given = bound.arguments
+    if any(given[name] is not whole.parameters[name].default for name in refused):
+        raise wrong_call(verb, given)
 
 
 def hook_of(verb: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from xarrayops._core.dispatch import resolve, resolved, table
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops._ops.explanation import explain_call
+from xarrayops._ops.explanation import Explanation, bound_arguments, explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
 
@@ -92,4 +92,11 @@ def unique(
     return f(x, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis)
 
 
-VERBS = (Verb("unique", unique, hook="unique", explain=explain_call),)
+def explain_unique(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+    """Explain `unique`, with its defaults: the hook has none."""
+    bound = bound_arguments(verb, unique, args, kwargs)
+    bound.apply_defaults()
+    return explain_call(verb, *bound.args, **bound.kwargs)
+
+
+VERBS = (Verb("unique", unique, hook="unique", explain=explain_unique),)

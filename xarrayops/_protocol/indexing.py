@@ -130,6 +130,12 @@ class Index:
         _broadcast([tuple(array.shape) for array in found])
         return tuple(found)
 
+    def counted(self, selection: Selection) -> Selection:
+        """The selection with the extents that depend on the values of masks; it reads them."""
+        if None not in selection.batch:
+            return selection
+        return selection._replace(batch=_broadcast([tuple(array.shape) for array in self.integers(selection)]))
+
     def arranged(self, selection: Selection, value: Array) -> Array:
         """The value with the axes of ``x[basic][arrays]``: those of the arrays first, none backwards."""
         f, padded = self.functions, selection.padded(value.shape)

@@ -101,6 +101,8 @@ UNTRACEABLE = {"compute": Gap("its purpose is to compute the values", "call it o
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """Explain errors caused by unknown sizes. Dask's ufuncs of one array need no sizes and stay as they are."""
+    if verb in _blocks.SIZES:
+        return _blocks.requiring_known_shape(verb, function)
     needs_no_sizes = isinstance(function, dask.array.ufunc.ufunc) and function.nin == 1
     if not takes_arrays(verb) or needs_no_sizes:
         return function

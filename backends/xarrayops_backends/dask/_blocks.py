@@ -76,6 +76,31 @@ def require_sizes(verb: str, *values: Any, cause: Exception | None = None) -> No
             ) from cause
 
 
+def requiring_known_shape(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that creates an array, with a clear error for a shape of sizes that are not computed yet."""
+    count_of_sizes = SIZES[verb]
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for size in args[:count_of_sizes]:
+            fractions = [each for each in (size if isinstance(size, (list, tuple)) else (size,)) if type(each) is float]
+            if any(map(math.isnan, fractions)):
+                raise Unsupported(
+                    f"xo.{verb} needs the sizes of the result, but {size} has sizes that are not computed yet. "
+                    f'Instead: x = xo.convert(xo.compute(x), "dask") first, for the Dask array x that has this shape; '
+                    f"in code for Dask alone, x.compute_chunk_sizes() computes the sizes only"
+                )
+            if fractions:  # Dask accepts them
+                raise TypeError(f"xo.{verb}: sizes must be integers, not {size}")
+        return function(*args, **kwargs)
+
+    return checked
+
+
+SIZES = {"empty": 1, "eye": 2, "full": 1, "ones": 1, "zeros": 1}
+"""How many arguments of functions that create arrays are sizes or shapes; they come first."""
+
+
 def explain_unknown_sizes(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with one clear error for arrays of unknown sizes; Dask's own errors mention NaN in various ways."""
 

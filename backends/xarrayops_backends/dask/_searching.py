@@ -15,6 +15,8 @@ from xarrayops_backends.numpy import _searching as _numpy
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Dask's take declares a wrong shape for a single index, and warns for complex numbers."""
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
     axis = _blocks.axis_from_front(x, axis)
     here = tuple(range(x.ndim))
     there = tuple(range(x.ndim, x.ndim + indices.ndim))

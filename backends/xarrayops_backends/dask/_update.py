@@ -146,8 +146,11 @@ def _apply(x: Any, value: Any, *arrays: Any, op: str, positions: tuple[int, ...]
     arrays_left = iter(arrays)
     index = tuple(next(arrays_left) if k in positions else i for k, i in enumerate(rest))
     x = np.copy(x)
-    if op == "set":
-        x[index] = value
-    else:
-        UPDATES[op].at(x, index, np.broadcast_to(value, x[index].shape))  # NumPy may crash with other values
+    try:
+        if op == "set":
+            x[index] = value
+        else:
+            UPDATES[op].at(x, index, np.broadcast_to(value, x[index].shape))  # NumPy may crash with other values
+    except (IndexError, ValueError) as error:  # masks count their elements here, long after the call
+        raise type(error)(f"xo.at(x)[index].{op}: {error}") from error
     return x

@@ -21,7 +21,7 @@ def _alike(arrays: _Arrays) -> _Arrays:
     """The arrays in their promoted dtype."""
     dtype = arrays[0].dtype
     if all(x.dtype is dtype for x in arrays):
-        return arrays
+        return arrays if isinstance(arrays, (list, tuple)) else arrays.unbind()
     dtype = result_type(*arrays)
     return [x.to(dtype) for x in arrays]
 

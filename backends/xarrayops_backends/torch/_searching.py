@@ -88,9 +88,7 @@ def _from_start(indices: Array, extent: int) -> Array:
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """torch.take flattens; torch.index_select rejects negative, narrow and multi-dimensional indices."""
     if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"axis is required for an array of {x.ndim} dimensions")
-        axis = 0
+        x, axis = x.reshape(-1), 0
     indices, axis = _from_start(indices, x.shape[axis]), axis % x.ndim
     chosen = _by_bits(torch.index_select, x, axis, indices.reshape(-1))
     return chosen if indices.ndim == 1 else chosen.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))

@@ -113,9 +113,21 @@ def _extremum(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool
     if axis == ():
         return x.clone()
     axis = () if axis is None else axis
-    if x.dtype in WIDE:
-        return _unrank(reduce(_rank(x), axis, keepdim=keepdims), x.dtype)
-    return reduce(x, axis, keepdim=keepdims)
+    try:
+        if x.dtype in WIDE:
+            return _unrank(reduce(_rank(x), axis, keepdim=keepdims), x.dtype)
+        return reduce(x, axis, keepdim=keepdims)
+    except (IndexError, RuntimeError) as error:
+        raise _of_no_elements(x, axis, error) from None
+
+
+def _of_no_elements(x: Array, axis: Any, error: Exception) -> Exception:
+    """The error of a maximum or minimum: ValueError, as in other libraries, if there are no elements."""
+    if x.numel():
+        return error
+    return ValueError(
+        f"an empty array of shape {tuple(x.shape)} has no maximum or minimum along axis {None if axis == () else axis}"
+    )
 
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -130,12 +142,19 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """torch.argmax does not support wide unsigned integers and booleans."""
-    return torch.argmax(_comparable(x), axis, keepdim=keepdims)
+    return _position(torch.argmax, x, axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """torch.argmin does not support wide unsigned integers and booleans."""
-    return torch.argmin(_comparable(x), axis, keepdim=keepdims)
+    return _position(torch.argmin, x, axis, keepdims)
+
+
+def _position(find: Callable[..., Array], x: Array, axis: int | None, keepdims: bool) -> Array:
+    try:
+        return find(_comparable(x), axis, keepdim=keepdims)
+    except (IndexError, RuntimeError) as error:
+        raise _of_no_elements(x, axis, error) from None
 
 
 def _comparable(x: Array) -> Array:

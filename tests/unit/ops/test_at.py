@@ -343,3 +343,25 @@ def test_random_indices_at_length(library):
         found = seeded(variant, 0, {"jax": 200, "dask": 1_000}.get(library, 5_000))
         failures = [f"{case}: {wrong}" for case in found if (wrong := fault(variant, case, True))]
     assert not failures, "\n".join(failures[:10])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("op", ["set", "add", "multiply", "max"])
+def test_values_that_do_not_fit_a_mask(library, op):
+    vector, value = array(library, list(range(12)), dtype="float32"), array(library, [1, 2, 3, 4], dtype="float32")
+    matrix = xo.reshape(vector, (3, 4))
+    for x, mask, shape in ((vector, vector > 5, r"\(6,\)"), (matrix, matrix > 5, r"\(6,\)")):
+        for copy in (True, None):
+            match = rf"^xo\.at\(x\)\[index\]\.{op}: " + ("" if library == "dask" else rf".*\(4,\) .*{shape}")
+            with pytest.raises(ValueError, match=match):  # Dask counts the elements when it computes
+                xo.compute(getattr(xo.at(x)[mask], op)(value, copy=copy))
+    rows = (array(library, [True, False, True]), array(library, [0, 1, 2]))
+    with pytest.raises(IndexError, match=rf"^xo\.at\(x\)\[index\]\.{op}: "):
+        xo.compute(getattr(xo.at(matrix)[rows], op)(1.0))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_none_is_no_value(library):
+    for op in ("set", "add", "min"):
+        with pytest.raises(TypeError, match=rf"^xo\.at\(x\)\[index\]\.{op}: the value must .*not None\. Instead: "):
+            getattr(xo.at(array(library, [1.0]))[0], op)(None)

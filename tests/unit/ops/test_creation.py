@@ -1,6 +1,7 @@
 """The library and device of new arrays: like=, backend= and device=, `use`, the environment, or NumPy."""
 
 import asyncio
+import inspect
 import threading
 
 import array_api_strict as xps
@@ -127,9 +128,20 @@ class TestUse:
             assert xo.zeros(1).device.type == "meta"
             assert xo.zeros(1, device="cpu").device.type == "cpu"
 
-    def test_unknown_names_raise_at_the_first_creation(self):
-        with xo.use("nunpy"), pytest.raises(xo.BackendNotFound, match="'nunpy'"):
-            xo.zeros(1)
+    def test_wrong_arguments_raise_at_once(self):
+        for default in (xo.use, xo.set_default):
+            with pytest.raises(xo.BackendNotFound, match="'nunpy'.*did you mean 'numpy'"):
+                default("nunpy")
+            verb = rf"^xo\.{default.__name__}"
+            with pytest.raises(
+                xo.BackendNotFound, match=verb + r": 'float64' is a dtype\. Instead: .*dtype=\"float64\""
+            ):
+                default("float64")
+            with pytest.raises(TypeError, match=verb + r" has no like=\. Instead: "):
+                default(like=N)
+            with pytest.raises(TypeError, match=verb + r" takes device= and dtype= by keyword\. Instead: "):
+                default("numpy", "float32")
+            assert list(inspect.signature(default).parameters) == ["backend", "device", "dtype"]
 
     def test_each_thread_has_its_own_default(self, torch):
         seen = {}
@@ -253,7 +265,7 @@ def test_creation_like_an_array(create):
     assert type(create(S)) is type(S)
     assert create(S, dtype="int8").dtype == xps.int8
     assert create(N, dtype="int8").dtype == np.int8
-    with xo.use("nunpy"):
+    with xo.use("torch"):
         assert type(create(N, device="cpu")) is np.ndarray
     with pytest.raises(xo.Unsupported, match="'gpu'"):
         create(N, device="gpu")
