@@ -1,14 +1,16 @@
-"""A function of the standard's table, and the source of the function that dispatches it."""
+"""A function of one of the tables, and the source of the function that dispatches it."""
 
 from __future__ import annotations
 
 import ast
 from textwrap import fill
+from typing import Any
 
 from numpy_keywords import NOT_REQUIRED, answered
 from verb_tables import PACKAGE
 
 PAGES = "https://data-apis.org/array-api/2025.12"
+NUMPY_PAGES = "https://numpy.org/doc/stable/reference/generated/numpy."
 ROLES = {
     "array": "ArrayT",
     "index": "Array",
@@ -33,11 +35,19 @@ arrays. ``device=`` selects a device. The default is that of `xarrayops.use`, el
 STAYS = f"The result belongs to the library of x, and is on the device of x unless ``device=`` is given. {NAMES}"
 
 
-class Function:
-    """One row of the table tools/standard.pyi."""
+def attribute(module: Any, verb: str) -> Any:
+    """The function of a verb such as ``"linalg.norm"`` in a module; None if it has none."""
+    for part in verb.split("."):
+        module = getattr(module, part, None)
+    return module
 
-    def __init__(self, node: ast.FunctionDef, module: str, row_file: str) -> None:
+
+class Function:
+    """One row of the table tools/standard.pyi, or of tools/extended.pyi with its topic."""
+
+    def __init__(self, node: ast.FunctionDef, module: str, row_file: str, topic: str = "") -> None:
         self.row_file = row_file
+        self.topic = topic
         self.doc = ast.get_docstring(node) or ""
         self.name = node.name
         self.verb = f"{module}.{node.name}" if module in ("linalg", "fft") else node.name
@@ -160,10 +170,18 @@ class Function:
         return lines
 
     def docstring(self, page: str) -> list[str]:
-        """The lines: the description, the default device if there is a device parameter, the page of the standard."""
+        """The lines: the description, the default device if there is a device parameter, the page, if there is one."""
         place = fill(CREATED if self.creates else STAYS, 116) if "device" in self.roles else ""
-        paragraphs = "\n\n".join(part for part in (self.doc, place, f"<{page}>") if part)
+        paragraphs = "\n\n".join(part for part in (self.doc, place, f"<{page}>" if page else "") if part)
         return f'"""{paragraphs}\n"""'.splitlines()
+
+    def numpy_page(self) -> str:
+        """The page of NumPy's function of the same name; empty if NumPy has none."""
+        import numpy as np
+
+        owner = np.lib.stride_tricks if self.verb == "sliding_window_view" else np
+        path = f"{owner.__name__}.".removeprefix("numpy.") + self.verb if owner is not np else self.verb
+        return f"{NUMPY_PAGES}{path}.html" if attribute(owner, self.verb) is not None else ""
 
     def stub(self) -> str:
         """The function for type checkers. With ``like=`` a created array has its class, without it any class."""
@@ -176,7 +194,7 @@ class Function:
 
     def source(self, module: str) -> str:
         prefix = "extensions/generated/array_api" if module != "standard" else "API_specification/generated/array_api"
-        page = f"{PAGES}/{prefix}.{self.verb}.html"
+        page = f"{PAGES}/{prefix}.{self.verb}.html" if not self.topic else self.numpy_page()
         refusal = self.refusal()
         lines = [f"    {line}" if line else "" for line in [*self.docstring(page), *refusal, *self.lookup()]]
         body = "\n".join([*lines, f"    return f({self.call()})"])

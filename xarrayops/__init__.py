@@ -213,15 +213,61 @@ newaxis = None
 pi = 3.141592653589793
 
 
-def __dir__() -> list[str]:
-    """The public names, without private modules that are imported."""
-    hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
-    return sorted(globals().keys() - hidden | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"})
-
-
-if not _typing.TYPE_CHECKING:  # a type checker reports missing names itself
+if _typing.TYPE_CHECKING:
+    from xarrayops._ops.extended import (
+        allclose as allclose,
+        array_equal as array_equal,
+        atleast_nd as atleast_nd,
+        bincount as bincount,
+        compress as compress,
+        delete as delete,
+        diag as diag,
+        fill_diagonal as fill_diagonal,
+        insert as insert,
+        isclose as isclose,
+        kron as kron,
+        median as median,
+        nan_to_num as nan_to_num,
+        nanmax as nanmax,
+        nanmean as nanmean,
+        nanmedian as nanmedian,
+        nanmin as nanmin,
+        nanpercentile as nanpercentile,
+        nanquantile as nanquantile,
+        nanstd as nanstd,
+        nansum as nansum,
+        nanvar as nanvar,
+        outer as outer,
+        pad as pad,
+        percentile as percentile,
+        quantile as quantile,
+        segment_max as segment_max,
+        segment_mean as segment_mean,
+        segment_min as segment_min,
+        segment_sum as segment_sum,
+        sliding_window_view as sliding_window_view,
+    )
+else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:
+        from xarrayops._protocol.surface import EXTENDED
+
+        if name in EXTENDED and "." not in name:
+            from xarrayops._ops import extended
+
+            globals().update({each: getattr(extended, each) for each in extended.__all__})
+            return globals()[name]
         from xarrayops._core.numpy_names import missing
 
         raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names, without private modules that are imported."""
+    from xarrayops._protocol.surface import EXTENDED
+
+    hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
+    extended = {name for name in EXTENDED if "." not in name}
+    return sorted(
+        globals().keys() - hidden | extended | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"}
+    )

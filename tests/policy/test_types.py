@@ -126,7 +126,7 @@ def test_results_have_only_their_fields(errors):
 
 
 def test_a_wrong_type_is_an_error(errors):
-    unknown = ["xo.concatenate([x])", "xo.linalg.norm(x)", "xo.sparse.matmul(x, x)"]
+    unknown = ["xo.concatenate([x])", "xo.linalg.multi_dot(x)", "xo.sparse.matmul(x, x)"]
     refused = ["xo.sum(x, 0)", "xo.sum(x, ..., 0)", "xo.add(x, x, out=None)", "xo.std(x, ddof=None)", "xo.where(x)"]
     refused += ["xo.zeros(3, 4)", "xo.zeros((3, 4), order=None)", "xo.unique(x, True)", "xo.squeeze(x)"]
     wrong = ["assert_type(xo.exp(x), int)", "xo.exp(x, x)", "xo.sort(x, axes=0)", *unknown, *refused]

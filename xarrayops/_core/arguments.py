@@ -11,7 +11,7 @@ from xarrayops._core.numpy_scalars import is_numpy_scalar
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import OWN, ROLES, SURFACE
+from xarrayops._protocol.surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 
@@ -34,21 +34,21 @@ PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 
 
 def roles(verb: str) -> dict[str, str]:
-    """The array parameters of a standard function or a hook, each with its role."""
-    if verb in SURFACE:
+    """The array parameters of a function of the tables or a hook, each with its role."""
+    if verb in SURFACE or verb in EXTENDED:
         return ROLES.get(verb, {})
     return {name: HOOK_ROLES[name] for name in signature(verb).parameters if name in HOOK_ROLES}
 
 
 @cache
 def signature(verb: str) -> inspect.Signature:
-    """The signature of a standard function or a hook."""
+    """The signature of a function of the tables or a hook."""
     import inspect
 
     if verb in HOOKS:
         return inspect.signature(HOOKS[verb])
     scope: dict[str, Any] = {}
-    exec(f"def f{SURFACE[verb]}: ...", scope)
+    exec(f"def f{SURFACE.get(verb) or EXTENDED[verb]}: ...", scope)
     return inspect.signature(scope["f"])
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from xarrayops._protocol.surface import OWN, SURFACE
+from xarrayops._protocol.surface import EXTENDED, OWN, SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._attention import AttentionSuite
+from xarrayops.testing._comparison import ComparisonSuite
+from xarrayops.testing._counting import CountingSuite
 from xarrayops.testing._creation import CreationSuite
 from xarrayops.testing._dtypes import DtypeSuite
 from xarrayops.testing._elementwise import ElementwiseSuite
@@ -16,9 +18,14 @@ from xarrayops.testing._layout import LayoutSuite
 from xarrayops.testing._linalg import LinalgSuite
 from xarrayops.testing._manipulation import ManipulationSuite
 from xarrayops.testing._mixed import MixedSuite
+from xarrayops.testing._nans import NanSuite
+from xarrayops.testing._norms import NormSuite
+from xarrayops.testing._padding import PaddingSuite
+from xarrayops.testing._quantiles import QuantileSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._row_files import ROW_FILES
 from xarrayops.testing._scalars import ScalarSuite
+from xarrayops.testing._shaping import ShapingSuite
 from xarrayops.testing._sparse import SparseSuite
 from xarrayops.testing._sparse_refusals import SparseRefusalSuite
 from xarrayops.testing._table import (
@@ -47,6 +54,13 @@ class ContractSuite(
     ElementwiseSuite,
     ReductionSuite,
     ManipulationSuite,
+    PaddingSuite,
+    CountingSuite,
+    QuantileSuite,
+    NanSuite,
+    ComparisonSuite,
+    ShapingSuite,
+    NormSuite,
     IndexingSuite,
     AtSuite,
     LinalgSuite,
@@ -66,7 +80,7 @@ class ContractSuite(
 
     def test_every_verb_is_exercised(self) -> None:
         """Every public function is exercised, and every exercised name exists."""
-        public, done = {*SURFACE, *OWN}, exercised(type(self))
+        public, done = {*SURFACE, *EXTENDED, *OWN}, exercised(type(self))
         assert not public - done, "\n".join(map(_missing_test, sorted(public - done)))
         assert not done - public, f"exercised, but not public: {sorted(done - public)}"
 

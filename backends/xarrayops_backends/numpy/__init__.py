@@ -65,6 +65,7 @@ ENVIRONMENT = (
     "NPY_DISABLE_CPU_FEATURES",
 )
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
+EXTENDED = "xarrayops_backends.numpy._extended"
 
 _CHECK_THEMSELVES = (sum, prod, max, min, all, any, matmul, floor_divide)
 """Functions that check dtypes themselves; and floor_divide, which replaces an elementwise ufunc and must be as fast."""

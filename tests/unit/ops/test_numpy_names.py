@@ -291,9 +291,9 @@ ANSWERS = {
     "dot": (xo, "xo has no dot. Instead of np.dot(a, b): xo.matmul(a, b)"),
     "array": (xo, "xo has no array. Instead: xo.asarray (it copies only with copy=True)"),
     "arcsin": (xo, "xo has no arcsin. Instead: xo.asin"),
-    "median": (xo, "xo has no median. Instead of np.median(v): xo.mean(xo.sort(v)["),
+    "vstack": (xo, "xo has no vstack. Instead of np.vstack([x, y]): xo.concat([x, y]) (of vectors: xo.stack)"),
     "nditer": (xo, "xo has no nditer: it is an iterator over elements in Python; write "),
-    "norm": (xo.linalg, "xo.linalg has no norm. Instead of np.linalg.norm(v): xo.linalg.vector_norm(v) (of a matrix: "),
+    "multi_dot": (xo.linalg, "xo.linalg has no multi_dot. Instead of np.linalg.multi_dot([a, b, a]): xo.matmul("),
     "fft2": (xo.fft, "xo.fft has no fft2. Instead of np.fft.fft2(x): xo.fft.fftn(x, axes=(-2, -1))"),
     "csr_array": (
         xo.sparse,
@@ -362,7 +362,7 @@ def test_torch_compile_sees_no_difference():
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("median", "xarrayops.namespaces.numpy has no 'median'. Instead of np.median(v): xo.mean(xo.sort(v)["),
+        ("vstack", "xarrayops.namespaces.numpy has no 'vstack'. Instead of np.vstack([x, y]): xo.concat([x, y])"),
         ("cumsum", "xarrayops.namespaces.numpy has no 'cumsum'. Instead: xo.cumulative_sum ("),
         (
             "zzzqq",
