@@ -59,10 +59,14 @@ class Function:
         self.either = [a.arg for a in node.args.args]
         self.keywords = [a.arg for a in node.args.kwonlyargs]
         self.vararg = node.args.vararg.arg if node.args.vararg else None
+        self.numbers = self.vararg if self.vararg and ast.unparse(node.args.vararg.annotation) == "operand" else None
+        """The variable arguments that may be numbers, too."""
         self.roles = {a.arg: ast.unparse(a.annotation) for a in [*positional, *node.args.kwonlyargs] if a.annotation}
         self.roles = {name: "array" if role == "index" else role for name, role in self.roles.items()}
         self.arrays = [name for name, role in self.roles.items() if role in ARRAY_ROLES]
-        self.sequence = self.vararg or next((name for name, role in self.roles.items() if role == "arrays"), None)
+        self.sequence = (None if self.numbers else self.vararg) or next(
+            (name for name, role in self.roles.items() if role == "arrays"), None
+        )
         self.creates = not self.arrays and not self.sequence
         self.answered = () if self.vararg else answered(self.verb, row_file)
         self.required = NOT_REQUIRED.get(self.verb, ())
@@ -81,7 +85,7 @@ class Function:
             if args.posonlyargs and i == len(args.posonlyargs) - 1:
                 parts.append("/")
         if args.vararg:
-            parts.append(f"*{args.vararg.arg}: ArrayT")
+            parts.append(f"*{args.vararg.arg}: {'ArrayT | Scalar' if self.numbers else 'ArrayT'}")
         elif args.kwonlyargs or self.creates:
             parts.append("*")
         parts += [self._parameter(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
@@ -119,8 +123,8 @@ class Function:
         """The parameters that take arrays, each with its role; ``*arrays`` has the role "arrays"."""
         taking = {name: role for name, role in self.roles.items() if role in (*ARRAY_ROLES, "arrays")}
         several = self.args.vararg
-        if several is not None and several.annotation is not None and ast.unparse(several.annotation) == "array":
-            taking[several.arg] = "arrays"
+        if several is not None:
+            taking[several.arg] = "operands" if self.numbers else "arrays"
         return taking
 
     def _parameter(self, arg: ast.arg, default: ast.expr | None) -> str:
@@ -135,7 +139,7 @@ class Function:
         return self.returns.replace("array", "Array" if self.creates else "ArrayT")
 
     def call(self) -> str:
-        parts = [f"*{self.vararg}"] if self.vararg else [*self.positional, *self.either]
+        parts = [*self.positional, *self.either, *([f"*{self.vararg}"] if self.vararg else [])]
         return ", ".join([*parts, *(f"{name}={name}" for name in self.keywords)])
 
     def lookup(self) -> list[str]:
@@ -147,6 +151,9 @@ class Function:
         classes = [f"type({name})" for name in self.arrays]
         if self.sequence:
             key = f"frozenset(map(type, {self.sequence}))"
+            hit = f"{self.table}[key]"
+        elif self.numbers:
+            key = f"frozenset([{classes[0]}, *[type(each) for each in {self.numbers} if type(each) not in NUMBERS]])"
             hit = f"{self.table}[key]"
         elif len(classes) == 1:
             key, hit = classes[0], f"{self.table}[{classes[0]}]"

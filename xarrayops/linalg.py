@@ -24,6 +24,7 @@ Norm = Literal["backward", "ortho", "forward"]
 
 __all__ = [
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
@@ -32,6 +33,7 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -418,6 +420,59 @@ def vector_norm(
     except KeyError:
         f = getattr(resolved, resolve("linalg.vector_norm", type(x)))
     return f(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+_cond = table("linalg.cond", globals(), "_cond")
+
+
+@shows_own_parameters
+def cond(x: ArrayT, extra: Refused = NotGiven, /, p: float | Literal["fro", "nuc"] | None = None) -> ArrayT:
+    """The condition number of matrices: the ratio of the greatest singular value to the least.
+
+    With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. Infinite where the
+    least singular value is 0.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.linalg.cond(np.asarray([[4.0, 0.0], [0.0, 2.0]])))
+    2.0
+
+    <https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html>
+    """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.cond", locals())
+    try:
+        f = _cond[type(x)]
+    except KeyError:
+        f = getattr(resolved, resolve("linalg.cond", type(x)))
+    return f(x, p=p)
+
+
+_lstsq = table("linalg.lstsq", globals(), "_lstsq")
+
+
+@shows_own_parameters
+def lstsq(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, rtol: float | None = None) -> tuple[ArrayT, ...]:
+    """The solution of ``x1 @ x = x2`` with the least squares of errors, and of those with the least norm.
+
+    x1 is a matrix of M rows and N columns, x2 a vector of M or a matrix of K columns. The results are the solution, the
+    sums of the squares of the errors, one for each column of x2, the rank of x1, and its singular values. Singular
+    values up to ``rtol`` times the greatest count as 0; the default is the dtype's resolution times max(M, N). NumPy,
+    which calls it rcond, has no sums where the rank is less than N or M is not greater than N.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> a = np.asarray([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    >>> xo.linalg.lstsq(a, np.asarray([1.0, 2.0, 3.0]))[0]
+    array([1., 1.])
+
+    <https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html>
+    """
+    if extra is not NotGiven:
+        raise wrong_call("linalg.lstsq", locals())
+    try:
+        f = _lstsq[type(x1)][type(x2)]
+    except KeyError:
+        f = getattr(resolved, resolve("linalg.lstsq", (type(x1), type(x2))))
+    return f(x1, x2, rtol=rtol)
 
 
 _norm = table("linalg.norm", globals(), "_norm")

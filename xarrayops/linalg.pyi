@@ -21,6 +21,7 @@ Device = Any
 
 __all__ = [
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
@@ -29,6 +30,7 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -73,6 +75,8 @@ def trace(x: ArrayT, /, *, offset: int = 0, dtype: DType | None = None) -> Array
 def vector_norm(
     x: ArrayT, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
 ) -> ArrayT: ...
+def cond(x: ArrayT, /, *, p: float | Literal["fro", "nuc"] | None = None) -> ArrayT: ...
+def lstsq(x1: ArrayT, x2: ArrayT, /, *, rtol: float | None = None) -> tuple[ArrayT, ...]: ...
 def norm(
     x: ArrayT,
     /,

@@ -24,6 +24,7 @@ ALLOWED_SCALARS: dict[str, frozenset[type]] = {
     "array": frozenset(),
     "arrays": frozenset(),
     "operand": SCALARS,
+    "operands": SCALARS,
     "maybe": NON_ARRAY_TYPES,
 }
 """The classes of `NON_ARRAY_TYPES` that a parameter accepts, by its role."""
@@ -85,7 +86,7 @@ def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         role = taking.get(name)
         if role is None:  # an index, for example
             yield from ((place, m) for place, m in (*members, (name, value)) if _may_be_array(m))
-        elif role == "arrays" and (members or not value):
+        elif role in ("arrays", "operands") and (members or not value):
             yield from ((place, require_array_argument(verb, place, member, role)) for place, member in members)
         elif value is not None or role != "maybe":
             yield name, require_array_argument(verb, name, value, role)

@@ -49,6 +49,8 @@ from xarrayops._protocol.types import Array
 Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
 
+NUMBERS = (bool, int, float, complex)
+"""The classes of Python's numbers; torch.compile traces a tuple of classes, and not a set."""
 resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
 
 
@@ -191,6 +193,8 @@ def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
 def _key(verb: str, arguments: dict[str, Any]) -> Classes:
     """The key of a call in the table of the verb."""
     values: list[Any] = [arguments.get(name) for name in roles(verb)]
+    if "operands" in roles(verb).values():
+        return frozenset(type(value) for value in (values[0], *(values[1] or ())) if type(value) not in NUMBERS)
     if "arrays" in roles(verb).values():
         return frozenset(map(type, values[0]))
     return tuple(map(type, values)) if len(values) > 1 else type(values[0])

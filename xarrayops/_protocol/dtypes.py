@@ -38,8 +38,9 @@ FLOATING_RESULTS = (
 )
 """The functions of the standard that compute floating-point numbers although all arguments are integers."""
 FLOATING_EXTENDED = (
-    *("linalg.norm", "median", "nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar"),
-    *("percentile", "quantile", "segment_mean"),
+    *("average", "cbrt", "corrcoef", "cov", "gradient", "interp", "linalg.cond", "linalg.lstsq", "linalg.norm"),
+    *("logsumexp", "median", "nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile"),
+    *("quantile", "segment_mean", "softmax", "trapezoid"),
 )
 """Those of the functions under NumPy's names beyond the standard."""
 

@@ -20,14 +20,19 @@ from xarrayops.testing._manipulation import ManipulationSuite
 from xarrayops.testing._mixed import MixedSuite
 from xarrayops.testing._nans import NanSuite
 from xarrayops.testing._norms import NormSuite
+from xarrayops.testing._order import OrderSuite
 from xarrayops.testing._padding import PaddingSuite
 from xarrayops.testing._quantiles import QuantileSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._row_files import ROW_FILES
 from xarrayops.testing._scalars import ScalarSuite
+from xarrayops.testing._setops import SetSuite
 from xarrayops.testing._shaping import ShapingSuite
+from xarrayops.testing._signal import SignalSuite
 from xarrayops.testing._sparse import SparseSuite
 from xarrayops.testing._sparse_refusals import SparseRefusalSuite
+from xarrayops.testing._special import SpecialSuite
+from xarrayops.testing._statistics import StatisticsSuite
 from xarrayops.testing._table import (
     Case,
     Row,
@@ -38,6 +43,7 @@ from xarrayops.testing._table import (
     without_warnings,
 )
 from xarrayops.testing._variant import Variant
+from xarrayops.testing._windows import WindowSuite
 
 
 def exercised(suite: type) -> frozenset[str]:
@@ -61,6 +67,12 @@ class ContractSuite(
     ComparisonSuite,
     ShapingSuite,
     NormSuite,
+    OrderSuite,
+    SetSuite,
+    SignalSuite,
+    SpecialSuite,
+    StatisticsSuite,
+    WindowSuite,
     IndexingSuite,
     AtSuite,
     LinalgSuite,

@@ -119,6 +119,7 @@ UNTRACEABLE = {
     "repeat": Gap(
         f"{_SHAPES}, if repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
     ),
+    **dict.fromkeys(("intersect1d", "setdiff1d", "setxor1d", "union1d"), Gap(_SHAPES, "call it outside jax.jit")),
     "unique": _UNIQUE,
     "unique_all": _UNIQUE,
     "unique_counts": _UNIQUE,

@@ -9,6 +9,8 @@ import numpy as np
 from xarrayops.plugin import Array
 from xarrayops.plugin.extended import pad_widths, require_counts
 
+_np: Any = np
+"""Typed as Any: the overloads of these functions do not know arrays of any dtype."""
 _Axes = int | tuple[int, ...] | None
 _OPTIONS = {
     **dict.fromkeys(("edge", "empty", "wrap"), ()),
@@ -40,20 +42,33 @@ def pad(
         "stat_length": stat_length,
         "reflect_type": reflect_type,
     }
-    function: Any = np.pad
-    return function(x, pad_width, mode, **{name: given[name] for name in _OPTIONS[mode]})
+    return _np.pad(x, pad_width, mode, **{name: given[name] for name in _OPTIONS[mode]})
 
 
+argpartition = np.argpartition
+cbrt = np.cbrt
 compress = np.compress
-isclose = np.isclose
+convolve = np.convolve
+correlate = np.correlate
 diag = np.diag
+digitize = np.digitize
+gradient = np.gradient
+intersect1d = np.intersect1d
+isclose = np.isclose
 kron = np.kron
+lexsort = np.lexsort
 linalg_norm = np.linalg.norm
 nan_to_num = np.nan_to_num
 nanmax = np.nanmax
 nanmin = np.nanmin
 outer = np.outer
+partition = np.partition
+polyval = np.polyval
+ptp = np.ptp
+setdiff1d = np.setdiff1d
+setxor1d = np.setxor1d
 sliding_window_view = np.lib.stride_tricks.sliding_window_view
+union1d = np.union1d
 
 
 def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
@@ -166,3 +181,63 @@ def insert(x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> 
 def delete(x: Array, index: Any, /, *, axis: int | None = None) -> Array:
     """np.delete takes the axis by position, too."""
     return np.delete(x, index, axis=axis)
+
+
+def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
+    """np.average raises ZeroDivisionError where the weights sum to 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if weights is None or (weights.shape == x.shape and not weights.sum(axis=axis).all()):
+            weights = np.ones((), np.float64) if weights is None else weights
+            total = np.multiply(x, weights).sum(axis=axis, keepdims=keepdims)
+            return total / np.broadcast_to(weights, x.shape).sum(axis=axis, keepdims=keepdims)
+        return _np.average(x, axis=axis, weights=weights, keepdims=keepdims)
+
+
+def cov(
+    x: Array,
+    y: Any = None,
+    /,
+    *,
+    rowvar: bool = True,
+    correction: float = 1,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Array:
+    """np.cov calls the correction ddof, and computes in float64."""
+    dtype = np.result_type(x, np.float64) if x.dtype.kind not in "fc" else x.dtype
+    found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
+    return found
+
+
+def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
+    """np.corrcoef computes in float64, unless it is given a dtype."""
+    dtype = np.float64 if x.dtype.kind not in "fc" else np.result_type(x) if y is None else np.result_type(x, y)
+    found: Array = np.corrcoef(x, y, rowvar, dtype=dtype)
+    return found
+
+
+def histogram(
+    x: Array,
+    /,
+    bins: Any = 10,
+    *,
+    range: tuple[float, float] | None = None,
+    density: bool = False,
+    weights: Any = None,
+) -> tuple[Array, Array]:
+    """np.histogram takes names of estimators, too, and returns edges of the weights' dtype."""
+    return np.histogram(x, bins, range, density, weights)
+
+
+def interp(
+    x: Any, xp: Array, fp: Array, /, *, left: Any = None, right: Any = None, period: float | None = None
+) -> Array:
+    """np.interp computes in float64, also for float32."""
+    found: Array = np.interp(x, xp, fp, left, right, period)
+    dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
+    return found.astype(dtype) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
+
+
+def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
+    """np.trapezoid takes its options by position, too."""
+    return np.trapezoid(y, x, dx, axis)

@@ -29,6 +29,16 @@ def astype(xp: ModuleType, x: Array, dtype: object) -> Array:
     return x if x.dtype == dtype else xp.astype(x, dtype)
 
 
+def alike(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Both arrays in their promoted dtype; integers take the dtype of floating-point numbers."""
+    if x1.dtype == x2.dtype:
+        return x1, x2
+    first, second = (xp.isdtype(x.dtype, ("bool", "integral")) for x in (x1, x2))
+    floating_dtype = x2.dtype if first else x1.dtype
+    dtype = xp.result_type(x1, x2) if first == second else floating_dtype
+    return astype(xp, x1, dtype), astype(xp, x2, dtype)
+
+
 def as_array(xp: ModuleType, x: object, like: Array) -> Array:
     """x, with Python's numbers as an array beside ``like``: of its dtype if that can hold them."""
     if hasattr(x, "dtype"):
