@@ -123,8 +123,9 @@ class Function:
         """The parameters that take arrays, each with its role; ``*arrays`` has the role "arrays"."""
         taking = {name: role for name, role in self.roles.items() if role in (*ARRAY_ROLES, "arrays")}
         several = self.args.vararg
-        if several is not None:
-            taking[several.arg] = "operands" if self.numbers else "arrays"
+        role = ast.unparse(several.annotation) if several is not None and several.annotation is not None else ""
+        if several is not None and role in ("array", "operand"):
+            taking[several.arg] = f"{role}s"
         return taking
 
     def _parameter(self, arg: ast.arg, default: ast.expr | None) -> str:

@@ -35,6 +35,7 @@ from xarrayops._ops.arrays import (
     compute as compute,
     device as device,
     is_lazy as is_lazy,
+    persist as persist,
     synchronize as synchronize,
     to_device as to_device,
 )

@@ -95,6 +95,8 @@ class Backend:
             validate_extended(own)
         found = implementation_of_extended(self.module, verb, self.namespace)
         self.origins[verb], gap = found.origin, gap_of(found.function)
+        if found.kernels:
+            self.kernels[verb] = found.kernels
         return found.function if gap is None else _named_gap(self.name, verb, gap)
 
     def _twin(self, hook: str) -> Callable[..., Any]:

@@ -85,12 +85,18 @@ def extended_module(module: ModuleType) -> ModuleType | None:
 
 def implementation_of_extended(module: ModuleType, verb: str, namespace: ModuleType) -> Implementation:
     """The implementation of a function of `EXTENDED`: the backend's function, or the generic one, which it imports."""
-    own = getattr(module, verb_attribute(verb), None) or getattr(extended_module(module), verb_attribute(verb), None)
+    modules = [m for m in (module, extended_module(module)) if m is not None]
+    own = next((f for m in modules if (f := getattr(m, verb_attribute(verb), None)) is not None), None)
     if own is not None:
         function = _wrapped(module, verb, own)
         return Implementation(function, [], _origin(function, lookup(module.NAMESPACE, verb)))
-    twin = getattr(import_module(f"xarrayops._generic.extended.{TOPICS[verb]}"), verb.rpartition(".")[2])
-    return Implementation(_wrapped(module, verb, partial(twin, namespace)), [], GENERIC)
+    generic = getattr(import_module(f"xarrayops._generic.extended.{TOPICS[verb]}"), verb.rpartition(".")[2])
+    twin: Callable[..., Any] = partial(generic, namespace)
+    kernels = [kernel for m in modules for kernel in candidates(m, verb)]
+    if not kernels:
+        return Implementation(_wrapped(module, verb, twin), [], GENERIC)
+    kernels = [*kernels, ("generic", twin, always)]
+    return Implementation(_wrapped(module, verb, first_able(verb, kernels)), kernels, COMPLETED)
 
 
 class Functions(dict[str, Callable[..., Any]]):

@@ -47,9 +47,12 @@ def validate(module: ModuleType) -> None:
     contract |= {name: str(inspect.signature(hook)) for name, hook in HOOKS.items()}
     _check_data(where, module, contract)
     package = f"{module.__name__}."
+    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
     for name, value in list(vars(module).items()):
         if name in contract:
             _check_signature(where, name, value, f"{name}{contract[name]}")
+        elif name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
         elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
             raise InvalidBackend(
                 f"{where} defines {name}, which is neither a function of the standard nor a hook of "
@@ -74,9 +77,12 @@ def validate_extended(module: ModuleType) -> None:
     """
     where = getattr(module, "__file__", None) or module.__name__
     contract = {verb_attribute(verb): signature for verb, signature in EXTENDED.items()}
+    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
     for name, value in list(vars(module).items()):
         if name in contract:
             _check_signature(where, name, value, f"{name}{contract[name]}")
+        elif name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
         elif not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__:
             raise InvalidBackend(
                 f"{where} defines {name}, which is none of the functions beyond the standard{_near(name, contract)}. "

@@ -30,7 +30,7 @@ from xarrayops_backends.dask._creation import (
     triu,
     zeros_like,
 )
-from xarrayops_backends.dask._devices import compute, is_lazy, synchronize, versions
+from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
 from xarrayops_backends.dask._elementwise import clip, expm1
 from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
 from xarrayops_backends.dask._fft import (
@@ -95,7 +95,9 @@ CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
-UNTRACEABLE = {"compute": Gap("its purpose is to compute the values", "call it outside the traced function")}
+UNTRACEABLE = dict.fromkeys(
+    ("compute", "persist"), Gap("its purpose is to compute the values", "call it outside the traced function")
+)
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:

@@ -157,12 +157,22 @@ def _periodic(
     found = []
     for start, stop in ((-width[0], 0), (n, n + width[1])):
         places = range(start, stop)
-        indices = xp.asarray([source(p, n, mode) for p in places], dtype=xp.int64, device=device_of(x))
-        part = xp.take(x, indices, axis=axis)
+        part = _mirrored(xp, x, axis, places, mode)
         if is_odd and mode != "wrap" and places:
             part = _odd(xp, x, part, axis, places, mode)
         found.append(part)
     return found[0], found[1]
+
+
+def _mirrored(xp: ModuleType, x: Array, axis: int, places: range, mode: str) -> Array:
+    """The values for places outside of an axis: a slice or its reverse within one period, else by their index."""
+    n = x.shape[axis]
+    if not places or len(places) > n - (mode == "reflect"):
+        indices = xp.asarray([source(p, n, mode) for p in places], dtype=xp.int64, device=device_of(x))
+        return xp.take(x, indices, axis=axis)
+    first, last = sorted((source(places[0], n, mode), source(places[-1], n, mode)))
+    part = _part(x, axis, first, last + 1)
+    return part if mode == "wrap" else xp.flip(part, axis=axis)
 
 
 def source(place: int, n: int, mode: str) -> int:
