@@ -34,7 +34,9 @@ def pad(
     reflect_type: str = "even",
 ) -> Array:
     """np.pad refuses the options of other modes, and takes a dict of widths since 2.2 only."""
-    if mode not in _OPTIONS or isinstance(pad_width, dict):
+    if mode == "constant" and type(pad_width) is not dict:
+        return _np.pad(x, pad_width, mode, constant_values=constant_values)
+    if mode not in _OPTIONS or reflect_type not in ("even", "odd") or isinstance(pad_width, dict):
         pad_width = pad_widths(x, pad_width, mode, reflect_type)
     given = {
         "constant_values": constant_values,
@@ -73,8 +75,10 @@ union1d = np.union1d
 
 def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
     """np.bincount has no fixed length, sums in float64, and refuses uint64."""
-    require_counts(np, x, weights, minlength, length)
-    x = x.astype(np.int64) if x.dtype == np.uint64 else x
+    if x.ndim != 1 or x.dtype.kind not in "iub" or weights is not None or minlength < 0 or length is not None:
+        require_counts(np, x, weights, minlength, length)
+    if x.dtype.kind == "u":
+        x = x.astype(np.int64)
     if length is not None:
         if x.size and x.max() >= length:
             kept = x < length
@@ -158,7 +162,7 @@ def atleast_nd(x: Array, /, ndim: int) -> Array:
 
 def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """np.allclose returns a bool."""
-    return np.isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan).all()
+    return np.bool_(np.allclose(x1, x2, rtol, atol, equal_nan))
 
 
 def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
@@ -179,12 +183,16 @@ def insert(x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> 
 
 
 def delete(x: Array, index: Any, /, *, axis: int | None = None) -> Array:
-    """np.delete takes the axis by position, too."""
+    """np.delete raises IndexError for a fraction."""
+    if isinstance(index, float):
+        raise TypeError(f"the index must be of integers, but it is {index!r}")
     return np.delete(x, index, axis=axis)
 
 
 def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
     """np.average raises ZeroDivisionError where the weights sum to 0."""
+    if axis is None and weights is not None and weights.shape != x.shape:
+        raise ValueError(f"weights must have the shape {x.shape} of x without axis=, but they have {weights.shape}")
     with np.errstate(divide="ignore", invalid="ignore"):
         if weights is None or (weights.shape == x.shape and not weights.sum(axis=axis).all()):
             weights = np.ones((), np.float64) if weights is None else weights

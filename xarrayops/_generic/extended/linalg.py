@@ -37,6 +37,8 @@ def norm(
 
 def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
     """The ratio of singular values, or a product of norms."""
+    if x.ndim < 2:
+        raise ValueError(f"x must have at least 2 dimensions, but its shape is {tuple(x.shape)}")
     x = floating(xp, x)
     if p not in (None, 2, -2):
         return norm(xp, x, ord=p, axis=(-2, -1)) * norm(xp, xp.linalg.inv(x), ord=p, axis=(-2, -1))
