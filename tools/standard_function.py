@@ -1,14 +1,16 @@
-"""A function of the standard's table, and the source of the function that dispatches it."""
+"""A function of one of the tables, and the source of the function that dispatches it."""
 
 from __future__ import annotations
 
 import ast
 from textwrap import fill
+from typing import Any
 
 from numpy_keywords import NOT_REQUIRED, answered
 from verb_tables import PACKAGE
 
 PAGES = "https://data-apis.org/array-api/2025.12"
+NUMPY_PAGES = "https://numpy.org/doc/stable/reference/generated/numpy."
 ROLES = {
     "array": "ArrayT",
     "index": "Array",
@@ -33,11 +35,19 @@ arrays. ``device=`` selects a device. The default is that of `xarrayops.use`, el
 STAYS = f"The result belongs to the library of x, and is on the device of x unless ``device=`` is given. {NAMES}"
 
 
-class Function:
-    """One row of the table tools/standard.pyi."""
+def attribute(module: Any, verb: str) -> Any:
+    """The function of a verb such as ``"linalg.norm"`` in a module; None if it has none."""
+    for part in verb.split("."):
+        module = getattr(module, part, None)
+    return module
 
-    def __init__(self, node: ast.FunctionDef, module: str, row_file: str) -> None:
+
+class Function:
+    """One row of the table tools/standard.pyi, or of tools/extended.pyi with its topic."""
+
+    def __init__(self, node: ast.FunctionDef, module: str, row_file: str, topic: str = "") -> None:
         self.row_file = row_file
+        self.topic = topic
         self.doc = ast.get_docstring(node) or ""
         self.name = node.name
         self.verb = f"{module}.{node.name}" if module in ("linalg", "fft") else node.name
@@ -49,10 +59,14 @@ class Function:
         self.either = [a.arg for a in node.args.args]
         self.keywords = [a.arg for a in node.args.kwonlyargs]
         self.vararg = node.args.vararg.arg if node.args.vararg else None
+        self.numbers = self.vararg if self.vararg and ast.unparse(node.args.vararg.annotation) == "operand" else None
+        """The variable arguments that may be numbers, too."""
         self.roles = {a.arg: ast.unparse(a.annotation) for a in [*positional, *node.args.kwonlyargs] if a.annotation}
         self.roles = {name: "array" if role == "index" else role for name, role in self.roles.items()}
         self.arrays = [name for name, role in self.roles.items() if role in ARRAY_ROLES]
-        self.sequence = self.vararg or next((name for name, role in self.roles.items() if role == "arrays"), None)
+        self.sequence = (None if self.numbers else self.vararg) or next(
+            (name for name, role in self.roles.items() if role == "arrays"), None
+        )
         self.creates = not self.arrays and not self.sequence
         self.answered = answered(self.verb, row_file)
         self.required = NOT_REQUIRED.get(self.verb, ())
@@ -71,7 +85,7 @@ class Function:
             if args.posonlyargs and i == len(args.posonlyargs) - 1:
                 parts.append("/")
         if args.vararg:
-            parts.append(f"*{args.vararg.arg}: ArrayT")
+            parts.append(f"*{args.vararg.arg}: {'ArrayT | Scalar' if self.numbers else 'ArrayT'}")
         elif args.kwonlyargs or self.creates:
             parts.append("*")
         parts += [self._parameter(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
@@ -109,8 +123,9 @@ class Function:
         """The parameters that take arrays, each with its role; ``*arrays`` has the role "arrays"."""
         taking = {name: role for name, role in self.roles.items() if role in (*ARRAY_ROLES, "arrays")}
         several = self.args.vararg
-        if several is not None and several.annotation is not None and ast.unparse(several.annotation) == "array":
-            taking[several.arg] = "arrays"
+        role = ast.unparse(several.annotation) if several is not None and several.annotation is not None else ""
+        if several is not None and role in ("array", "operand"):
+            taking[several.arg] = f"{role}s"
         return taking
 
     def _parameter(self, arg: ast.arg, default: ast.expr | None) -> str:
@@ -125,7 +140,7 @@ class Function:
         return self.returns.replace("array", "Array" if self.creates else "ArrayT")
 
     def call(self) -> str:
-        parts = [f"*{self.vararg}"] if self.vararg else [*self.positional, *self.either]
+        parts = [*self.positional, *self.either, *([f"*{self.vararg}"] if self.vararg else [])]
         return ", ".join([*parts, *(f"{name}={name}" for name in self.keywords)])
 
     def lookup(self) -> list[str]:
@@ -137,6 +152,9 @@ class Function:
         classes = [f"type({name})" for name in self.arrays]
         if self.sequence:
             key = f"frozenset(map(type, {self.sequence}))"
+            hit = f"{self.table}[key]"
+        elif self.numbers:
+            key = f"frozenset([{classes[0]}, *[type(each) for each in {self.numbers} if type(each) not in NUMBERS]])"
             hit = f"{self.table}[key]"
         elif len(classes) == 1:
             key, hit = classes[0], f"{self.table}[{classes[0]}]"
@@ -160,10 +178,18 @@ class Function:
         return lines
 
     def docstring(self, page: str) -> list[str]:
-        """The lines: the description, the default device if there is a device parameter, the page of the standard."""
+        """The lines: the description, the default device if there is a device parameter, the page, if there is one."""
         place = fill(CREATED if self.creates else STAYS, 116) if "device" in self.roles else ""
-        paragraphs = "\n\n".join(part for part in (self.doc, place, f"<{page}>") if part)
+        paragraphs = "\n\n".join(part for part in (self.doc, place, f"<{page}>" if page else "") if part)
         return f'"""{paragraphs}\n"""'.splitlines()
+
+    def numpy_page(self) -> str:
+        """The page of NumPy's function of the same name; empty if NumPy has none."""
+        import numpy as np
+
+        owner = np.lib.stride_tricks if self.verb == "sliding_window_view" else np
+        path = f"{owner.__name__}.".removeprefix("numpy.") + self.verb if owner is not np else self.verb
+        return f"{NUMPY_PAGES}{path}.html" if attribute(owner, self.verb) is not None else ""
 
     def stub(self) -> str:
         """The function for type checkers. With ``like=`` a created array has its class, without it any class."""
@@ -176,7 +202,7 @@ class Function:
 
     def source(self, module: str) -> str:
         prefix = "extensions/generated/array_api" if module != "standard" else "API_specification/generated/array_api"
-        page = f"{PAGES}/{prefix}.{self.verb}.html"
+        page = f"{PAGES}/{prefix}.{self.verb}.html" if not self.topic else self.numpy_page()
         refusal = self.refusal()
         lines = [f"    {line}" if line else "" for line in [*self.docstring(page), *refusal, *self.lookup()]]
         body = "\n".join([*lines, f"    return f({self.call()})"])

@@ -110,3 +110,13 @@ def with_imports(source: str, imports: dict[str, str]) -> str:
     new = [f"from {module} import {name} as {name}" for name, module in imports.items()]
     lines[old[0].lineno - 1 : old[-1].end_lineno] = new
     return "\n".join([*lines, ""])
+
+
+def with_types_of(source: str, module: str, names: list[str]) -> str:
+    """The source with an import for type checkers of the names of a module, which is loaded when it is needed."""
+    lines, body = source.splitlines(), ast.parse(source).body
+    tests = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"]
+    (block,) = [node.body[0] for node in tests]
+    listed = ", ".join(f"{name} as {name}" for name in sorted(names))
+    lines[block.lineno - 1 : block.end_lineno] = [f"    from {module} import {listed}"]
+    return "\n".join([*lines, ""])

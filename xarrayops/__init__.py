@@ -35,6 +35,7 @@ from xarrayops._ops.arrays import (
     compute as compute,
     device as device,
     is_lazy as is_lazy,
+    persist as persist,
     synchronize as synchronize,
     to_device as to_device,
 )
@@ -213,15 +214,93 @@ newaxis = None
 pi = 3.141592653589793
 
 
-def __dir__() -> list[str]:
-    """The public names, without private modules that are imported."""
-    hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
-    return sorted(globals().keys() - hidden | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"})
-
-
-if not _typing.TYPE_CHECKING:  # a type checker reports missing names itself
+if _typing.TYPE_CHECKING:
+    from xarrayops._ops.extended import (
+        allclose as allclose,
+        apply_where as apply_where,
+        argpartition as argpartition,
+        array_equal as array_equal,
+        atleast_nd as atleast_nd,
+        average as average,
+        bartlett as bartlett,
+        bincount as bincount,
+        blackman as blackman,
+        cbrt as cbrt,
+        compress as compress,
+        convolve as convolve,
+        corrcoef as corrcoef,
+        correlate as correlate,
+        cov as cov,
+        delete as delete,
+        diag as diag,
+        digitize as digitize,
+        fill_diagonal as fill_diagonal,
+        geomspace as geomspace,
+        gradient as gradient,
+        hamming as hamming,
+        hanning as hanning,
+        histogram as histogram,
+        insert as insert,
+        interp as interp,
+        intersect1d as intersect1d,
+        isclose as isclose,
+        kaiser as kaiser,
+        kron as kron,
+        lexsort as lexsort,
+        logspace as logspace,
+        logsumexp as logsumexp,
+        median as median,
+        nan_to_num as nan_to_num,
+        nanmax as nanmax,
+        nanmean as nanmean,
+        nanmedian as nanmedian,
+        nanmin as nanmin,
+        nanpercentile as nanpercentile,
+        nanquantile as nanquantile,
+        nanstd as nanstd,
+        nansum as nansum,
+        nanvar as nanvar,
+        one_hot as one_hot,
+        outer as outer,
+        pad as pad,
+        partition as partition,
+        percentile as percentile,
+        polyval as polyval,
+        ptp as ptp,
+        quantile as quantile,
+        segment_max as segment_max,
+        segment_mean as segment_mean,
+        segment_min as segment_min,
+        segment_sum as segment_sum,
+        setdiff1d as setdiff1d,
+        setxor1d as setxor1d,
+        sliding_window_view as sliding_window_view,
+        softmax as softmax,
+        topk as topk,
+        trapezoid as trapezoid,
+        union1d as union1d,
+    )
+else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:
+        from xarrayops._protocol.surface import EXTENDED
+
+        if name in EXTENDED and "." not in name:
+            from xarrayops._ops import extended
+
+            globals().update({each: getattr(extended, each) for each in extended.__all__})
+            return globals()[name]
         from xarrayops._core.numpy_names import missing
 
         raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names, without private modules that are imported."""
+    from xarrayops._protocol.surface import EXTENDED
+
+    hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
+    extended = {name for name in EXTENDED if "." not in name}
+    return sorted(
+        globals().keys() - hidden | extended | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"}
+    )

@@ -1,7 +1,8 @@
 """The API reference: a page for each family of public names, written before Sphinx reads its sources.
 
-What is public is asked of the package: `dir` of the public modules, and the sections of ``tools/standard.pyi``. A new
-function of the standard, or a new operation in a family that exists, appears without a change here.
+What is public is asked of the package: `dir` of the public modules, and the sections of ``tools/standard.pyi`` and
+``tools/extended.pyi``. A new function of these tables, or a new operation in a family that exists, appears without a
+change here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from types import GenericAlias, ModuleType
 from typing import Any
 
 import xarrayops as xo
+from xarrayops._protocol.surface import EXTENDED, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "api" / "generated"
@@ -34,9 +36,24 @@ OPERATIONS = {
 }
 """The families of operations beyond the standard, by the module that defines them, in the order of the pages."""
 SAME_FAMILY = {"explanation": "explain"}
+TITLES = {
+    "comparison": "Comparison of arrays",
+    "counting": "Counts and segments",
+    "elementwise": "Elementwise, softmax and one-hot",
+    "nans": "Reductions without NaN",
+    "order": "Order",
+    "padding": "Padding",
+    "quantiles": "Medians and quantiles",
+    "setops": "Set operations",
+    "shaping": "Diagonals, windows and insertion",
+    "signal": "Interpolation, gradients and convolution",
+    "statistics": "Statistics",
+    "windows": "Windows and scales",
+}
+"""The pages of functions that the standard lacks, by the section of tools/extended.pyi."""
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
-PLUGIN = ("", ".attention", ".backends", ".dtypes", ".layout", ".sparse")
+PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".sparse")
 FIRST: dict[type, ModuleType] = {}
 """The module under whose name each class was documented first."""
 VALUE_SHOWN = 80
@@ -82,6 +99,7 @@ def pages() -> dict[str, str]:
     """The text of each page, by its name."""
     standard = section_of()
     sections: dict[str, list[str]] = {}
+    beyond: dict[str, list[str]] = {}
     families: dict[str, list[str]] = {name: [] for name in OPERATIONS}
     constants, errors = [], []
     for name in public(xo):
@@ -92,6 +110,8 @@ def pages() -> dict[str, str]:
             constants.append(name)
         elif value.__module__ == "xarrayops.errors":
             errors.append(name)
+        elif name in EXTENDED:
+            beyond.setdefault(TOPICS[name], []).append(name)
         elif name in standard:
             sections.setdefault(standard[name], []).append(name)
         else:
@@ -100,6 +120,7 @@ def pages() -> dict[str, str]:
         f"standard-{section.replace(' ', '-')}": _page(f"Standard: {section}", _standard(section), xo, names)
         for section, names in sections.items()
     }
+    found |= {f"numpy-{topic}": _page(TITLES[topic], _NUMPY, xo, names) for topic, names in beyond.items()}
     for extension in (xo.linalg, xo.fft):
         name = extension.__name__.rpartition(".")[2]
         found[name] = _page(f"xarrayops.{name}", _standard(name), extension, public(extension))
@@ -124,6 +145,9 @@ _CONSTANTS = """\
 The dtypes at the top level are the standard's names, as strings: every function takes them for its ``dtype=``, whatever
 the library, and ``x.dtype == xo.float32`` holds where the library's dtypes compare with strings (NumPy, CuPy, Dask and
 JAX)."""
+
+
+_NUMPY = "Functions that the standard lacks, under NumPy's names and with NumPy's meaning, on every library."
 
 
 def _standard(section: str) -> str:

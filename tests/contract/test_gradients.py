@@ -28,6 +28,9 @@ SCALAR_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "determinant": lambda x: xo.linalg.slogdet(x)[1],
     "norm": lambda x: xo.linalg.vector_norm(x),
     "update": lambda x: xo.sum(xo.square(xo.at(x)[0, :].add(2.0, copy=True))),
+    "padding and windows": lambda x: xo.sum(xo.square(xo.sliding_window_view(xo.pad(x, 1, "reflect"), 3, 0))),
+    "quantiles": lambda x: xo.sum(xo.square(xo.quantile(x, 0.4, axis=0))),
+    "softmax": lambda x: xo.sum(xo.square(xo.softmax(x))) + xo.logsumexp(x),
     "extremes": lambda x: xo.add(xo.max(x), xo.min(x)),
 }
 

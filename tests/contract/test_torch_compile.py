@@ -32,6 +32,10 @@ EXPRESSIONS = (
     'xo.array_namespace(x, 1.0).add(x, xo.isdtype(x.dtype, "real floating"))',
     "xo.add(x, xo.iinfo(torch.int8).max) if xo.can_cast(torch.float16, x.dtype) else x",
     "xo.compute(x, x)[1]",
+    'xo.pad(x, 1, "edge")',
+    "xo.median(x, axis=0)",
+    "xo.gradient(x, 0.5, axis=1)",
+    "xo.array_namespace(x).linalg.norm(xo.array_namespace(x).cbrt(x))",
 )
 
 

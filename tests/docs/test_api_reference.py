@@ -33,7 +33,7 @@ def entries():
 
 
 MODULES = ("linalg", "fft", "sparse", "errors", "bench", "testing")
-PLUGIN = ("plugin", "plugin.attention", "plugin.backends", "plugin.dtypes", "plugin.layout", "plugin.sparse")
+PLUGIN = tuple("plugin" + end for end in ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".sparse"))
 
 
 def names(module):

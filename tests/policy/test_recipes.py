@@ -99,17 +99,17 @@ for row in rows(ContractSuite):
 
 def test_a_function_of_the_standard_needs_one_line_and_a_row(tree):
     table, suite = "tools/standard.pyi", "xarrayops/testing/_elementwise.py"
-    tree.insert(table, "def ceil(", 'def cbrt(x: array, /) -> array: "Cube root."\n')
+    tree.insert(table, "def ceil(", 'def exp2(x: array, /) -> array: "2 to the power of each element."\n')
     printed = tree.generate()
-    assert '_elementwise.py has no row yet: row("cbrt", oracle' in printed
+    assert '_elementwise.py has no row yet: row("exp2", oracle' in printed
     tree.install()
-    try_suite = SUITE.format(verb="cbrt", libraries='"numpy",')
-    assert 'add row("cbrt", oracle, call(...)) to xarrayops/testing/_elementwise.py' in tree.call(try_suite)
-    tree.insert(suite, '    unary("ceil",', '    unary("cbrt", np.cbrt, FLOATS),\n')
+    try_suite = SUITE.format(verb="exp2", libraries='"numpy",')
+    assert 'add row("exp2", oracle, call(...)) to xarrayops/testing/_elementwise.py' in tree.call(try_suite)
+    tree.insert(suite, '    unary("ceil",', '    unary("exp2", np.exp2, FLOATS),\n')
     assert "no row" not in tree.generate()
-    assert tree.call(try_suite) == "cbrt passes\n"
-    assert tree.call('print(xo.cbrt(np.asarray([8.0])), xo.explain("cbrt", np.ones(2)).chosen)') == "[2.] numpy:cbrt\n"
-    assert tree.call('print("cbrt" in dir(xo), xo.backend("numpy").namespace.cbrt(8.0))') == "True 2.0\n"
+    assert tree.call(try_suite) == "exp2 passes\n"
+    assert tree.call('print(xo.exp2(np.asarray([1.0])), xo.explain("exp2", np.ones(2)).chosen)') == "[2.] numpy:exp2\n"
+    assert tree.call('print("exp2" in dir(xo), xo.backend("numpy").namespace.exp2(1.0))') == "True 2.0\n"
     changed = tree.changed()
     generated = {"xarrayops/standard.py", "xarrayops/standard.pyi", "xarrayops/__init__.py"}
     generated.add("xarrayops/_protocol/surface.py")
@@ -117,7 +117,7 @@ def test_a_function_of_the_standard_needs_one_line_and_a_row(tree):
     assert (changed[table], changed[suite]) == (1, 1)
 
 
-FAMILY = '''"""softmax: exponentials that sum to one."""
+FAMILY = '''"""softmin: exponentials that sum to one."""
 
 from __future__ import annotations
 
@@ -127,29 +127,29 @@ from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
 
 
-def softmax(x: ArrayT, /, *, axis: int = -1) -> ArrayT:
-    """The exponentials of x, scaled so that they sum to one along an axis."""
-    return function_for("softmax", type(x))(x, axis=axis)
+def softmin(x: ArrayT, /, *, axis: int = -1) -> ArrayT:
+    """The exponentials of -x, scaled so that they sum to one along an axis."""
+    return function_for("softmin", type(x))(x, axis=axis)
 
 
-VERBS = (Verb("softmax", softmax, hook="softmax", explain=explain_call),)
+VERBS = (Verb("softmin", softmin, hook="softmin", explain=explain_call),)
 '''
 HOOK = '''    @staticmethod
-    def softmax(x: Array, /, *, axis: int = -1) -> Array:
-        """The exponentials of x, divided by their sum along an axis."""
+    def softmin(x: Array, /, *, axis: int = -1) -> Array:
+        """The exponentials of -x, divided by their sum along an axis."""
         raise NotImplementedError
 
 '''
 TWIN = '''
 
-def softmax(xp: ModuleType, x: Array, /, *, axis: int = -1) -> Array:
-    """The maximum is subtracted first, to avoid overflow."""
-    powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+def softmin(xp: ModuleType, x: Array, /, *, axis: int = -1) -> Array:
+    """The differences from the minimum do not overflow."""
+    powers = xp.exp(xp.min(x, axis=axis, keepdims=True) - x)
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 '''
 ROW = """    row(
-        "softmax",
-        lambda x, axis=-1: np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True),
+        "softmin",
+        lambda x, axis=-1: np.exp(-x) / np.exp(-x).sum(axis=axis, keepdims=True),
         call(sample("float32", CUBE)),
         call(sample("float64", CUBE), axis=0),
     ),
@@ -160,24 +160,24 @@ def test_a_verb_with_a_hook_needs_four_files_and_a_line_for_each_backend(tree):
     pytest.importorskip("torch")
     pytest.importorskip("array_api_strict")
     torch = "backends/xarrayops_backends/torch/__init__.py"
-    tree.write("xarrayops/_ops/softmax.py", FAMILY)
+    tree.write("xarrayops/_ops/softmin.py", FAMILY)
     tree.insert("xarrayops/_protocol/hooks.py", "    @staticmethod\n    def einsum(", HOOK)
     tree.insert("xarrayops/_generic/arrays.py", "", TWIN)
     tree.insert("xarrayops/testing/_reductions.py", '    row("argmax",', ROW)
-    tree.insert(torch, "", "def softmax(x, /, *, axis=-1): return torch.softmax(x, axis)\n")
+    tree.insert(torch, "", "def softmin(x, /, *, axis=-1): return torch.softmax(-x, axis)\n")
     tree.generate()
     tree.install()
     program = "import array_api_strict, torch\nfor library in np, array_api_strict, torch:\n"
-    explained = tree.call(f'{program}    print(xo.explain("softmax", library.ones((2, 2))).candidates)')
+    explained = tree.call(f'{program}    print(xo.explain("softmin", library.ones((2, 2))).candidates)')
     generic, own = "xarrayops' generic function", "completed by the backend"
     origins = {"numpy": generic, "array_api_strict": generic, "torch": own}
     for line, (name, origin) in zip(explained.splitlines(), origins.items(), strict=True):
-        assert f"'{name}:softmax', ok=True" in line
+        assert f"'{name}:softmin', ok=True" in line
         assert origin in line
-    suite = SUITE.format(verb="softmax", libraries='"numpy", "torch", __import__("array_api_strict")')
-    misspelt = 'try: xo.explain("softmx")\nexcept xo.Unsupported as error: print(error)'
+    suite = SUITE.format(verb="softmin", libraries='"numpy", "torch", __import__("array_api_strict")')
+    misspelt = 'try: xo.explain("softmn")\nexcept xo.Unsupported as error: print(error)'
     printed = tree.call(suite + misspelt)
-    assert printed == "softmax passes\n" * 3 + "xo.explain knows no verb 'softmx'; did you mean 'softmax'?\n"
+    assert printed == "softmin passes\n" * 3 + "xo.explain knows no verb 'softmn'; did you mean 'softmin'?\n"
     changed = tree.changed()
     generated = {"xarrayops/__init__.py", "xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py"}
     assert changed.pop(torch) == 1

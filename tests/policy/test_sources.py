@@ -61,7 +61,8 @@ def test_files_are_short(path):
 
 def test_which_files_are_generated():
     """Only functions and lists are generated; no file that is written by hand is marked as generated."""
-    functions = {f"xarrayops/{module}.{suffix}" for module in ("standard", "linalg", "fft") for suffix in ("py", "pyi")}
+    modules = ("standard", "linalg", "fft", "_ops/extended")
+    functions = {f"xarrayops/{module}.{suffix}" for module in modules for suffix in ("py", "pyi")}
     lists = {"xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py", "xarrayops/testing/_row_files.py"}
     generated = {name(p) for p in TEXTS if p.suffix in (".py", ".pyi") and is_generated(p)}
     assert generated == functions | lists

@@ -16,7 +16,7 @@ from xarrayops import errors
 from xarrayops._ops import explain
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import CREATION, OWN, SURFACE
+from xarrayops._protocol.surface import CREATION, EXTENDED, OWN, SURFACE
 
 STANDARD = {
     "creation": "arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril "
@@ -52,6 +52,8 @@ STANDARD_VERBS = [*MAIN, *(f"linalg.{name}" for name in LINALG.split()), *(f"fft
 VERBS = {**TABLE, **{row.name: row for row in explain.VERBS}}
 MAIN_VERBS = {name for name in OWN if "." not in name}
 SPARSE = {name.removeprefix("sparse.") for name in OWN if name not in MAIN_VERBS}
+BEYOND = [verb for verb in EXTENDED if "." not in verb]
+"""The functions of tools/extended.pyi at the top level."""
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
 
@@ -90,6 +92,19 @@ def test_every_verb_beyond_the_standard_has_a_row():
     assert VERBS.keys() - set(STANDARD_VERBS) == OWN.keys()
 
 
+@pytest.mark.parametrize("verb", EXTENDED)
+def test_a_function_under_numpys_name_has_a_summary_and_an_example(verb):
+    documentation = public(verb).__doc__
+    assert documentation.strip().splitlines()[0].endswith((".", ":"))
+    assert ">>> " in documentation
+
+
+def test_functions_under_numpys_names_are_loaded_when_they_are_needed():
+    program = "import sys, xarrayops as xo; dir(xo); assert 'xarrayops._ops.extended' not in sys.modules; xo.pad"
+    program += "; assert 'pad' in vars(xo) and not any('_generic.extended.' in name for name in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 @pytest.mark.parametrize("verb", OWN)
 def test_functions_beyond_the_standard_have_a_summary(verb):
     assert len(public(verb).__doc__.strip().splitlines()[0]) > 20, "the summary is too short"
@@ -110,9 +125,10 @@ DTYPES = (
 def test_dir_lists_only_the_public_surface():
     importlib.import_module("xarrayops.plugin")
     others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__", "fft", "linalg", "sparse"}
-    assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
+    assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *BEYOND, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
     assert dir(xo) == sorted(dir(xo))
-    assert set(dir(xo.linalg)) == set(LINALG.split())
+    beyond = {verb.removeprefix("linalg.") for verb in EXTENDED if verb.startswith("linalg.")}
+    assert set(dir(xo.linalg)) == {*LINALG.split(), *beyond}
     assert set(dir(xo.fft)) == set(FFT.split())
     assert set(dir(xo.sparse)) == {"Parts", *SPARSE}
 
@@ -127,7 +143,7 @@ def test_docstrings_document_like_backend_and_device(verb):
 
 
 def test_types_of_parameters_and_results_can_be_resolved():
-    for verb in STANDARD_VERBS:
+    for verb in (*STANDARD_VERBS, *EXTENDED):
         assert get_type_hints(public(verb))
 
 

@@ -11,7 +11,7 @@ from xarrayops._core.numpy_scalars import is_numpy_scalar
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.hooks import HOOKS
-from xarrayops._protocol.surface import OWN, ROLES, SURFACE
+from xarrayops._protocol.surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
 
@@ -24,6 +24,7 @@ ALLOWED_SCALARS: dict[str, frozenset[type]] = {
     "array": frozenset(),
     "arrays": frozenset(),
     "operand": SCALARS,
+    "operands": SCALARS,
     "maybe": NON_ARRAY_TYPES,
 }
 """The classes of `NON_ARRAY_TYPES` that a parameter accepts, by its role."""
@@ -34,21 +35,21 @@ PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 
 
 def roles(verb: str) -> dict[str, str]:
-    """The array parameters of a standard function or a hook, each with its role."""
-    if verb in SURFACE:
+    """The array parameters of a function of the tables or a hook, each with its role."""
+    if verb in SURFACE or verb in EXTENDED:
         return ROLES.get(verb, {})
     return {name: HOOK_ROLES[name] for name in signature(verb).parameters if name in HOOK_ROLES}
 
 
 @cache
 def signature(verb: str) -> inspect.Signature:
-    """The signature of a standard function or a hook."""
+    """The signature of a function of the tables or a hook."""
     import inspect
 
     if verb in HOOKS:
         return inspect.signature(HOOKS[verb])
     scope: dict[str, Any] = {}
-    exec(f"def f{SURFACE[verb]}: ...", scope)
+    exec(f"def f{SURFACE.get(verb) or EXTENDED[verb]}: ...", scope)
     return inspect.signature(scope["f"])
 
 
@@ -85,7 +86,7 @@ def array_arguments(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         role = taking.get(name)
         if role is None:  # an index, for example
             yield from ((place, m) for place, m in (*members, (name, value)) if _may_be_array(m))
-        elif role == "arrays" and isinstance(value, (tuple, list)):
+        elif role in ("arrays", "operands") and isinstance(value, (tuple, list)):
             yield from ((place, require_array_argument(verb, place, member, role)) for place, member in members)
         elif value is not None or role != "maybe":
             yield name, require_array_argument(verb, name, value, role)

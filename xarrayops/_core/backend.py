@@ -13,7 +13,10 @@ from xarrayops._core.floating_results import casting_integers
 from xarrayops._core.namespace import (
     COMPLETED,
     GENERIC,
+    Functions,
     build_namespace,
+    extended_module,
+    implementation_of_extended,
     implementation_of_function,
     implementation_of_hook,
 )
@@ -45,7 +48,7 @@ class Backend:
     module : module
         The backend module (see `xarrayops.plugin`).
     functions : dict
-        The function of each verb and hook, by name.
+        The function of each verb and hook, by name. Those of tools/extended.pyi are entered at their first use.
     kernels : dict
         The kernels of a verb or hook, best first, where the backend lists them.
     origins : dict
@@ -57,7 +60,7 @@ class Backend:
     def __init__(self, name: str, module: ModuleType) -> None:
         self.name = name
         self.module = module
-        self.functions: dict[str, Callable[..., Any]] = {}
+        self.functions: dict[str, Callable[..., Any]] = Functions(self._extended)
         self._dtypes_like: dict[tuple[Any, bool], Any] = {}
         standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
         for verb in getattr(module, "CASTS_INTEGERS", ()):
@@ -69,10 +72,11 @@ class Backend:
                 wraps = getattr(module, "WRAPS_INTEGERS", False)
                 function = requiring_fit(verb, standard[verb].function, self.functions, wraps_integers=wraps)
                 standard[verb] = standard[verb]._replace(function=function)
-        self.namespace = build_namespace(name, module, {verb: served.function for verb, served in standard.items()})
+        functions = {verb: served.function for verb, served in standard.items()}
+        self.namespace = build_namespace(name, module, functions, self.functions)
         hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}
         everything = standard | hooks
-        self.functions |= {verb: served.function for verb, served in everything.items()}
+        self.functions.update((verb, served.function) for verb, served in everything.items())
         self.kernels: dict[str, list[Kernel]] = {
             verb: served.kernels for verb, served in everything.items() if served.kernels
         }
@@ -82,6 +86,19 @@ class Backend:
             gap = gap_of(function)
             if gap is not None:
                 self.functions[verb] = _named_gap(name, verb, gap)
+
+    def _extended(self, verb: str) -> Callable[..., Any]:
+        """The function of a verb beyond the standard that has no hook."""
+        from xarrayops._core.validation import validate_extended  # it imports inspect
+
+        own = extended_module(self.module)
+        if own is not None:
+            validate_extended(own)
+        found = implementation_of_extended(self.module, verb, self.namespace)
+        self.origins[verb], gap = found.origin, gap_of(found.function)
+        if found.kernels:
+            self.kernels[verb] = found.kernels
+        return found.function if gap is None else _named_gap(self.name, verb, gap)
 
     def _twin(self, hook: str) -> Callable[..., Any]:
         """The generic function of a hook, with the library's namespace bound."""

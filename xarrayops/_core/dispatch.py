@@ -42,13 +42,15 @@ from xarrayops._core.joined_numbers import choosing_numbers, joining_numbers
 from xarrayops._core.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
-from xarrayops._protocol.dtypes import FLOATING_RESULTS
+from xarrayops._protocol.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops._protocol.types import Array
 
 Classes = type | tuple[type, ...] | frozenset[type]
 Table = dict[Any, Any]
 
+NUMBERS = (bool, int, float, complex)
+"""The classes of Python's numbers; torch.compile traces a tuple of classes, and not a set."""
 resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
 
 
@@ -130,7 +132,7 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
-    if in_modes and verb in (*FLOATING_RESULTS, *ARITHMETIC):
+    if in_modes and verb in (*FLOATING_RESULTS, *FLOATING_EXTENDED, *ARITHMETIC):
         name = f"{name}:modes"
         function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
     return _enter(verb, key, name, function, in_modes=in_modes)
@@ -191,6 +193,8 @@ def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
 def _key(verb: str, arguments: dict[str, Any]) -> Classes:
     """The key of a call in the table of the verb."""
     values: list[Any] = [arguments.get(name) for name in roles(verb)]
+    if "operands" in roles(verb).values():
+        return frozenset(type(value) for value in (values[0], *(values[1] or ())) if type(value) not in NUMBERS)
     if "arrays" in roles(verb).values():
         return frozenset(map(type, values[0]))
     return tuple(map(type, values)) if len(values) > 1 else type(values[0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +13,7 @@ from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able,
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import WRAPPED_HOOKS
 from xarrayops._protocol.records import Record
-from xarrayops._protocol.surface import MAIN_NAMESPACE_ALIASES
+from xarrayops._protocol.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, TOPICS
 from xarrayops._protocol.types import gap_of, unsupported
 from xarrayops.errors import Unsupported
 
@@ -76,6 +78,42 @@ def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., An
     return Implementation(function, kernels, _origin(function, lookup(module.NAMESPACE, hook)))
 
 
+def extended_module(module: ModuleType) -> ModuleType | None:
+    """The module that a backend names in ``EXTENDED``, which is imported when one of its functions is needed."""
+    name = getattr(module, "EXTENDED", None)
+    return None if name is None else import_module(name)
+
+
+def implementation_of_extended(module: ModuleType, verb: str, namespace: ModuleType) -> Implementation:
+    """The implementation of a function of `EXTENDED`: the backend's function, or the generic one, which it imports."""
+    modules = [m for m in (module, extended_module(module)) if m is not None]
+    own = next((f for m in modules if (f := getattr(m, verb_attribute(verb), None)) is not None), None)
+    if own is not None:
+        function = _wrapped(module, verb, own)
+        return Implementation(function, [], _origin(function, lookup(module.NAMESPACE, verb)))
+    generic = getattr(import_module(f"xarrayops._generic.extended.{TOPICS[verb]}"), verb.rpartition(".")[2])
+    twin: Callable[..., Any] = partial(generic, namespace)
+    kernels = [kernel for m in modules for kernel in candidates(m, verb)]
+    if not kernels:
+        return Implementation(_wrapped(module, verb, twin), [], GENERIC)
+    kernels = [*kernels, ("generic", twin, always)]
+    return Implementation(_wrapped(module, verb, first_able(verb, kernels)), kernels, COMPLETED)
+
+
+class Functions(dict[str, Callable[..., Any]]):
+    """The functions of a backend by name. One of `EXTENDED` is found at its first use."""
+
+    def __init__(self, find: Callable[[str], Callable[..., Any]]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, verb: str) -> Callable[..., Any]:
+        if verb not in EXTENDED:
+            raise KeyError(verb)
+        self[verb] = function = self._find(verb)
+        return function
+
+
 def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, changed by the backend's hook `wrap`. A gap is not wrapped."""
     wrap = getattr(module, "wrap", None)
@@ -107,8 +145,16 @@ def candidates_attribute(verb: str) -> str:
     return f"{verb_attribute(verb).upper()}_CANDIDATES"
 
 
-def build_namespace(name: str, module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> ModuleType:
+def build_namespace(
+    name: str,
+    module: ModuleType,
+    functions: Mapping[str, Callable[..., Any]],
+    all_functions: Mapping[str, Callable[..., Any]],
+) -> ModuleType:
     """A module with the functions of the standard for one backend, and those of xarrayops; no others.
+
+    ``functions`` are those of the standard, and ``all_functions`` has those of `EXTENDED`, which are found when they
+    are needed.
 
     Its name is not that of the library: array-api-compat and array-api-extra would call functions of the library, with
     their signatures, for a namespace that they recognise.
@@ -121,6 +167,8 @@ def build_namespace(name: str, module: ModuleType, functions: Mapping[str, Calla
     )
     for extension in EXTENSIONS:
         setattr(namespace, extension, ModuleType(f"{full_name}.{extension}"))
+    linalg = namespace.linalg
+    vars(linalg)["__getattr__"] = lambda name: _extended(linalg, "linalg.", name, all_functions, _no_function)
     for verb, function in functions.items():
         path, _, attribute = verb.rpartition(".")
         setattr(getattr(namespace, path) if path else namespace, attribute, function)
@@ -133,11 +181,29 @@ def build_namespace(name: str, module: ModuleType, functions: Mapping[str, Calla
     attributes: dict[str, Any] = {
         "__array_api_version__": "2025.12",
         "__array_namespace_info__": information,
-        "__getattr__": lambda name: _function_of_xarrayops(full_name, name),
-        "__dir__": lambda: sorted({*vars(namespace), *own_functions}),
+        "__getattr__": lambda name: _extended(namespace, "", name, all_functions, _function_of_xarrayops),
+        "__dir__": lambda: sorted({*vars(namespace), *own_functions, *(v for v in EXTENDED if "." not in v)}),
     }
     vars(namespace).update(attributes)
     return namespace
+
+
+def _extended(
+    namespace: ModuleType,
+    prefix: str,
+    name: str,
+    functions: Mapping[str, Callable[..., Any]],
+    otherwise: Callable[[str, str], Callable[..., Any]],
+) -> Callable[..., Any]:
+    """A function of `EXTENDED`, which the namespace has from then on; or what ``otherwise`` gives or raises."""
+    if f"{prefix}{name}" not in EXTENDED:
+        return otherwise(namespace.__name__, name)
+    setattr(namespace, name, functions[f"{prefix}{name}"])
+    return functions[f"{prefix}{name}"]
+
+
+def _no_function(namespace: str, name: str) -> Callable[..., Any]:
+    raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
 
 
 def _function_of_xarrayops(namespace: str, name: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from xarrayops._core.namespace import candidates_attribute, has_implementation, verb_attribute
 from xarrayops._protocol.hooks import HOOKS
 from xarrayops._protocol.sparse import SparseSupport
-from xarrayops._protocol.surface import SURFACE
+from xarrayops._protocol.surface import EXTENDED, SURFACE
 from xarrayops._protocol.types import Gap
 from xarrayops.errors import InvalidBackend
 
@@ -27,6 +27,7 @@ OPTIONAL = {
     "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
     "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
     "SPARSE": (SparseSupport, "a SparseSupport"),
+    "EXTENDED": (str, "the name of a module"),
 }
 
 
@@ -42,13 +43,16 @@ def validate(module: ModuleType) -> None:
     for name in REQUIRED:
         if not hasattr(module, name):
             raise InvalidBackend(f"{where} must define {name}; see xarrayops.plugin.")
-    contract = {verb_attribute(verb): signature for verb, signature in SURFACE.items()}
+    contract = {verb_attribute(verb): signature for verb, signature in (SURFACE | EXTENDED).items()}
     contract |= {name: str(inspect.signature(hook)) for name, hook in HOOKS.items()}
     _check_data(where, module, contract)
     package = f"{module.__name__}."
+    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
     for name, value in list(vars(module).items()):
         if name in contract:
             _check_signature(where, name, value, f"{name}{contract[name]}")
+        elif name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
         elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
             raise InvalidBackend(
                 f"{where} defines {name}, which is neither a function of the standard nor a hook of "
@@ -60,6 +64,29 @@ def validate(module: ModuleType) -> None:
                 f"{where} has no {verb_attribute(verb)} and {module.NAMESPACE.__name__} has none; expected: "
                 f"def {verb_attribute(verb)}{signature}. If the library cannot do it: "
                 f'{verb_attribute(verb)} = unsupported("why", instead="...").'
+            )
+
+
+def validate_extended(module: ModuleType) -> None:
+    """Check the module that a backend names in ``EXTENDED``: its functions are of `EXTENDED`, with their parameters.
+
+    Raises
+    ------
+    InvalidBackend
+        As for `validate`.
+    """
+    where = getattr(module, "__file__", None) or module.__name__
+    contract = {verb_attribute(verb): signature for verb, signature in EXTENDED.items()}
+    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
+    for name, value in list(vars(module).items()):
+        if name in contract:
+            _check_signature(where, name, value, f"{name}{contract[name]}")
+        elif name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
+        elif not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__:
+            raise InvalidBackend(
+                f"{where} defines {name}, which is none of the functions beyond the standard{_near(name, contract)}. "
+                f"Begin a helper's name with an underscore."
             )
 
 

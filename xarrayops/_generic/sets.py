@@ -86,4 +86,6 @@ def _ranks(xp: ModuleType, *keys: Array) -> Array:
 def _differs(xp: ModuleType, ordered: Array) -> Array:
     """Whether each row differs from the one before it; the first one does."""
     first = xp.ones((min(ordered.shape[0], 1), *ordered.shape[1:]), dtype=xp.bool, device=ordered.device)
+    if not ordered.shape[0]:
+        return first
     return xp.concat([first, xp.not_equal(ordered[1:, ...], ordered[:-1, ...])], axis=0)

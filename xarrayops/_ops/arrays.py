@@ -111,8 +111,37 @@ def compute(*arrays: Array) -> Array | tuple[Array, ...]:
     >>> xo.compute(np.arange(3))
     array([0, 1, 2])
     """
+    return _replaced("compute", arrays)
+
+
+def persist(*arrays: Array) -> Array | tuple[Array, ...]:
+    """The arrays with their values computed, still of their library: Dask arrays keep their chunks, now in memory.
+
+    Later functions start from these values: a loop that tests its result in each step does not compute the earlier
+    steps again. Sizes that were not known before are known then. Other arrays are unchanged.
+
+    Returns
+    -------
+    array or tuple of arrays
+        One array for one argument, otherwise a tuple. All are computed in one pass.
+
+    Notes
+    -----
+    Law: ``compute(persist(x)) == compute(x)``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.persist(np.arange(3))
+    array([0, 1, 2])
+    """
+    return _replaced("persist", arrays)
+
+
+def _replaced(verb: str, arrays: tuple[Array, ...]) -> Array | tuple[Array, ...]:
+    """The results of a verb for the arrays of each library, in their order; numbers are unchanged."""
     results: list[Array] = list(arrays)
-    for function, indices in _by_library("compute", arrays):
+    for function, indices in _by_library(verb, arrays):
         values = function(*[arrays[i] for i in indices])
         for i, value in zip(indices, values, strict=True):
             results[i] = value
@@ -151,6 +180,7 @@ VERBS = (
     Verb("compute", compute, hook="compute"),
     Verb("device", device, hook="device"),
     Verb("is_lazy", is_lazy, hook="is_lazy"),
+    Verb("persist", persist, hook="persist"),
     Verb("synchronize", synchronize, hook="synchronize"),
     Verb("to_device", to_device, hook="to_device", explain=explain_to_device),
 )

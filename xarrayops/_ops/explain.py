@@ -10,7 +10,7 @@ from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
-from xarrayops._protocol.surface import CREATION, MAIN_NAMESPACE_ALIASES, SURFACE
+from xarrayops._protocol.surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
 from xarrayops.errors import Unsupported
 
 
@@ -76,11 +76,11 @@ def _explainer(name: str) -> Callable[..., Explanation]:
         return row.explain
     if row is not None:
         raise Unsupported(f"xo.explain has nothing to explain for {name!r}: it never chooses among kernels.")
-    if name in SURFACE:
+    if name in SURFACE or name in EXTENDED:
         return explain_creation if name in CREATION else explain_call
     from difflib import get_close_matches
 
-    explained = [*SURFACE, *(each for each, row in TABLE.items() if row.explain)]
+    explained = [*SURFACE, *EXTENDED, *(each for each, row in TABLE.items() if row.explain)]
     near = [each for each in explained if each.endswith(f".{name}")] or get_close_matches(name, explained, n=1)
     raise Unsupported(f"xo.explain knows no verb {name!r}{f'; did you mean {near[0]!r}?' if near else '.'}")
 
@@ -92,7 +92,7 @@ def _name_of(function: Callable[..., Any]) -> str:
             return row.name
     extension = getattr(function, "__module__", "").rpartition(".")[2]
     name = getattr(function, "__name__", repr(function))
-    return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE else name
+    return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE | EXTENDED else name
 
 
 VERBS = (Verb("explain", explain, results=(Candidate, Explanation)),)

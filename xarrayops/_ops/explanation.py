@@ -84,7 +84,7 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def explain_served(verb: str, backend: Backend, call: Call) -> Explanation:
     """The candidates of a backend for a verb, and whether each can serve the call."""
     hook = hook_of(verb)
-    kernels, gap = backend.kernels.get(hook), gap_of(backend.functions[hook])
+    gap, kernels = gap_of(backend.functions[hook]), backend.kernels.get(hook)
     if kernels:
         listed = candidates(backend.name, kernels, call)
     else:

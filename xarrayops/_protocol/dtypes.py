@@ -36,7 +36,13 @@ FLOATING_RESULTS = (
     *("fft.fft", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifftn", "fft.ihfft", "fft.irfft", "fft.irfftn", "fft.rfft"),
     "fft.rfftn",
 )
-"""The functions that compute floating-point numbers although all arguments are integers."""
+"""The functions of the standard that compute floating-point numbers although all arguments are integers."""
+FLOATING_EXTENDED = (
+    *("average", "cbrt", "corrcoef", "cov", "gradient", "interp", "linalg.cond", "linalg.lstsq", "linalg.norm"),
+    *("logsumexp", "median", "nanmean", "nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile"),
+    *("quantile", "segment_mean", "softmax", "trapezoid"),
+)
+"""Those of the functions under NumPy's names beyond the standard."""
 
 
 def does_not_fit(verb: str, number: int, dtype: str, instead: str) -> OverflowError:

@@ -145,6 +145,11 @@ class Hooks:
         raise NotImplementedError
 
     @staticmethod
+    def persist(*arrays: Array) -> tuple[Array, ...]:
+        """The arrays with their values computed, of the same library; the arrays themselves if none is a task graph."""
+        raise NotImplementedError
+
+    @staticmethod
     def synchronize(*arrays: Array) -> None:
         """Wait until the values of the arrays are computed."""
         raise NotImplementedError

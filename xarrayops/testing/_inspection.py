@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,18 @@ class InspectionSuite:
         first, number, second = called(variant, "compute", xo.compute, x, 1.5, y)
         assert number == 1.5
         assert all(np.array_equal(variant.values(each), X) for each in (first, second))
+
+    @exercises("persist")
+    def test_persist(self, variant: Variant) -> None:
+        """The results of ``persist`` have the class and the values of the arguments, and known sizes."""
+        x = variant.array(X)
+        first, number, same = called(variant, "persist", xo.persist, x, 1.5, x)
+        assert number == 1.5
+        for each in (first, same, xo.persist(x)):
+            assert type(each) is type(x)
+            assert np.array_equal(variant.values(each), X)
+        kept: Any = xo.persist(xo.unique_values(x))
+        assert tuple(kept.shape) == (X.size,)
 
     @exercises("synchronize")
     def test_synchronize(self, variant: Variant) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from xarrayops._protocol.surface import OWN, SURFACE
+from xarrayops._protocol.surface import EXTENDED, OWN, SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._attention import AttentionSuite
+from xarrayops.testing._comparison import ComparisonSuite
+from xarrayops.testing._counting import CountingSuite
 from xarrayops.testing._creation import CreationSuite
 from xarrayops.testing._dtypes import DtypeSuite
 from xarrayops.testing._elementwise import ElementwiseSuite
@@ -16,11 +18,21 @@ from xarrayops.testing._layout import LayoutSuite
 from xarrayops.testing._linalg import LinalgSuite
 from xarrayops.testing._manipulation import ManipulationSuite
 from xarrayops.testing._mixed import MixedSuite
+from xarrayops.testing._nans import NanSuite
+from xarrayops.testing._norms import NormSuite
+from xarrayops.testing._order import OrderSuite
+from xarrayops.testing._padding import PaddingSuite
+from xarrayops.testing._quantiles import QuantileSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._row_files import ROW_FILES
 from xarrayops.testing._scalars import ScalarSuite
+from xarrayops.testing._setops import SetSuite
+from xarrayops.testing._shaping import ShapingSuite
+from xarrayops.testing._signal import SignalSuite
 from xarrayops.testing._sparse import SparseSuite
 from xarrayops.testing._sparse_refusals import SparseRefusalSuite
+from xarrayops.testing._special import SpecialSuite
+from xarrayops.testing._statistics import StatisticsSuite
 from xarrayops.testing._table import (
     Case,
     Row,
@@ -31,6 +43,7 @@ from xarrayops.testing._table import (
     without_warnings,
 )
 from xarrayops.testing._variant import Variant
+from xarrayops.testing._windows import WindowSuite
 
 
 def exercised(suite: type) -> frozenset[str]:
@@ -47,6 +60,19 @@ class ContractSuite(
     ElementwiseSuite,
     ReductionSuite,
     ManipulationSuite,
+    PaddingSuite,
+    CountingSuite,
+    QuantileSuite,
+    NanSuite,
+    ComparisonSuite,
+    ShapingSuite,
+    NormSuite,
+    OrderSuite,
+    SetSuite,
+    SignalSuite,
+    SpecialSuite,
+    StatisticsSuite,
+    WindowSuite,
     IndexingSuite,
     AtSuite,
     LinalgSuite,
@@ -66,7 +92,7 @@ class ContractSuite(
 
     def test_every_verb_is_exercised(self) -> None:
         """Every public function is exercised, and every exercised name exists."""
-        public, done = {*SURFACE, *OWN}, exercised(type(self))
+        public, done = {*SURFACE, *EXTENDED, *OWN}, exercised(type(self))
         assert not public - done, "\n".join(map(_missing_test, sorted(public - done)))
         assert not done - public, f"exercised, but not public: {sorted(done - public)}"
 

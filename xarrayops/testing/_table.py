@@ -345,6 +345,9 @@ def _accumulator(dtypes: list[Any], defaults: dict[str, str]) -> str:
 RULES: dict[str, Callable[[list[Any], dict[str, str]], str]] = {
     "promoted": _promoted,
     "first": _first,
+    "floating": lambda dtypes, defaults: (
+        _promoted(dtypes, defaults) if np.result_type(*dtypes).kind in "fc" else defaults["real floating"]
+    ),
     "real": _real,
     "complex": _complex,
     "accumulator": _accumulator,

@@ -30,7 +30,7 @@ from xarrayops_backends.dask._creation import (
     triu,
     zeros_like,
 )
-from xarrayops_backends.dask._devices import compute, is_lazy, synchronize, versions
+from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
 from xarrayops_backends.dask._elementwise import clip, expm1
 from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
 from xarrayops_backends.dask._fft import (
@@ -92,11 +92,14 @@ from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = array_api_compat.dask.array
 WRAPS_INTEGERS = True
+EXTENDED = "xarrayops_backends.dask._extended"
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")
 ATTENTION_CANDIDATES = [("chunks", _attention, _chunks_refusal)]
-UNTRACEABLE = {"compute": Gap("its purpose is to compute the values", "call it outside the traced function")}
+UNTRACEABLE = dict.fromkeys(
+    ("compute", "persist"), Gap("its purpose is to compute the values", "call it outside the traced function")
+)
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:

@@ -22,6 +22,19 @@ def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
         raise Unsupported(f"xo.{verb}: {gap}")
 
 
+def refusing_first(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
+    """As `refusing`, for functions whose arrays are positional: a look at each of them, and at no option."""
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Array:
+        for x in args:
+            if isinstance(x, ARRAY_TYPES) and x.dtype.kind not in NUMBERS:
+                require_numbers(verb, x.dtype)
+        return function(*args, **kwargs)
+
+    return checked
+
+
 def refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
     """The function, which rejects arrays that are not numeric; NumPy would apply Python's rules to them."""
 

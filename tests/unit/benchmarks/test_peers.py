@@ -47,6 +47,13 @@ def test_sums(tmp_path):
     assert all(row["errors"]["ours"] <= row["bound"] for row in rows)
 
 
+def test_extended(tmp_path):
+    pytest.importorskip("torch")
+    rows = results_of("extended.py", tmp_path, "--rounds", 1, "--sizes", "400")["rows"]
+    assert {row["case"] for row in rows if row["library"] == "torch"} >= {"pad", "bincount", "quantile", "nanmedian"}
+    assert all(row["other / ours"] > 0 for row in rows)
+
+
 def test_layout(tmp_path):
     rows = results_of("layout.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 64)["rows"]
     for row in rows:  # on a busy machine a ratio at toy size may round to 0

@@ -55,7 +55,6 @@ _GROUPS = {
     'use NumPy\'s: xo.asarray(np.lcm(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "lcm",
     "it is the search with xo.searchsorted for each axis, then xo.at(zeros)[i, j].add(1)": "histogram2d histogramdd",
     "no library has Bessel functions in common with the others": "i0",
-    "it is i = xo.searchsorted(xp, x), then the line through the points i - 1 and i": "interp",
     "it is xo.nonzero of a mask, such as xo.triu(xo.ones((3, 3), like=x))": "mask_indices",
     "complex numbers have no order; sort by xo.argsort(xo.real(z))": "sort_complex",
 }

@@ -1,0 +1,41 @@
+"""Functions beyond the standard on Dask, lazily: those for which the generic twin would need sizes or all chunks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dask.delayed import delayed
+
+from xarrayops.plugin import Array
+from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import da
+
+
+def _of_whole(function: Any, count: int, x1: Array, x2: Array, **options: Any) -> Any:
+    """NumPy's function of two whole arrays, whose results have sizes that are not known before."""
+    whole = (x.rechunk(-1).to_delayed(optimize_graph=False).ravel()[0] for x in (x1, x2))
+    found = delayed(function, pure=True)(*whole, **options)
+    dtypes = (np.result_type(x1.dtype, x2.dtype), np.intp, np.intp)
+    parts = [found] if count == 1 else [found[i] for i in range(count)]
+    made = [
+        da.from_delayed(part, (np.nan,), meta=_blocks.meta(x1, dtype, 1))
+        for part, dtype in zip(parts, dtypes, strict=False)
+    ]
+    return made[0] if count == 1 else tuple(made)
+
+
+def intersect1d(x1: Array, x2: Array, /, *, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """NumPy's function in one task."""
+    options = {"assume_unique": assume_unique, "return_indices": return_indices}
+    return _of_whole(np.intersect1d, 3 if return_indices else 1, x1, x2, **options)
+
+
+def setdiff1d(x1: Array, x2: Array, /, *, assume_unique: bool = False) -> Array:
+    """NumPy's function in one task; it keeps the dtype of x1."""
+    return _of_whole(np.setdiff1d, 1, x1, x2, assume_unique=assume_unique).astype(x1.dtype)
+
+
+def setxor1d(x1: Array, x2: Array, /, *, assume_unique: bool = False) -> Array:
+    """NumPy's function in one task."""
+    return _of_whole(np.setxor1d, 1, x1, x2, assume_unique=assume_unique)

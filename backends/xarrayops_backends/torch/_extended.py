@@ -1,0 +1,226 @@
+"""Functions beyond the standard for which PyTorch has quicker kernels than those that the generic twins use.
+
+The twin serves the calls that a kernel refuses: other dtypes, several axes, other devices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat.torch as aac
+import torch
+
+from xarrayops.plugin import Array, Call
+from xarrayops.plugin.extended import (
+    kept,
+    neighbours,
+    require_count,
+    require_counts,
+    require_method,
+    require_probability,
+    require_signals,
+    rows,
+    segments,
+    windows,
+)
+
+_Axes = int | tuple[int, ...] | None
+_REAL = (torch.float32, torch.float64)
+_SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
+
+
+def _of_dtypes(*dtypes: torch.dtype) -> Callable[[Call], str | None]:
+    """The capability test of a kernel for some dtypes of its arrays."""
+
+    def refusal(call: Call, /) -> str | None:
+        for x in call.args:
+            if isinstance(x, torch.Tensor) and x.dtype not in dtypes:
+                return f"it has no code for {x.dtype}"
+        return None
+
+    return refusal
+
+
+_of_reals = _of_dtypes(*_REAL)
+_of_numbers = _of_dtypes(*_REAL, *_SIGNED)
+
+
+def _above(values: Array, low: Array, position: int | Array) -> Array:
+    """The element of each row at a place in the sorted order, which is that of ``low`` or the next one."""
+    column = low.unsqueeze(-1)
+    is_low = torch.sum(values <= column, -1) > position
+    return torch.where(is_low, low, torch.amin(torch.where(values > column, values, math.inf), -1))
+
+
+def _selectable(call: Call, /) -> str | None:
+    """Why the kernels that select one element of each row cannot serve a call."""
+    x = call.args[0]
+    return _of_reals(call) or ("x has no elements" if not x.numel() else None)
+
+
+def _selectable_quantile(call: Call, /) -> str | None:
+    if isinstance(call.args[1], torch.Tensor):
+        return "it selects one quantile, and q is an array"
+    if call.args[0].device.type != "cpu":
+        return "a sort is quicker on an accelerator"
+    return _selectable(call)
+
+
+def _median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.median gives the lower one of the two values in the middle."""
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    n, low = flat.values.shape[-1], torch.median(flat.values, -1).values
+    found = low if n % 2 else low * 0.5 + _above(flat.values, low, n // 2) * 0.5
+    return torch.where(torch.isnan(low), low, found).reshape(flat.shape)
+
+
+def _nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.nanmedian gives the lower one of the two values in the middle."""
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    low = torch.nanmedian(flat.values, -1).values
+    count = torch.sum(~torch.isnan(flat.values), -1)
+    found = low * 0.5 + _above(flat.values, low, count // 2) * 0.5
+    return torch.where(count % 2 == 1, low, found).reshape(flat.shape)
+
+
+def _quantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+    """Selection in the place of a sort: torch.kthvalue for the element below, and the least one above it."""
+    require_method(method)
+    require_probability(q)
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    first, second, weight = neighbours(math, flat.values.shape[-1], float(q), method)
+    low = torch.kthvalue(flat.values, int(first) + 1, -1).values
+    found = low
+    if weight is not None and second > first:
+        high = _above(flat.values, low, int(second))
+        step = high - low
+        found = low + step * weight if weight < 0.5 else high - step * (1 - weight)
+    is_nan = torch.isnan(flat.values).any(-1)
+    return torch.where(is_nan, math.nan, found).reshape(flat.shape)
+
+
+def _percentile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+    """See `_quantile`."""
+    return _quantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
+
+
+def _within(ids: Array, count: int) -> Array:
+    """The ids, with ``count`` for those out of range."""
+    ids = ids.to(torch.int64)
+    return torch.where((ids < 0) | (ids >= count), count, ids)
+
+
+def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None) -> Array:
+    """torch.bincount has no fixed length, which a compiled function needs, and no gradient of the weights."""
+    require_counts(aac, x, weights, minlength, length)
+    x = x.to(torch.int64)
+    if weights is None and not torch.compiler.is_compiling():
+        return _counts(x, minlength, length)
+    if length is None:
+        if x.numel() and int(x.min()) < 0:
+            raise ValueError("x has negative values")
+        length = max(int(x.max()) + 1 if x.numel() else 0, minlength)
+    if weights is None:
+        weights = torch.ones_like(x)
+    elif not (weights.is_floating_point() or weights.is_complex()):
+        weights = weights.to(torch.get_default_dtype())
+    total = torch.zeros(length + 1, dtype=weights.dtype, device=x.device)
+    return total.scatter_add(0, _within(x, length), weights)[:length]
+
+
+def _counts(x: Array, minlength: int, length: int | None) -> Array:
+    try:
+        if length is None:
+            return torch.bincount(x, minlength=minlength)
+        return torch.bincount(x.clamp(max=length), minlength=length + 1)[:length]
+    except RuntimeError as error:
+        if "non-negative" in str(error):
+            raise ValueError("x has negative values") from error
+        raise
+
+
+def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[..., Array]:
+    """The elements of each segment combined by a reduction of torch.scatter_reduce."""
+
+    def function(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+        count = segments(aac, x, segment_ids, num_segments)
+        ids = _within(segment_ids, count)
+        result = torch.full((count + 1, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
+        if x.ndim > 1 and reduce == "sum":
+            return result.index_add(0, ids, x)[:count]
+        ids = ids.reshape(-1, *(1,) * (x.ndim - 1)).expand(x.shape)
+        if reduce == "sum":
+            return result.scatter_add(0, ids, x)[:count]
+        return result.scatter_reduce(0, ids, x, reduce)[:count]
+
+    return function
+
+
+def _least(dtype: torch.dtype) -> Any:
+    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _greatest(dtype: torch.dtype) -> Any:
+    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+def _convolved(call: Call, /) -> str | None:
+    if call.args[0].dtype != call.args[1].dtype or not all(x.numel() for x in call.args[:2]):
+        return "the vectors have two dtypes, or no elements"
+    if call.args[0].device.type != "cpu":
+        return "convolutions of float32 may be of TF32 on this device"
+    return _of_reals(call)
+
+
+def _full(x1: Array, x2: Array) -> Array:
+    """All products, by torch.conv1d, which does not reverse its kernel."""
+    return torch.conv1d(x1[None, None], x2.flip(0)[None, None], padding=x2.shape[0] - 1)[0, 0]
+
+
+def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
+    require_signals(x1, x2, mode)
+    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
+    return kept(_full(long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
+
+
+def _correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+    require_signals(x1, x2, mode)
+    n, m = x1.shape[0], x2.shape[0]
+    full = _full(x1, x2.flip(0)) if n >= m else _full(x2.flip(0), x1)
+    return kept(full, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+
+
+def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    values, indices = torch.topk(x, k, require_count(x, k, axis), largest, True)
+    return values, indices
+
+
+def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None) -> Array:
+    """Tensor.unfold of each axis, which puts the window last."""
+    for a, length in windows(x, window_shape, axis):
+        x = x.unfold(a, length, 1)
+    return x
+
+
+def _softmax(x: Array, /, *, axis: int = -1) -> Array:
+    return torch.softmax(x, axis)
+
+
+def _of_one_axis(call: Call, /) -> str | None:
+    is_one = isinstance(call.kwargs["axis"], int) and call.args[0].ndim > 0
+    return _of_reals(call) if is_one else "torch.softmax takes one axis"
+
+
+MEDIAN_CANDIDATES = [("selection", _median, _selectable)]
+NANMEDIAN_CANDIDATES = [("selection", _nanmedian, _selectable)]
+QUANTILE_CANDIDATES = [("selection", _quantile, _selectable_quantile)]
+PERCENTILE_CANDIDATES = [("selection", _percentile, _selectable_quantile)]
+SEGMENT_SUM_CANDIDATES = [("scatter", _segmented("sum", lambda dtype: 0), _of_numbers)]
+SEGMENT_MAX_CANDIDATES = [("scatter", _segmented("amax", _least), _of_numbers)]
+SEGMENT_MIN_CANDIDATES = [("scatter", _segmented("amin", _greatest), _of_numbers)]
+CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
+CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
+TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
+SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]

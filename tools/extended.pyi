@@ -1,0 +1,818 @@
+# The functions that the standard lacks, under NumPy's names and with NumPy's meaning. tools/generate.py makes
+# xarrayops/_ops/extended.py and the functions of the section linalg in xarrayops/linalg.py from this table.
+#
+# The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extended, which has
+# the generic twins of its functions on the standard alone, and the file of xarrayops/testing with their oracle rows.
+# A backend whose library has the function with this meaning defines it under its own name.
+
+# section: padding; rows in _padding.py
+def pad(
+    x: array,
+    /,
+    pad_width: int | Sequence[Any] | dict[int, Any],
+    mode: str = "constant",
+    *,
+    constant_values: Any = 0,
+    end_values: Any = 0,
+    stat_length: Any = None,
+    reflect_type: str = "even",
+) -> array:
+    """x with values before and after it along each axis.
+
+    ``pad_width`` is one number, a pair (before, after), a pair for each axis, or a dict of them by axis. ``mode`` is
+    "constant" (with ``constant_values``), "edge", "linear_ramp" (to ``end_values``), "maximum", "mean", "median" or
+    "minimum" (of ``stat_length`` values at each edge), "reflect" or "symmetric" (with ``reflect_type``), "wrap", or
+    "empty" (undefined values). These are NumPy's modes; a function as the mode is refused.
+
+    The result has the dtype of x, and is lazy where x is. An axis of length 0 can be padded by "constant" and "empty"
+    only; else, and for a mode or a width that does not exist, ValueError. Law: ``pad(x, w)[w:-w] == x`` for a vector.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.pad(np.asarray([1, 2, 3]), (1, 2), "reflect")
+    array([2, 1, 2, 3, 2, 1])
+    """
+
+# section: counting; rows in _counting.py
+def bincount(x: array, /, weights: maybe = None, *, minlength: int = 0, length: int | None = None) -> array:
+    """The number of occurrences of each integer from 0 on, or the sum of the weights of each.
+
+    x is a vector of non-negative integers. Without ``length`` the result has ``max(minlength, max(x) + 1)`` elements,
+    which a lazy x does not know. With ``length`` it has that many, values of x from there on are not counted, and the
+    function works under ``jax.jit`` and ``torch.compile`` and keeps Dask lazy.
+
+    Counts have the default integer dtype, sums that of the weights if it is floating-point, else the default one; NumPy
+    sums in float64. Negative values raise ValueError where the values are known, else they are not counted.
+    Law: ``bincount(x, length=n)[i] == sum(x == i)``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.bincount(np.asarray([0, 2, 2]), length=4)
+    array([1, 0, 2, 0])
+    """
+
+def segment_max(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
+    """The maximum of each segment of x: the elements along the first axis with the same id.
+
+    As `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least integer.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.segment_max(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
+    array([5, 7])
+    """
+
+def segment_mean(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
+    """The mean of each segment of x: the elements along the first axis with the same id.
+
+    As `segment_sum`. Integers give the default floating-point dtype. The mean of an empty segment is NaN.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.segment_mean(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 1]), 2)
+    array([1.5, 5. ])
+    """
+
+def segment_min(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
+    """The minimum of each segment of x: the elements along the first axis with the same id.
+
+    As `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest integer.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.segment_min(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
+    array([1, 7])
+    """
+
+def segment_sum(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
+    """The sum of each segment of x: the elements along the first axis with the same id.
+
+    ``segment_ids`` is a vector of integers, one for each element of the first axis, in any order. The result has the
+    shape ``(num_segments, *x.shape[1:])`` and the dtype of x. Ids outside of ``range(num_segments)`` are left out.
+    Without ``num_segments`` it is ``max(segment_ids) + 1``, which lazy ids do not know. The name and the meaning are
+    those of jax.ops. Law: ``segment_sum(x, ids, n)[i] == sum(x[ids == i], axis=0)``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.segment_sum(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 2]), 3)
+    array([3., 0., 5.])
+    """
+
+# section: quantiles; rows in _quantiles.py
+def median(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The median along the axes: the middle value, or the mean of the two in the middle.
+
+    By default over all axes. Integers give the default floating-point dtype, other arrays keep theirs. Where a value is
+    NaN, the result is NaN; so it is of no elements. Complex numbers raise TypeError.
+    Law: ``median(x) == quantile(x, 0.5)``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.median(np.asarray([[3.0, 1.0], [2.0, 4.0]]), axis=0)
+    array([2.5, 2.5])
+    """
+
+def nanmedian(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The median along the axes, without the elements that are NaN: see `median`.
+
+    NaN where all elements are. NumPy warns there, and this function does so where NumPy computes.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanmedian(np.asarray([3.0, np.nan, 1.0])))
+    2.0
+    """
+
+def nanpercentile(
+    x: array,
+    /,
+    q: operand,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> array:
+    """Percentiles along the axes, without the elements that are NaN: see `percentile`.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanpercentile(np.asarray([3.0, np.nan, 1.0]), 50))
+    2.0
+    """
+
+def nanquantile(
+    x: array,
+    /,
+    q: operand,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> array:
+    """Quantiles along the axes, without the elements that are NaN: see `quantile`.
+
+    NaN where all elements are.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanquantile(np.asarray([3.0, np.nan, 1.0]), 0.5))
+    2.0
+    """
+
+def percentile(
+    x: array,
+    /,
+    q: operand,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> array:
+    """Percentiles along the axes: `quantile` of ``q / 100``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.percentile(np.asarray([1.0, 2.0, 3.0]), np.asarray([0.0, 50.0]))
+    array([1., 2.])
+    """
+
+def quantile(
+    x: array,
+    /,
+    q: operand,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> array:
+    """Quantiles along the axes, by default over all of them.
+
+    ``q`` is a number or an array of numbers from 0 to 1; its axes come first in the result. ``method`` is one of the
+    nine of Hyndman and Fan, "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+    "interpolated_inverted_cdf", "hazen", "weibull", "linear", "median_unbiased" and "normal_unbiased", or "lower",
+    "higher", "midpoint" or "nearest", as in NumPy.
+
+    Integers give the default floating-point dtype, except by the methods that choose an element. Where a value is NaN,
+    the result is NaN; so it is of no elements. Complex numbers raise TypeError, an unknown method ValueError, and so
+    does a q outside of 0 to 1 where its value is known. Dask needs the axes in one chunk, and brings them together.
+    Law: ``quantile(x, 0) == min(x)``, ``quantile(x, 1) == max(x)``.
+    Source: Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996).
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.quantile(np.asarray([1.0, 2.0, 4.0]), 0.75))
+    3.0
+    """
+
+# section: comparison; rows in _comparison.py
+def allclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> array:
+    """Whether all elements are close: ``all(isclose(x1, x2))``, as an array without dimensions.
+
+    NumPy's is a bool, which lazy arrays do not have; ``bool(...)`` makes one.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> bool(xo.allclose(np.asarray([1.0, 2.0]), np.asarray([1.0, 2.0 + 1e-9])))
+    True
+    """
+
+def array_equal(x1: array, x2: array, /, *, equal_nan: bool = False) -> array:
+    """Whether both arrays have the same shape and the same elements, as an array without dimensions.
+
+    NumPy's is a bool, which lazy arrays do not have; ``bool(...)`` makes one.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> bool(xo.array_equal(np.asarray([1, 2]), np.asarray([1, 2, 3])))
+    False
+    """
+
+def isclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> array:
+    """Whether each element of x1 is within ``atol + rtol * abs(x2)`` of that of x2.
+
+    Infinities are close to themselves, and NaN is with ``equal_nan`` only. Integers are compared as floating-point
+    numbers. The shapes broadcast; the result is boolean.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.isclose(np.asarray([1.0, 2.0]), 1.000001)
+    array([ True, False])
+    """
+
+# section: shaping; rows in _shaping.py
+def atleast_nd(x: array, /, ndim: int) -> array:
+    """x with axes of length 1 in front, so that it has at least that many; x itself if it has.
+
+    NumPy has the functions for 1, 2 and 3, of which that for 3 appends an axis to a matrix.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.atleast_nd(np.asarray([1, 2]), ndim=2)
+    array([[1, 2]])
+    """
+
+def compress(condition: array, x: array, /, *, axis: int | None = None) -> array:
+    """The elements of x along an axis where the condition, a vector of booleans, is true.
+
+    By default x is flattened. A shorter condition is false from its end on, a longer one must be false there. The shape
+    of the result depends on values, so it does not work under ``jax.jit``. Law: ``compress(m, x) == x[m]`` of vectors.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.compress(np.asarray([True, False, True]), np.asarray([1, 2, 3]))
+    array([1, 3])
+    """
+
+def delete(x: array, index: int | slice | Sequence[int], /, *, axis: int | None = None) -> array:
+    """x without the elements at an index along an axis.
+
+    ``index`` is an integer, a slice, or a sequence or an array of integers, whose values must be known. By default x is
+    flattened. An index out of bounds raises IndexError.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.delete(np.asarray([5, 6, 7]), 1)
+    array([5, 7])
+    """
+
+def diag(x: array, /, k: int = 0) -> array:
+    """A matrix with the vector x on diagonal k, or diagonal k of the matrix x.
+
+    The dtype is that of x. Other than 1 or 2 dimensions raise ValueError. Law: ``diag(diag(v, k), k) == v``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.diag(np.asarray([1, 2]))
+    array([[1, 0],
+           [0, 2]])
+    """
+
+def fill_diagonal(x: array, value: operand, /, *, wrap: bool = False) -> array:
+    """x with a value on its main diagonal.
+
+    The result is a new array; NumPy's function writes x. An array of values is repeated as often as needed. More than
+    two axes must have the same length. With ``wrap`` the diagonal of a tall matrix starts again below the first square.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.fill_diagonal(np.asarray([[1, 2], [3, 4]]), 0)
+    array([[0, 2],
+           [3, 0]])
+    """
+
+def insert(x: array, index: int | slice | Sequence[int], values: operand, /, *, axis: int | None = None) -> array:
+    """x with values before the elements at an index along an axis.
+
+    ``index`` is an integer, a slice or a sequence of integers, whose values must be known; each is a place in x. By
+    default x is flattened. The values are cast to the dtype of x. An index out of bounds raises IndexError.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.insert(np.asarray([1, 2]), 1, 9)
+    array([1, 9, 2])
+    """
+
+def kron(x1: array, x2: array, /) -> array:
+    """The Kronecker product: blocks of x2, scaled by the elements of x1.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.kron(np.asarray([1, 10]), np.asarray([1, 2]))
+    array([ 1,  2, 10, 20])
+    """
+
+def outer(x1: array, x2: array, /) -> array:
+    """The products of each element of x1 and each of x2, as a matrix; arrays of other dimensions are flattened.
+
+    `xarrayops.linalg.outer` takes vectors only.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.outer(np.asarray([1, 2]), np.asarray([3, 4]))
+    array([[3, 4],
+           [6, 8]])
+    """
+
+def sliding_window_view(
+    x: array, /, window_shape: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
+) -> array:
+    """All windows of a shape: the axes of the window come last, and its places along an axis replace that axis.
+
+    It is a view of x where the library has strides (NumPy, PyTorch): do not write to it. Without ``axis`` the window
+    has a length for each axis of x. A window longer than its axis raises ValueError.
+    Law: ``sliding_window_view(v, n)[i] == v[i : i + n]``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sliding_window_view(np.asarray([1, 2, 3, 4]), 3)
+    array([[1, 2, 3],
+           [2, 3, 4]])
+    """
+
+# section: nans; rows in _nans.py
+def nan_to_num(x: array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> array:
+    """x with numbers for NaN and the infinities: by default 0 and the greatest and least finite numbers.
+
+    The parts of complex numbers are replaced each on its own. Integers stay as they are.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.nan_to_num(np.asarray([np.nan, 1.0, np.inf]), posinf=9.0)
+    array([0., 1., 9.])
+    """
+
+def nanmax(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The maximum along the axes, without the elements that are NaN; NaN where all are. No elements raise ValueError.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanmax(np.asarray([1.0, np.nan])))
+    1.0
+    """
+
+def nanmean(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The mean along the axes, without the elements that are NaN; NaN where all are.
+
+    Integers give the default floating-point dtype.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanmean(np.asarray([1.0, np.nan, 2.0])))
+    1.5
+    """
+
+def nanmin(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The minimum along the axes, without the elements that are NaN; NaN where all are. No elements raise ValueError.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanmin(np.asarray([1.0, np.nan])))
+    1.0
+    """
+
+def nanstd(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> array:
+    """The standard deviation along the axes, without the elements that are NaN: the root of `nanvar`.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanstd(np.asarray([1.0, np.nan, 3.0])))
+    1.0
+    """
+
+def nansum(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype = None, keepdims: bool = False
+) -> array:
+    """The sum along the axes, without the elements that are NaN; 0 where all are.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nansum(np.asarray([1.0, np.nan, 3.0])))
+    4.0
+    """
+
+def nanvar(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> array:
+    """The variance along the axes, without the elements that are NaN; NaN where too few are left.
+
+    ``correction`` is subtracted from the number of elements, as in `var`; NumPy calls it ddof, too. Integers give the
+    default floating-point dtype.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.nanvar(np.asarray([1.0, np.nan, 3.0]), correction=1))
+    2.0
+    """
+
+# section: statistics; rows in _statistics.py
+def average(
+    x: array, /, *, axis: int | tuple[int, ...] | None = None, weights: maybe = None, keepdims: bool = False
+) -> array:
+    """The weighted mean along the axes, by default over all of them.
+
+    ``weights`` have the shape of x, or are a vector along the one axis. Without them it is `mean`. Integers give the
+    default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of 0, which gives
+    NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.average(np.asarray([1.0, 4.0]), weights=np.asarray([2, 1])))
+    2.0
+    """
+
+def corrcoef(x: array, y: maybe = None, /, *, rowvar: bool = True) -> array:
+    """The matrix of correlation coefficients of the rows of x, and of y: `cov` scaled by the standard deviations.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.corrcoef(np.asarray([[1.0, 2.0], [4.0, 2.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+
+def cov(
+    x: array,
+    y: maybe = None,
+    /,
+    *,
+    rowvar: bool = True,
+    correction: float = 1,
+    fweights: maybe = None,
+    aweights: maybe = None,
+) -> array:
+    """The covariance matrix of the rows of x, and of y, each a variable; with ``rowvar=False`` of the columns.
+
+    ``fweights`` are how often each observation was made, ``aweights`` its importance. ``correction`` is subtracted from
+    the number of observations; NumPy calls it ddof, and ``bias=True`` is ``correction=0``. A single variable gives an
+    array without dimensions. Integers give the default floating-point dtype.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.cov(np.asarray([[1.0, 2.0], [4.0, 2.0]]))
+    array([[ 0.5, -1. ],
+           [-1. ,  2. ]])
+    """
+
+def digitize(x: array, bins: array, /, *, right: bool = False) -> array:
+    """The index of the bin of each element: i for ``bins[i - 1] <= x < bins[i]``, in the default integer dtype.
+
+    ``bins`` is a vector that increases or decreases; with ``right`` each bin includes its right edge instead of the
+    left one. Elements beyond the bins have the index 0 or ``bins.shape[0]``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.digitize(np.asarray([0.5, 3.0]), np.asarray([1.0, 2.0, 3.0]))
+    array([0, 3])
+    """
+
+def histogram(
+    x: array,
+    /,
+    bins: operand = 10,
+    *,
+    range: tuple[float, float] | None = None,
+    density: bool = False,
+    weights: maybe = None,
+) -> tuple[array, ...]:
+    """The number of elements in each bin, and the edges of the bins.
+
+    ``bins`` is a number of bins of equal width over ``range``, by default from the least to the greatest element, or a
+    vector of increasing edges. The last bin includes its right edge. Elements outside are not counted. With ``weights``
+    it is the sum of the weights of each bin, and with ``density`` the integral over all bins is 1. Counts have the
+    default integer dtype, edges that of a floating-point x. NumPy's names of estimators for ``bins`` are refused.
+
+    It works under ``jax.jit`` and ``torch.compile``, and keeps Dask lazy. A range that is not finite and increasing
+    raises ValueError where NumPy computes; elsewhere only if it is given by numbers.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.histogram(np.asarray([0.0, 1.0, 1.5]), 2, range=(0, 2))
+    (array([1, 2]), array([0., 1., 2.]))
+    """
+
+def ptp(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The greatest element minus the least along the axes.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> int(xo.ptp(np.asarray([3, 7, 5])))
+    4
+    """
+
+# section: signal; rows in _signal.py
+def convolve(x1: array, x2: array, /, mode: Literal["full", "same", "valid"] = "full") -> array:
+    """The convolution of two vectors.
+
+    ``mode`` is "full", "same" (the length of the longer) or "valid" (without the parts that overlap only in part). The
+    dtypes are promoted. Vectors without elements, and arrays of other dimensions, raise ValueError.
+    Law: ``convolve(a, b)[k] == sum(a[i] * b[k - i])``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.convolve(np.asarray([1, 2, 3]), np.asarray([1, 10]))
+    array([ 1, 12, 23, 30])
+    """
+
+def correlate(x1: array, x2: array, /, mode: Literal["full", "same", "valid"] = "valid") -> array:
+    """The cross-correlation of two vectors: the convolution with the conjugate of x2 in reverse order.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.correlate(np.asarray([1, 2, 3]), np.asarray([1, 10]))
+    array([21, 32])
+    """
+
+def gradient(
+    x: array, /, *spacing: operand, axis: int | tuple[int, ...] | None = None, edge_order: int = 1
+) -> array | tuple[array, ...]:
+    """The gradient of samples along each axis, by central differences, and at the ends by one-sided differences.
+
+    ``spacing`` is nothing (1), one number for all axes, or for each axis a number or a vector of coordinates. The
+    result is an array for one axis, and a tuple of arrays for several. ``edge_order`` is 1 or 2, and an axis needs one
+    element more than that. Integers give the default floating-point dtype.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.gradient(np.asarray([1.0, 2.0, 4.0]))
+    array([1. , 1.5, 2. ])
+    """
+
+def interp(
+    x: operand,
+    xp: array,
+    fp: array,
+    /,
+    *,
+    left: complex | None = None,
+    right: complex | None = None,
+    period: float | None = None,
+) -> array:
+    """The linear interpolation at x between the points (xp, fp), with increasing xp.
+
+    Before the first point it is ``left``, by default ``fp[0]``, after the last one ``right``, by default ``fp[-1]``.
+    With ``period`` the coordinates repeat, and need not be in order. The dtypes are promoted; integers give the default
+    floating-point dtype.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.interp(np.asarray([0.5, 9.0]), np.asarray([0.0, 1.0]), np.asarray([10.0, 20.0]))
+    array([15., 20.])
+    """
+
+def polyval(p: array, x: operand, /) -> array:
+    """The values at x of the polynomial with the coefficients p, of the highest power first.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.polyval(np.asarray([1, 2, 3]), np.asarray([0, 10]))
+    array([  3, 123])
+    """
+
+def trapezoid(y: array, x: maybe = None, /, *, dx: float = 1.0, axis: int = -1) -> array:
+    """The integral of samples along an axis by the trapezoidal rule.
+
+    The samples are at the coordinates x, a vector or an array of the shape of y, or ``dx`` apart.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.trapezoid(np.asarray([1.0, 2.0, 3.0])))
+    4.0
+    """
+
+# section: order; rows in _order.py
+def argpartition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -> array:
+    """Indices that bring each element ``kth`` to its place in the sorted order: see `partition`.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> int(xo.argpartition(np.asarray([3, 1, 2]), 0)[0])
+    1
+    """
+
+def lexsort(keys: arrays, /, *, axis: int = -1) -> array:
+    """Indices that sort by several keys, of which the last is the primary one. The sort is stable.
+
+    The keys are a sequence of arrays of one shape.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.lexsort([np.asarray([2, 1, 0]), np.asarray([1, 0, 1])])
+    array([1, 2, 0])
+    """
+
+def partition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -> array:
+    """x with each element ``kth`` in its place in the sorted order, smaller ones before it and greater ones after.
+
+    The order of the others is the library's. ``axis=None`` flattens x. Law: ``partition(x, k)[k] == sort(x)[k]``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> int(xo.partition(np.asarray([3, 1, 2]), 1)[1])
+    2
+    """
+
+def topk(x: array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[array, ...]:
+    """The k greatest elements along an axis, in falling order, and their indices; or the least, in rising order.
+
+    NaN counts as the greatest. Of equal elements any may be chosen. A k that the axis has not raises ValueError.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.topk(np.asarray([3, 7, 5]), 2)
+    (array([7, 5]), array([1, 2]))
+    """
+
+# section: setops; rows in _setops.py
+def intersect1d(
+    x1: array, x2: array, /, *, assume_unique: bool = False, return_indices: bool = False
+) -> array | tuple[array, ...]:
+    """The sorted distinct elements that are in both arrays.
+
+    With ``return_indices`` also the index of the first occurrence of each in both flattened arrays. The shape depends
+    on values, so it does not work under ``jax.jit``; Dask stays lazy. ``assume_unique`` promises that both are sets.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.intersect1d(np.asarray([3, 1, 2]), np.asarray([2, 3, 5]))
+    array([2, 3])
+    """
+
+def setdiff1d(x1: array, x2: array, /, *, assume_unique: bool = False) -> array:
+    """The sorted distinct elements of x1 that are not in x2; in the order of x1 with ``assume_unique``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.setdiff1d(np.asarray([3, 1, 2]), np.asarray([2, 5]))
+    array([1, 3])
+    """
+
+def setxor1d(x1: array, x2: array, /, *, assume_unique: bool = False) -> array:
+    """The sorted distinct elements that are in one of the arrays, and not in both.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.setxor1d(np.asarray([3, 1, 2]), np.asarray([2, 5]))
+    array([1, 3, 5])
+    """
+
+def union1d(x1: array, x2: array, /) -> array:
+    """The sorted distinct elements of both arrays.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.union1d(np.asarray([3, 1, 2]), np.asarray([2, 5]))
+    array([1, 2, 3, 5])
+    """
+
+# section: elementwise; rows in _special.py
+def apply_where(
+    condition: array,
+    args: Any,
+    f1: Callable[..., Any],
+    f2: Callable[..., Any] | None = None,
+    /,
+    *,
+    fill_value: complex | None = None,
+) -> array:
+    """``f1(*args)`` where the condition is true, and ``f2(*args)``, or a number, elsewhere.
+
+    ``args`` is an array or a tuple of arrays, which broadcast with the condition. The functions are elementwise; both
+    get all elements, with 1 in the place of those that are not theirs, so that neither sees values that it cannot take.
+    One of f2 and ``fill_value`` must be given. Source: apply_where of array-api-extra.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.asarray([4.0, -1.0])
+    >>> xo.apply_where(x > 0, x, xo.sqrt, fill_value=0.0)
+    array([2., 0.])
+    """
+
+def cbrt(x: array, /) -> array:
+    """The cube root of real numbers, also of negative ones.
+
+    Integers give the default floating-point dtype; NumPy gives float16 for those of 8 bits.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.cbrt(np.asarray([-8.0, 27.0]))
+    array([-2.,  3.])
+    """
+
+def logsumexp(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
+    """The logarithm of the sum of the exponentials along the axes, without overflow.
+
+    -inf for no elements. Integers give the default floating-point dtype. The name and the meaning are scipy.special's.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> round(float(xo.logsumexp(np.asarray([1000.0, 1000.0]))), 3)
+    1000.693
+    """
+
+def one_hot(x: array, /, num_classes: int, *, dtype: dtype = None, axis: int = -1) -> array:
+    """Vectors with 1 at the index that each element of x is, and 0 elsewhere, along a new axis.
+
+    x is of integers; one outside of ``range(num_classes)`` gives zeros. The default dtype is the default floating-point
+    dtype. The name and the meaning are those of jax.nn.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.one_hot(np.asarray([2, 0]), 3, dtype="int64")
+    array([[0, 0, 1],
+           [1, 0, 0]])
+    """
+
+def softmax(x: array, /, *, axis: int | tuple[int, ...] | None = -1) -> array:
+    """Exponentials divided by their sum along the axes, without overflow.
+
+    Integers give the default floating-point dtype. Law: ``sum(softmax(x, axis=a), axis=a) == 1``.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.softmax(np.asarray([1000.0, 1000.0]))
+    array([0.5, 0.5])
+    """
+
+# section: windows; rows in _windows.py
+def bartlett(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+    """The Bartlett window: a triangle of n values from 0 to 1 and back.
+
+    >>> import xarrayops as xo
+    >>> xo.bartlett(5)
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
+
+def blackman(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+    """The Blackman window of n values: 0.42, and cosines with the factors 0.5 and 0.08.
+
+    >>> import xarrayops as xo
+    >>> round(float(xo.blackman(5)[2]), 9)
+    1.0
+    """
+
+def geomspace(
+    start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: dtype = None, device: device = None
+) -> array:
+    """num values from start to stop, each the same multiple of the one before.
+
+    Both are positive or both negative; else ValueError.
+
+    >>> import xarrayops as xo
+    >>> xo.geomspace(1, 1000, 4)
+    array([   1.,   10.,  100., 1000.])
+    """
+
+def hamming(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+    """The Hamming window of n values: ``0.54 - 0.46 * cos(t)``, with t from 0 to 2 pi.
+
+    >>> import xarrayops as xo
+    >>> float(xo.hamming(3)[1])
+    1.0
+    """
+
+def hanning(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
+    """The Hann window of n values: ``0.5 - 0.5 * cos(t)``, with t from 0 to 2 pi.
+
+    >>> import xarrayops as xo
+    >>> xo.hanning(3)
+    array([0., 1., 0.])
+    """
+
+def kaiser(n: int, beta: float, /, *, dtype: dtype = None, device: device = None) -> array:
+    """The Kaiser window of n values, which is narrower for a greater beta.
+
+    Source: the Bessel function is the series of Abramowitz and Stegun, 9.6.12.
+
+    >>> import xarrayops as xo
+    >>> float(xo.kaiser(3, 14.0)[1])
+    1.0
+    """
+
+def logspace(
+    start: float,
+    stop: float,
+    /,
+    num: int = 50,
+    *,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: dtype = None,
+    device: device = None,
+) -> array:
+    """num values from ``base**start`` to ``base**stop``, each the same multiple of the one before.
+
+    >>> import xarrayops as xo
+    >>> xo.logspace(0, 2, 3)
+    array([  1.,  10., 100.])
+    """
+
+# section: linalg; rows in _norms.py
+def cond(x: array, /, *, p: float | Literal["fro", "nuc"] | None = None) -> array:
+    """The condition number of matrices: the ratio of the greatest singular value to the least.
+
+    With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. Infinite where the
+    least singular value is 0.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.linalg.cond(np.asarray([[4.0, 0.0], [0.0, 2.0]])))
+    2.0
+    """
+
+def lstsq(x1: array, x2: array, /, *, rtol: float | None = None) -> tuple[array, ...]:
+    """The solution of ``x1 @ x = x2`` with the least squares of errors, and of those with the least norm.
+
+    x1 is a matrix of M rows and N columns, x2 a vector of M or a matrix of K columns. The results are the solution, the
+    sums of the squares of the errors, one for each column of x2, the rank of x1, and its singular values. Singular
+    values up to ``rtol`` times the greatest count as 0; the default is the dtype's resolution times max(M, N). NumPy,
+    which calls it rcond, has no sums where the rank is less than N or M is not greater than N.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> a = np.asarray([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    >>> xo.linalg.lstsq(a, np.asarray([1.0, 2.0, 3.0]))[0]
+    array([1., 1.])
+    """
+
+def norm(
+    x: array,
+    /,
+    *,
+    ord: float | Literal["fro", "nuc"] | None = None,
+    axis: int | tuple[int, int] | None = None,
+    keepdims: bool = False,
+) -> array:
+    """The norm of a vector or a matrix: `vector_norm` along one axis, `matrix_norm` along two.
+
+    Without ``axis`` the array is a vector or a matrix; without ``axis`` and ``ord`` it may have any shape, and the norm
+    is that of all elements. As in NumPy, ``ord=None`` is the Frobenius norm of matrices and the 2-norm of vectors.
+    Integers give the default floating-point dtype. An order that does not exist raises ValueError.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> float(xo.linalg.norm(np.asarray([3.0, 4.0])))
+    5.0
+    """

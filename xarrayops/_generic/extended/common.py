@@ -1,0 +1,92 @@
+"""What the generic twins share: floating-point dtypes, and axes."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import NamedTuple
+
+from xarrayops._protocol.types import Array
+
+Axes = int | tuple[int, ...] | None
+
+
+def floating(xp: ModuleType, x: Array) -> Array:
+    """x, with integers and booleans in the library's default floating-point dtype."""
+    return astype(xp, x, xp.asarray(0.0).dtype) if xp.isdtype(x.dtype, ("bool", "integral")) else x
+
+
+def widest(xp: ModuleType, x: Array) -> Array:
+    """x, with integers and booleans in float64 where the library has it: for steps whose result is cast back."""
+    if not xp.isdtype(x.dtype, ("bool", "integral")):
+        return x
+    found = xp.__array_namespace_info__().dtypes(device=device_of(x), kind="real floating")
+    return astype(xp, x, found["float64"]) if "float64" in found else floating(xp, x)
+
+
+def astype(xp: ModuleType, x: Array, dtype: object) -> Array:
+    """x in that dtype; x itself if it has it."""
+    return x if x.dtype == dtype else xp.astype(x, dtype)
+
+
+def alike(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Both arrays in their promoted dtype; integers take the dtype of floating-point numbers."""
+    if x1.dtype == x2.dtype:
+        return x1, x2
+    first, second = (xp.isdtype(x.dtype, ("bool", "integral")) for x in (x1, x2))
+    floating_dtype = x2.dtype if first else x1.dtype
+    dtype = xp.result_type(x1, x2) if first == second else floating_dtype
+    return astype(xp, x1, dtype), astype(xp, x2, dtype)
+
+
+def as_array(xp: ModuleType, x: object, like: Array) -> Array:
+    """x, with Python's numbers as an array beside ``like``: of its dtype if that can hold them."""
+    if hasattr(x, "dtype"):
+        return x
+    kinds = {bool: ("bool",), int: ("integral",), float: ("real floating",)}
+    lower = [kind for cls, listed in kinds.items() if isinstance(x, cls) for kind in listed]
+    order = ("bool", "integral", "real floating", "complex floating")
+    wanted = order[order.index(lower[0]) :] if lower else order[-1:]
+    dtype = like.dtype if xp.isdtype(like.dtype, wanted) else None
+    return xp.asarray(x, dtype=dtype, device=device_of(like))
+
+
+def device_of(x: Array) -> object:
+    """The device for new arrays beside x; None, the default one, where arrays have no attribute for it (Dask)."""
+    return getattr(x, "device", None)
+
+
+def normal_axis(axis: int, ndim: int) -> int:
+    """The axis as a number from 0 on; IndexError if there is no such axis."""
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
+    return axis % ndim
+
+
+def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
+    """The axes as different numbers from 0 on; None stands for all."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = tuple(normal_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis={axis} has an axis twice")
+    return axes
+
+
+class Rows(NamedTuple):
+    """An array whose reduced axes are one, the last, and the shape of a result of one value for each row."""
+
+    values: Array
+    shape: tuple[int, ...]
+
+
+def rows(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Rows:
+    """x with the axes moved to the end and flattened to one."""
+    axes = normal_axes(axis, x.ndim)
+    rest = tuple(a for a in range(x.ndim) if a not in axes)
+    kept = tuple(x.shape[a] for a in rest)
+    shape = tuple(1 if a in axes else x.shape[a] for a in range(x.ndim)) if keepdims else kept
+    if (*rest, *axes) != tuple(range(x.ndim)):
+        x = xp.permute_dims(x, (*rest, *axes))
+    count = math.prod(x.shape[len(rest) :])
+    return Rows(x if len(axes) == 1 else xp.reshape(x, (*kept, count)), shape)

@@ -1,0 +1,125 @@
+"""Windows and scales: functions of a number of values."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extended.common import astype
+from xarrayops._protocol.types import Array
+
+
+def _places(xp: ModuleType, start: float, stop: float, n: int, device: Any) -> Array:
+    """n values from start to stop, in float64 where the library has it: a window of float32 is rounded once."""
+    known = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
+    return xp.linspace(start, stop, n, dtype=known.get("float64"), device=device)
+
+
+def _rounded(xp: ModuleType, x: Array, dtype: Any) -> Array:
+    return astype(xp, x, xp.asarray(0.0).dtype if dtype is None else dtype)
+
+
+def _require(n: int) -> None:
+    if not hasattr(n, "__index__"):
+        raise TypeError(f"the number of values must be an integer, but it is {n!r}")
+
+
+def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, device: Any) -> Array:
+    """A sum of cosines of multiples of the angle; a window of one value is 1."""
+    if n <= 1:
+        _require(n)
+        return _single(xp, n, dtype, device)
+    angle = _places(xp, 0.0, 2 * math.pi, n, device)
+    total = factors[0] + factors[1] * xp.cos(angle)
+    return _rounded(xp, total + factors[2] * xp.cos(2.0 * angle) if len(factors) > 2 else total, dtype)
+
+
+def _single(xp: ModuleType, n: int, dtype: Any, device: Any) -> Array:
+    dtype = xp.asarray(0.0).dtype if dtype is None else dtype
+    return xp.ones((max(n, 0),), dtype=dtype, device=device)
+
+
+def hanning(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """One cosine."""
+    return _cosines(xp, n, (0.5, -0.5), dtype, device)
+
+
+def hamming(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """One cosine."""
+    return _cosines(xp, n, (0.54, -0.46), dtype, device)
+
+
+def blackman(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Two cosines."""
+    return _cosines(xp, n, (0.42, -0.5, 0.08), dtype, device)
+
+
+def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """The distance from the middle."""
+    if n <= 1:
+        _require(n)
+        return _single(xp, n, dtype, device)
+    return _rounded(xp, 1.0 - xp.abs(_places(xp, -1.0, 1.0, n, device)), dtype)
+
+
+def kaiser(xp: ModuleType, n: int, beta: float, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """The Bessel function I0 of the distance from the middle."""
+    if n <= 1:
+        _require(n)
+        return _single(xp, n, dtype, device)
+    place = _places(xp, -1.0, 1.0, n, device)
+    quarter = (beta / 2) ** 2 * (1.0 - place * place)
+    return _rounded(xp, _bessel(quarter, abs(beta)) / float(_bessel((beta / 2) ** 2, abs(beta))), dtype)
+
+
+def _bessel(quarter: Any, greatest: float) -> Any:
+    """I0 of x, from ``(x / 2)**2``, by its series, whose terms are all positive."""
+    terms = 30 + int(1.5 * greatest)
+    total: Any = 1.0
+    for k in range(terms, 0, -1):
+        total = total * quarter / k**2 + 1.0
+    return total
+
+
+def logspace(
+    xp: ModuleType,
+    start: float,
+    stop: float,
+    /,
+    num: int = 50,
+    *,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: Any = None,
+    device: Any = None,
+) -> Array:
+    """Powers of the base."""
+    return xp.pow(base, xp.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint))
+
+
+def geomspace(
+    xp: ModuleType,
+    start: float,
+    stop: float,
+    /,
+    num: int = 50,
+    *,
+    endpoint: bool = True,
+    dtype: Any = None,
+    device: Any = None,
+) -> Array:
+    """Powers of 10 between the logarithms; both ends are exact."""
+    if num == 0:
+        return xp.linspace(0.0, 0.0, 0, dtype=dtype, device=device)
+    if not start * stop > 0:
+        raise ValueError(f"both ends must be positive, or both negative, not {start} and {stop}")
+    sign = math.copysign(1.0, start)
+    powers = xp.linspace(
+        math.log10(abs(start)), math.log10(abs(stop)), num, dtype=dtype, device=device, endpoint=endpoint
+    )
+    found = sign * xp.pow(10.0, powers)
+    first = xp.full_like(found[:1], float(start))
+    if num == 1 or not endpoint:
+        return xp.concat([first, found[1:]])
+    return xp.concat([first, found[1:-1], xp.full_like(first, float(stop))])

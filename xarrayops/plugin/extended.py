@@ -1,0 +1,20 @@
+"""For functions beyond the standard, such as `pad` and `quantile`: checks of arguments, and shared steps.
+
+A backend whose library has such a function with NumPy's meaning defines it under its name in the module that its
+constant ``EXTENDED`` names, which is imported when the first of them is needed; or it lists kernels for some calls, as
+``QUANTILE_CANDIDATES``. The generic twin serves all other calls.
+"""
+
+from __future__ import annotations
+
+from xarrayops._generic.extended.common import Rows as Rows, rows as rows
+from xarrayops._generic.extended.counting import require_counts as require_counts, segments as segments
+from xarrayops._generic.extended.order import require_count as require_count
+from xarrayops._generic.extended.padding import pad_widths as pad_widths
+from xarrayops._generic.extended.quantiles import (
+    neighbours as neighbours,
+    require_method as require_method,
+    require_probability as require_probability,
+)
+from xarrayops._generic.extended.shaping import windows as windows
+from xarrayops._generic.extended.signal import kept as kept, require_signals as require_signals
