@@ -216,12 +216,19 @@ pi = 3.141592653589793
 def __dir__() -> list[str]:
     """The public names, without private modules that are imported."""
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
-    return sorted(globals().keys() - hidden | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"})
+    modules = {"fft", "linalg", "random", "sparse"}
+    return sorted(globals().keys() - hidden | modules | {"__array_api_version__", "__version__"})
 
 
-if not _typing.TYPE_CHECKING:  # a type checker reports missing names itself
+if _typing.TYPE_CHECKING:
+    from xarrayops import random as random
+else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:
+        if name == "random":  # imported when it is first used
+            from importlib import import_module
+
+            return import_module("xarrayops.random")
         from xarrayops._core.numpy_names import missing
 
         raise missing(__name__, name)

@@ -346,6 +346,8 @@ CREATION = frozenset(
         "full",
         "linspace",
         "ones",
+        "random.default_rng",
+        "random.key",
         "zeros",
     )
 )
@@ -368,6 +370,11 @@ OWN: dict[str, str | None] = {
     "is_lazy": "is_lazy",
     "layout_of": None,
     "pin_memory": "pin_memory",
+    "random.bits": "random_draw",
+    "random.default_rng": None,
+    "random.fold_in": "random_keys",
+    "random.key": None,
+    "random.split": None,
     "relayout": None,
     "set_default": None,
     "shares_memory": None,
