@@ -1,4 +1,4 @@
-"""The generic hooks of random numbers. Their functions are imported at the first draw: `import xarrayops` stays short."""
+"""The generic hooks of random numbers. Their functions are imported at the first draw."""
 
 from __future__ import annotations
 

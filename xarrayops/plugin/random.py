@@ -12,6 +12,7 @@ from xarrayops._generic.random import (
     arithmetic as arithmetic,
     frexp_of_bits as frexp_of_bits,
     from_bits as from_bits,
+    multiply_shift as multiply_shift,
     narrow_product as narrow_product,
     signed_int64 as signed_int64,
     wide_product as wide_product,

@@ -16,6 +16,7 @@ from xarrayops.testing._layout import LayoutSuite
 from xarrayops.testing._linalg import LinalgSuite
 from xarrayops.testing._manipulation import ManipulationSuite
 from xarrayops.testing._mixed import MixedSuite
+from xarrayops.testing._random import RandomSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._row_files import ROW_FILES
 from xarrayops.testing._scalars import ScalarSuite
@@ -61,6 +62,7 @@ class ContractSuite(
     SparseSuite,
     SparseRefusalSuite,
     InspectionSuite,
+    RandomSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

@@ -23,8 +23,8 @@ def _source() -> str:
         "unsigned int x0 = (unsigned int)(counter >> 32) + k[0], x1 = (unsigned int)counter + k[1];",
     ]
     for group in range(GROUPS):
-        for turn in ROTATIONS[group % 2]:
-            lines.append(f"x0 += x1; x1 = (x1 << {turn}) | (x1 >> {32 - turn}); x1 ^= x0;")
+        turns = ROTATIONS[group % 2]
+        lines += [f"x0 += x1; x1 = (x1 << {turn}) | (x1 >> {32 - turn}); x1 ^= x0;" for turn in turns]
         lines.append(f"x0 += k[{(group + 1) % 3}]; x1 += k[{(group + 2) % 3}] + {group + 1}u;")
     return "\n".join([*lines, "bits = (long long)(((unsigned long long)x0 << 32) | x1);"])
 

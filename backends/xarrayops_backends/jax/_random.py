@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from math import prod
+from threading import Thread
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import get_opaque_trace_state
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
@@ -37,19 +39,28 @@ _FULL = 1 << 64
 
 
 def trace_state() -> Any:
-    """The current trace: that of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …, or none."""
-    from jax.extend.core import get_opaque_trace_state
+    """The current trace: that of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …."""
+    current = get_opaque_trace_state()
+    return None if current == _outside() else current
 
-    return get_opaque_trace_state()
+
+@cache
+def _outside() -> Any:
+    """The state without a trace: that of a new thread."""
+    found: list[Any] = []
+    thread = Thread(target=lambda: found.append(get_opaque_trace_state()))
+    thread.start()
+    thread.join()
+    return found[0]
 
 
 def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """One compiled program; limits of integers, loc and scale are arguments of it."""
     if draw.dtype in _HALVES and not _CONFIG.jax_enable_x64:
         raise Unsupported(
-            f"JAX has no {draw.dtype} while its 64-bit types are off. Instead: dtype={_HALVES[draw.dtype]!r}; or enable "
-            f'them by JAX_ENABLE_X64=1 in the environment or jax.config.update("jax_enable_x64", True) when the '
-            f"program starts"
+            f"JAX has no {draw.dtype} while its 64-bit types are off. Instead: "
+            f'dtype="{_HALVES[draw.dtype]}", or enable them by JAX_ENABLE_X64=1 in the environment or '
+            f'jax.config.update("jax_enable_x64", True) when the program starts'
         )
     words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
     if isinstance(device, jax.Device):
@@ -179,7 +190,7 @@ def _frexp(x: Array, form: Format) -> tuple[Array, Array]:
 
 
 def _rounded(x: Array) -> Array:
-    """x itself. XLA and LLVM keep the choice unless they can prove that x is no NaN, and so do not contract a product."""
+    """x itself. A compiler keeps the choice while it cannot prove that x is no NaN, and does not contract a product."""
     return jnp.where(x == x, x, 0)
 
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import torch
+from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.random import (
@@ -21,6 +22,8 @@ from xarrayops.plugin.random import (
     Format,
     frexp_of_bits,
     from_bits,
+    multiply_shift,
+    signed_int64,
     threefry,
 )
 from xarrayops_backends.torch._dtypes import as_dtype
@@ -32,23 +35,37 @@ TRANSCENDENTAL = 1 << 14
 _SIGNED = {torch.float32: torch.int32, torch.float64: torch.int64}
 
 
-def trace_state() -> str | None:
-    """Whether torch.compile traces. Dynamo follows the count of a generator, but the graph has the numbers' key."""
-    return "torch.compile" if torch.compiler.is_compiling() else None
+def trace_state() -> Any:
+    """Whether torch.compile traces, or which levels of `torch.func.vmap` are active."""
+    if is_compiling():
+        return "torch.compile"
+    functorch: Any = torch._C._functorch
+    if functorch.peek_interpreter_stack() is None:
+        return None
+    stack = functorch.get_interpreter_stack()
+    return [level.level() for level in stack if level.key() == functorch.TransformType.Vmap] or None
 
 
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All elements in one step, or block by block on a CPU."""
     device = torch.get_default_device() if device is None else device
-    size, words = prod(shape), _key_words(key)
-    if device.type != "cpu" or size <= BLOCK or torch.compiler.is_compiling():
-        index = torch.arange(size, dtype=torch.int64, device=device)
-        return from_bits(_arithmetic(device), draw, _bits(words, index, draw.bits)).reshape(shape)
-    out = torch.empty(size, dtype=as_dtype(draw.dtype), device=device)
+    size = prod(shape)
     block = TRANSCENDENTAL if draw.kind in ("normal", "exponential") else BLOCK
+    index = torch.arange(min(size, block), dtype=torch.int64, device=device)
+    is_plain = type(index) is torch.Tensor and device.type == "cpu" and not is_compiling()
+    if is_plain and isinstance(key, torch.Tensor):
+        is_plain = not torch._C._functorch.is_functorch_wrapped_tensor(key)
+        key = tuple(key.tolist()) if is_plain else key
+    steps = _steps(_key_words(key))
+    if not is_plain:
+        index = index if size <= block else torch.arange(size, dtype=torch.int64, device=device)
+        return from_bits(_ARITHMETIC, draw, _bits(steps, index, draw.bits)).reshape(shape)
+    out = torch.empty(size, dtype=as_dtype(draw.dtype), device=device)
+    space = torch.empty(len(index), dtype=torch.int32)
+    arithmetic = _ARITHMETIC._replace(places=_places)
     for start in range(0, size, block):
-        index = torch.arange(start, min(start + block, size), device=device)
-        out[start : start + block] = from_bits(_arithmetic(device), draw, _bits(words, index, draw.bits))
+        part = index[: size - start] + start
+        out[start : start + block] = from_bits(arithmetic, draw, _bits(steps, part, draw.bits, space[: len(part)]))
     return out.reshape(shape)
 
 
@@ -70,29 +87,31 @@ def _int32(word: Any) -> Array:
     return signed.to(torch.int32) if isinstance(signed, torch.Tensor) else torch.tensor(signed, dtype=torch.int32)
 
 
-_TURNS = [
-    [tuple(map(_int32, (1 << turn, 32 - turn, (1 << turn) - 1))) for turn in ROTATIONS[group % 2]]
-    for group in range(GROUPS)
-]
-"""By group and round: the factor for the upper part of a rotated word, the shift for the lower part, and its mask."""
-
-
-def _bits(key: tuple[Any, Any], index: Array, bits: int) -> Array:
-    """The random bits of elements: 64 as int64, 32 as int32."""
+def _steps(key: tuple[Any, Any]) -> list[tuple[Array, ...]]:
+    """The constants of each step: two summands; or the factor, the shift and the mask that rotate a word."""
     words = (*key, key[0] ^ key[1] ^ PARITY)
-    x0 = (index >> 32).to(torch.int32) + _int32(words[0])
-    x1 = index.to(torch.int32) + _int32(words[1])
-    upper = None if torch.compiler.is_compiling() else torch.empty_like(x1)
-    for group, turns in enumerate(_TURNS):
-        for factor, shift, mask in turns:
-            x0 += x1
-            upper = torch.mul(x1, factor, out=upper)  # vectorised, unlike a left shift
-            x1 >>= shift
-            x1 &= mask  # the shift repeats the sign
-            x1 |= upper
-            x1 ^= x0
-        x0 += _int32(words[(group + 1) % 3])
-        x1 += _int32((words[(group + 2) % 3] + group + 1) & WORD)
+    turns = [[tuple(map(_int32, (1 << n, 32 - n, (1 << n) - 1))) for n in numbers] for numbers in ROTATIONS]
+    steps: list[tuple[Array, ...]] = [(_int32(words[0]), _int32(words[1]))]
+    for group in range(GROUPS):
+        steps += turns[group % 2]
+        steps.append((_int32(words[(group + 1) % 3]), _int32((words[(group + 2) % 3] + group + 1) & WORD)))
+    return steps
+
+
+def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array | None = None) -> Array:
+    """The random bits of elements: 64 as int64, 32 as int32. ``space`` is for a temporary array."""
+    x0, x1 = (index >> 32).to(torch.int32), index.to(torch.int32)
+    for step in steps:
+        if len(step) == 2:
+            x0, x1 = x0 + step[0], x1 + step[1]
+            continue
+        factor, shift, mask = step
+        x0 += x1
+        upper = torch.mul(x1, factor, out=space)  # vectorised, unlike a left shift
+        x1 >>= shift
+        x1 &= mask  # the shift repeats the sign
+        x1 |= upper
+        x1 ^= x0
     if bits == 32:
         return x0 ^ x1
     joined = x0.to(torch.int64)
@@ -101,12 +120,6 @@ def _bits(key: tuple[Any, Any], index: Array, bits: int) -> Array:
     x1 &= WORD
     joined |= x1
     return joined
-
-
-def _arithmetic(device: torch.device) -> Arithmetic:
-    """Rare cases are computed alone on a CPU only: a GPU would wait for their number."""
-    places = None if device.type != "cpu" or torch.compiler.is_compiling() else _places
-    return Arithmetic(torch.where, _sqrt, _astype, as_dtype, _frexp, places=places)
 
 
 def _places(mask: Array) -> Array:
@@ -137,6 +150,7 @@ def _sqrt(x: Array) -> Array:
     return root + ((x - square) - error) / (root + root)
 
 
+_ARITHMETIC = Arithmetic(torch.where, _sqrt, _astype, as_dtype, _frexp)
 RANDOM_DRAW_CANDIDATES = [("blocks", _draw, lambda call: None)]
 
 
@@ -152,8 +166,7 @@ def native_draw(generator: torch.Generator, draw: Draw, shape: tuple[int, ...], 
         case "permutation":
             return torch.randperm(draw.width, **where)
         case "bits":
-            bits = torch.empty(shape, dtype=torch.int64, device=device).random_(-(1 << 63), None, generator=generator)
-            return _astype(bits, where["dtype"])
+            return _astype(_native_bits(generator, shape, device), where["dtype"])
         case "integers":
             return _native_integers(generator, draw, shape, device).to(where["dtype"])
         case "uniform":
@@ -165,8 +178,13 @@ def native_draw(generator: torch.Generator, draw: Draw, shape: tuple[int, ...], 
     return x.mul_(draw.scale).add_(draw.loc)
 
 
+def _native_bits(generator: torch.Generator, shape: tuple[int, ...], device: Any) -> Array:
+    """64 bits as int64."""
+    return torch.empty(shape, dtype=torch.int64, device=device).random_(-(1 << 63), None, generator=generator)
+
+
 def _native_integers(generator: torch.Generator, draw: Draw, shape: tuple[int, ...], device: Any) -> Array:
-    """As int64. PyTorch's own function takes limits of int64."""
-    if draw.width > WORD or draw.low + draw.width > 1 << 63:
-        raise NotImplementedError
-    return torch.randint(draw.low, draw.low + draw.width, shape, generator=generator, device=device)
+    """As int64. PyTorch's own function takes limits that are int64, and their difference too."""
+    if draw.width < 1 << 63 and draw.low + draw.width < 1 << 63:
+        return torch.randint(draw.low, draw.low + draw.width, shape, generator=generator, device=device)
+    return multiply_shift(_native_bits(generator, shape, device), draw.width) + signed_int64(draw.low)

@@ -19,7 +19,10 @@ def places_of_weights(rng: Any, backend: Backend, p: Any, n: int, count: int, *,
         places = functions["searchsorted"](bounds, u, side="right")
         return functions["clip"](places, 0, n - 1)
     waits = rng.exponential(size=n)
-    return functions["argsort"](waits / _weights(backend, p, n, waits, least=count))[:count]
+    weights = _weights(backend, p, n, waits, least=count)
+    where, inf = functions["where"], float("inf")
+    waits = where(weights > 0, waits / where(weights > 0, weights, 1.0), inf)
+    return functions["argsort"](waits)[:count]
 
 
 def _bounds(backend: Backend, p: Any, n: int, like: Array) -> Array:

@@ -50,7 +50,8 @@ def new_generator(
     else:
         words = words_of_seed(entropy() if seed is None else seed)
         found, where = place("random.default_rng", like, backend, device)
-        stream = Count(words)
+        traced = found.functions["trace_state"]() is not None  # a compiler cannot trace the lock of a count
+        stream = Keys(found, key_array(found, words, where)) if traced and not native else Count(words)
     name = defaults.floating_dtype() or "float64" if dtype is None else dtype
     return Generator(found, where, dtype_among("random.default_rng", found, name, FLOATING), stream, native)
 
@@ -105,7 +106,9 @@ class Generator:
         return self._scaled("normal", loc, scale, size, dtype)
 
     def exponential(self, scale: Any = 1.0, size: Size = None, *, dtype: Any = None) -> Array:
-        """Exponential numbers of mean ``scale``: -log(u) of a uniform u in (0, 1], up to 36.7 (in float32 16.6) times it.
+        """Exponential numbers of mean ``scale``: -log(u) times scale, for uniform u in (0, 1].
+
+        -log(u) is at most 36.8 in float64 and 16.7 in float32.
 
         Examples
         --------
@@ -253,9 +256,9 @@ class Generator:
         """Raise if a compiler traces a function that did not make this generator."""
         if self._backend.functions["trace_state"]() != self._trace:
             raise Unsupported(
-                f"xo.random: this generator is used in a function that {self._backend.name} traces, but was made outside "
-                f"of it. The numbers would be the same in every call. Instead: pass a key, f(rng.key(), ...), and "
-                f"make the generator in the function, rng = xo.random.default_rng(key)"
+                f"xo.random: this generator was not made in the function that {self._backend.name} traces. The numbers "
+                f"would be the same in every call. Instead: pass a key, f(rng.key(), ...), and make the generator in "
+                f"the function, rng = xo.random.default_rng(key)"
             )
 
     def _next(self) -> Any:

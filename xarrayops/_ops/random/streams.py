@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
 
 from xarrayops._core.registry import Backend
 from xarrayops._ops.random.arguments import words_of_seed
