@@ -36,7 +36,7 @@ OPERATIONS = {
 SAME_FAMILY = {"explanation": "explain"}
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
-PLUGIN = ("", ".attention", ".backends", ".dtypes", ".layout", ".sparse")
+PLUGIN = ("", ".attention", ".backends", ".dtypes", ".layout", ".random", ".sparse")
 FIRST: dict[type, ModuleType] = {}
 """The module under whose name each class was documented first."""
 VALUE_SHOWN = 80
@@ -109,6 +109,7 @@ def pages() -> dict[str, str]:
         if name not in OPERATIONS:
             raise ValueError(f"{members} are of the family {name!r}, which OPERATIONS of {__file__} does not name")
         found[name.replace("_", "-")] = _page(OPERATIONS[name], "", xo, members)
+    found["random"] = _module_page(xo.random)
     found["sparse"] = _module_page(xo.sparse)
     found["constants"] = _page("Constants and names of dtypes", _CONSTANTS, xo, constants)
     found["errors"] = _page("Errors", inspect.getdoc(importlib.import_module("xarrayops.errors")) or "", xo, errors)

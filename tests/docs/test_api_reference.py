@@ -32,14 +32,15 @@ def entries():
     return found
 
 
-MODULES = ("linalg", "fft", "sparse", "errors", "bench", "testing")
-PLUGIN = ("plugin", "plugin.attention", "plugin.backends", "plugin.dtypes", "plugin.layout", "plugin.sparse")
+MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
+PLUGIN = ("plugin", *(f"plugin.{name}" for name in ("attention", "backends", "dtypes", "layout", "random", "sparse")))
 
 
 def names(module):
     """What a user sees of a module, by other means than the reference finds it."""
     if module is xo:
-        return [name for name in dir(xo) if not name.startswith("_") and name not in ("fft", "linalg", "sparse")]
+        modules = ("fft", "linalg", "random", "sparse")
+        return [name for name in dir(xo) if not name.startswith("_") and name not in modules]
     listed = getattr(module, "__all__", None)
     if listed is None:
         source = Path(module.__file__).read_text(encoding="utf-8")

@@ -51,7 +51,8 @@ ALIASES = {f"linalg.{name}" for name in STANDARD["products"].split()}
 STANDARD_VERBS = [*MAIN, *(f"linalg.{name}" for name in LINALG.split()), *(f"fft.{name}" for name in FFT.split())]
 VERBS = {**TABLE, **{row.name: row for row in explain.VERBS}}
 MAIN_VERBS = {name for name in OWN if "." not in name}
-SPARSE = {name.removeprefix("sparse.") for name in OWN if name not in MAIN_VERBS}
+SPARSE = {name.removeprefix("sparse.") for name in OWN if name.startswith("sparse.")}
+RANDOM = {name.removeprefix("random.") for name in OWN if name.startswith("random.")}
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 
 
@@ -109,12 +110,14 @@ DTYPES = (
 
 def test_dir_lists_only_the_public_surface():
     importlib.import_module("xarrayops.plugin")
-    others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__", "fft", "linalg", "sparse"}
-    assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
+    others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__"}
+    modules = {"fft", "linalg", "random", "sparse"}
+    assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others, *modules}
     assert dir(xo) == sorted(dir(xo))
     assert set(dir(xo.linalg)) == set(LINALG.split())
     assert set(dir(xo.fft)) == set(FFT.split())
     assert set(dir(xo.sparse)) == {"Parts", *SPARSE}
+    assert set(dir(xo.random)) == {"Generator", *RANDOM}
 
 
 @pytest.mark.parametrize("verb", sorted({*STANDARD_VERBS} - {"asarray", "from_dlpack"}))

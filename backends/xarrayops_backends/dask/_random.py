@@ -33,7 +33,9 @@ def _chunk(draw: Draw, key: Any, whole: tuple[int, ...], block_info: Any = None)
 
 def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], start: int, stop: int) -> Any:
     """The flat indices in the whole array of the elements of a chunk from ``start`` to ``stop``."""
-    rest, index, stride = np.arange(start, stop, dtype=np.uint64), np.uint64(0), 1
+    rest: Any = np.arange(start, stop, dtype=np.uint64)
+    index: Any = np.uint64(0)
+    stride = 1
     for axis in reversed(range(len(shape))):
         rest, place = np.divmod(rest, np.uint64(shape[axis]))
         index = index + (place + np.uint64(first[axis])) * np.uint64(stride)

@@ -11,9 +11,9 @@ from threading import Thread
 from typing import Any
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import get_opaque_trace_state
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
@@ -34,13 +34,14 @@ from xarrayops.plugin.random import (
 
 _CONFIG: Any = jax.config
 _lax: Any = jax.lax
+_extend: Any = jax.extend
 _HALVES = {"float64": "float32", "uint64": "uint32", "int64": "int32"}
 _FULL = 1 << 64
 
 
 def trace_state() -> Any:
     """The current trace: that of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …."""
-    current = get_opaque_trace_state()
+    current = _extend.core.get_opaque_trace_state()
     return None if current == _outside() else current
 
 
@@ -48,7 +49,7 @@ def trace_state() -> Any:
 def _outside() -> Any:
     """The state without a trace: that of a new thread."""
     found: list[Any] = []
-    thread = Thread(target=lambda: found.append(get_opaque_trace_state()))
+    thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
     thread.start()
     thread.join()
     return found[0]
