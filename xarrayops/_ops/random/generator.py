@@ -10,7 +10,8 @@ from typing import Any
 from xarrayops._core import defaults
 from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.registry import Backend, backend_by_dtype_owner
+from xarrayops._ops.creation import broadcast_shapes
 from xarrayops._ops.random.arguments import (
     FLOATING,
     KEY,
@@ -78,6 +79,15 @@ class Generator:
     def __repr__(self) -> str:
         return f"<xarrayops.random.Generator of {self._backend.name}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy continues with the numbers of the original."""
+        if not isinstance(self._stream, Count):
+            raise TypeError("xo.random: a generator of a key cannot be copied. Instead: copy the key")
+        found = (device.name for device in self._backend.devices() if device.native == self._device)
+        native = None if self._native is None else self._native[1]
+        stream = self._stream
+        return _restored, (self._backend.name, next(found, None), self._dtype, stream.root, stream.count, native)
+
     def random(self, size: Size = None, *, dtype: Any = None) -> Array:
         """Uniform numbers in [0, 1): multiples of 2**-53 in float64, of 2**-24 in float32.
 
@@ -85,8 +95,8 @@ class Generator:
         --------
         >>> import xarrayops as xo
         >>> xo.random.default_rng(0).random((2, 2), dtype="float32")
-        array([[0.6107945 , 0.7410159 ],
-               [0.57116413, 0.24018413]], dtype=float32)
+        array([[0.8423142 , 0.18237865],
+               [0.22717816, 0.12072569]], dtype=float32)
         """
         return self._drawn(Draw("uniform", self._floating(dtype)), size)
 
@@ -101,7 +111,7 @@ class Generator:
         --------
         >>> import xarrayops as xo
         >>> xo.random.default_rng(0).normal(10.0, 2.0, size=3)
-        array([10.24171484, 8.82576084, 9.83949949])
+        array([ 9.84919884, 11.79430975,  8.02007636])
         """
         return self._scaled("normal", loc, scale, size, dtype)
 
@@ -135,7 +145,7 @@ class Generator:
         --------
         >>> import xarrayops as xo
         >>> xo.random.default_rng(0).integers(1, 6, size=5, endpoint=True)
-        array([4, 2, 4, 2, 5])
+        array([6, 2, 4, 6, 2])
         """
         return self._drawn(integers_draw(self._backend, low, high, dtype, endpoint=endpoint), size)
 
@@ -150,7 +160,7 @@ class Generator:
         --------
         >>> import xarrayops as xo
         >>> xo.random.default_rng(0).permutation(5)
-        array([4, 1, 2, 3, 0])
+        array([2, 0, 3, 4, 1])
         """
         if hasattr(x, "shape"):
             return self.shuffled(x, axis)
@@ -201,7 +211,7 @@ class Generator:
         --------
         >>> import xarrayops as xo
         >>> xo.random.default_rng(0).choice(10, 3, replace=False)
-        array([6, 1, 3])
+        array([6, 9, 2])
         """
         functions, shape = self._backend.functions, checked_shape(size)
         if not hasattr(a, "shape"):
@@ -245,7 +255,7 @@ class Generator:
         --------
         >>> import xarrayops as xo
         >>> [float(rng.random()) for rng in xo.random.default_rng(0).spawn(2)]
-        [0.4230758662516957, 0.33786576442004744]
+        [0.15903025082737932, 0.4812663555922899]
         """
         self._check_trace()
         native = self._native is not None
@@ -290,7 +300,7 @@ class Generator:
         for x in arrays.values():
             self._check_library(kind, x)
         if size is None:
-            size = _broadcast(*(tuple(x.shape) for x in arrays.values()))
+            size = broadcast_shapes(*(tuple(x.shape) for x in arrays.values()))
         x = self._drawn(draw, size)
         native = self._backend.native_dtype(draw.dtype)
         loc, scale = (functions["astype"](a, native) if hasattr(a, "shape") else a for a in (loc, scale))
@@ -316,7 +326,13 @@ class Generator:
         require_one_backend(f"random.Generator.{method}", {"x": x, "rng": own})
 
 
-def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    from xarrayops._ops.creation import broadcast_shapes
-
-    return broadcast_shapes(*shapes)
+def _restored(
+    library: str, device: str | None, dtype: str, root: tuple[int, int], count: int, native: Any
+) -> Generator:
+    """A generator from what `Generator.__reduce__` returns."""
+    backend = backend_by_dtype_owner(library)
+    where = None if device is None else backend.native_device(device)
+    generator = Generator(backend, where, dtype, Count(root, count), False)
+    if native is not None:
+        generator._native = os.getpid(), native
+    return generator
