@@ -84,9 +84,9 @@ _RANDOM_GROUPS = {
     f"{RNG}, then rng.choice(x, 3)": "choice",
     f"{RNG}, then rng.permutation(x)": "permutation",
     f"{RNG}, then x = rng.shuffled(x), which is a new array": "shuffle",
-    DISTRIBUTION: "beta binomial chisquare dirichlet f gamma geometric gumbel hypergeometric laplace logistic logseries "
-    "multinomial negative_binomial noncentral_chisquare noncentral_f pareto poisson power rayleigh standard_cauchy "
-    "standard_gamma standard_t triangular vonmises wald weibull zipf",
+    DISTRIBUTION: "beta binomial chisquare dirichlet f gamma geometric gumbel hypergeometric laplace logistic "
+    "logseries multinomial negative_binomial noncentral_chisquare noncentral_f pareto poisson power rayleigh "
+    "standard_cauchy standard_gamma standard_t triangular vonmises wald weibull zipf",
     NO_STATE: "RandomState get_bit_generator get_state mtrand seed set_bit_generator set_state",
     "independent generators are rng.spawn(n), independent keys xo.random.split(key, n)": "SeedSequence",
     "xo.random has one bit generator, Threefry-2x32-20, which every library can compute": "BitGenerator MT19937 PCG64 "
