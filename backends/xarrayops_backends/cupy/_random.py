@@ -8,6 +8,7 @@ from typing import Any
 import array_api_compat.cupy
 import cupy
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.random import GROUPS, PARITY, ROTATIONS, Draw, arithmetic, from_bits
 from xarrayops_backends.cupy._devices import _on, as_device
@@ -53,6 +54,8 @@ RANDOM_DRAW_CANDIDATES = [("threefry", _draw, _refusal)]
 
 def native_generator(seed: int, device: Any, /) -> Any:
     """CuPy's default generator."""
+    if not hasattr(cupy, "random"):
+        raise Unsupported("this CuPy has no random numbers of its own. Instead: leave native=True out")
     with _on(cupy.cuda.Device() if device is None else as_device(device)):
         return cupy.random.default_rng(seed)
 
