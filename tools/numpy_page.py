@@ -156,7 +156,12 @@ def module_sections() -> list[str]:
             table(("name", "NumPy", "here", "what differs"), line_rows(answers.lines)),
             table(("NumPy", "why, and what serves"), reason_rows(answers.without)),
         ]
-    return [*sections, "## numpy.random\n", table(("NumPy", "why, and what serves"), reason_rows(RANDOM.without))]
+    return [
+        *sections,
+        f"## numpy.random\n\nThe same names: {code(same(np.random, xo.random))}. Their numbers are not NumPy's: "
+        "[Random numbers](random.md).\n",
+        table(("NumPy", "what serves"), reason_rows(RANDOM.without)),
+    ]
 
 
 def method_sections() -> list[str]:

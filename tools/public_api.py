@@ -16,7 +16,7 @@ from typing import Any
 import xarrayops as xo
 
 FILE = Path(__file__).resolve().parent.parent / "tests" / "policy" / "public_api.json"
-MODULES = ("linalg", "fft", "sparse")
+MODULES = ("linalg", "fft", "random", "sparse")
 
 
 def signature(function: Any) -> str:

@@ -38,6 +38,7 @@ TABLES = {
     "layout": (PAGES / "layout.md",),
     "attention": (PAGES / "attention.md",),
     "sparse": (PAGES / "sparse.md",),
+    "random": (ROOT / "docs" / "guides" / "random.md",),
     "bench": (PAGES / "benchmark.md",),
 }
 """The pages with each table."""
@@ -155,6 +156,30 @@ def attention_rows() -> list[str]:
     return rows
 
 
+RANDOM_NAMES = {
+    "numpy:blocks": "NumPy",
+    "numpy:compiled": "NumPy, with numba",
+    "torch": "PyTorch",
+    "jax": "JAX, compiled",
+}
+
+
+def random_rows() -> list[str]:
+    """Our time for random numbers relative to the library's own, from the results file."""
+    path = RESULTS / "random.json"
+    if not path.exists():
+        return []
+    ratios: dict[str, dict[str, float]] = {}
+    for row in json.loads(path.read_text())["rows"]:
+        ratios.setdefault(row["contestant"], {})[row["numbers"]] = row["ours / native"]
+    kinds = ("uniform", "normal", "integers", "bits")
+    return [
+        f"| {name} | {' | '.join(f'{ratios[key][kind]:.1f}' for kind in kinds)} |"
+        for key, name in RANDOM_NAMES.items()
+        if key in ratios
+    ]
+
+
 def sparse_rows() -> list[str]:
     """The time of other libraries relative to ours, without and with numba, from the results file."""
     path = RESULTS / "sparse.json"
@@ -217,6 +242,7 @@ def main() -> int:
         "layout": layout_rows(),
         "attention": attention_rows(),
         "sparse": sparse_rows(),
+        "random": random_rows(),
         "bench": bench_rows(bench),
     }
     for name, found in TABLES.items():

@@ -12,6 +12,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "xarrayops"
 PUBLIC_MODULES = ("fft", "linalg", "sparse")
+FAMILY_MODULES = ("sparse", "random")
+"""The public modules with the verbs of one family. The package imports `random` when it is first used."""
 
 
 class Row(NamedTuple):
@@ -93,10 +95,11 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
     dtypes = ast.parse((PACKAGE / "_core" / "dtypes.py").read_text())
     names = [ast.unparse(node.targets[0]) for node in dtypes.body if isinstance(node, ast.Assign)]
     package |= dict.fromkeys(names, "xarrayops._core.dtypes")
-    public: dict[str, dict[str, str]] = {"__init__": package, "sparse": {}}
+    public: dict[str, dict[str, str]] = {"__init__": package} | {module: {} for module in FAMILY_MODULES}
     for family in families:
         for row in family.rows:
-            public["sparse" if row.name.startswith("sparse.") else "__init__"] |= row.imports
+            module = row.name.partition(".")[0]
+            public[module if module in FAMILY_MODULES else "__init__"] |= row.imports
     return public
 
 

@@ -285,6 +285,10 @@ else:  # a type checker reports missing names itself
     def __getattr__(name: str) -> _typing.Any:
         from xarrayops._protocol.surface import EXTENDED
 
+        if name == "random":  # imported when it is first used
+            from importlib import import_module
+
+            return import_module("xarrayops.random")
         if name in EXTENDED and "." not in name:
             from xarrayops._ops import extended
 
@@ -301,6 +305,5 @@ def __dir__() -> list[str]:
 
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
     extended = {name for name in EXTENDED if "." not in name}
-    return sorted(
-        globals().keys() - hidden | extended | {"fft", "linalg", "sparse", "__array_api_version__", "__version__"}
-    )
+    modules = {"fft", "linalg", "random", "sparse"}
+    return sorted(globals().keys() - hidden | extended | modules | {"__array_api_version__", "__version__"})

@@ -53,7 +53,7 @@ TITLES = {
 """The pages of functions that the standard lacks, by the section of tools/extended.pyi."""
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
-PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".sparse")
+PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".random", ".sparse", ".sums")
 FIRST: dict[type, ModuleType] = {}
 """The module under whose name each class was documented first."""
 VALUE_SHOWN = 80
@@ -130,6 +130,7 @@ def pages() -> dict[str, str]:
         if name not in OPERATIONS:
             raise ValueError(f"{members} are of the family {name!r}, which OPERATIONS of {__file__} does not name")
         found[name.replace("_", "-")] = _page(OPERATIONS[name], "", xo, members)
+    found["random"] = _module_page(xo.random)
     found["sparse"] = _module_page(xo.sparse)
     found["constants"] = _page("Constants and names of dtypes", _CONSTANTS, xo, constants)
     found["errors"] = _page("Errors", inspect.getdoc(importlib.import_module("xarrayops.errors")) or "", xo, errors)

@@ -32,14 +32,16 @@ def entries():
     return found
 
 
-MODULES = ("linalg", "fft", "sparse", "errors", "bench", "testing")
-PLUGIN = tuple("plugin" + end for end in ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".sparse"))
+MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
+PLUGIN_PARTS = ("attention", "backends", "dtypes", "extended", "layout", "random", "sparse", "sums")
+PLUGIN = ("plugin", *(f"plugin.{name}" for name in PLUGIN_PARTS))
 
 
 def names(module):
     """What a user sees of a module, by other means than the reference finds it."""
     if module is xo:
-        return [name for name in dir(xo) if not name.startswith("_") and name not in ("fft", "linalg", "sparse")]
+        modules = ("fft", "linalg", "random", "sparse")
+        return [name for name in dir(xo) if not name.startswith("_") and name not in modules]
     listed = getattr(module, "__all__", None)
     if listed is None:
         source = Path(module.__file__).read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ FLOORS = (
     ("plugin",),
     ("standard", "linalg", "fft"),  # generated: dispatch only
     ("_ops",),
-    ("sparse", ""),  # the public surface: sparse, and the package itself
+    ("sparse", "random", ""),  # the public surface: sparse, random, and the package itself
     ("_cli", "bench", "testing", "__main__"),
 )
 """The modules and packages directly below the package, lowest first. Each may import from its own floor and lower ones.
@@ -151,7 +151,7 @@ def test_modules_at_the_root_are_public():
     private = {"_cli", "_core", "_generic", "_host", "_ops", "_protocol", "_system"}
     packages = {"bench", "plugin", "testing"}
     assert {p.parent.name for p in CORE.glob("*/__init__.py")} == private | packages
-    modules = {"__init__", "__main__", "errors", "fft", "linalg", "sparse", "standard"}
+    modules = {"__init__", "__main__", "errors", "fft", "linalg", "random", "sparse", "standard"}
     assert {p.stem for p in CORE.glob("*.py")} == modules
     assert {name for names in FLOORS for name in names} == private | packages | modules - {"__init__"} | {""}
 

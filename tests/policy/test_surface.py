@@ -51,7 +51,8 @@ ALIASES = {f"linalg.{name}" for name in STANDARD["products"].split()}
 STANDARD_VERBS = [*MAIN, *(f"linalg.{name}" for name in LINALG.split()), *(f"fft.{name}" for name in FFT.split())]
 VERBS = {**TABLE, **{row.name: row for row in explain.VERBS}}
 MAIN_VERBS = {name for name in OWN if "." not in name}
-SPARSE = {name.removeprefix("sparse.") for name in OWN if name not in MAIN_VERBS}
+SPARSE = {name.removeprefix("sparse.") for name in OWN if name.startswith("sparse.")}
+RANDOM = {name.removeprefix("random.") for name in OWN if name.startswith("random.")}
 BEYOND = [verb for verb in EXTENDED if "." not in verb]
 """The functions of tools/extended.pyi at the top level."""
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
@@ -124,13 +125,16 @@ DTYPES = (
 
 def test_dir_lists_only_the_public_surface():
     importlib.import_module("xarrayops.plugin")
-    others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__", "fft", "linalg", "sparse"}
-    assert set(dir(xo)) == {*MAIN, *MAIN_VERBS, *BEYOND, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others}
+    others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__"}
+    modules = {"fft", "linalg", "random", "sparse"}
+    names = {*MAIN, *MAIN_VERBS, *BEYOND, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others, *modules}
+    assert set(dir(xo)) == names
     assert dir(xo) == sorted(dir(xo))
     beyond = {verb.removeprefix("linalg.") for verb in EXTENDED if verb.startswith("linalg.")}
     assert set(dir(xo.linalg)) == {*LINALG.split(), *beyond}
     assert set(dir(xo.fft)) == set(FFT.split())
     assert set(dir(xo.sparse)) == {"Parts", *SPARSE}
+    assert set(dir(xo.random)) == {"Generator", *RANDOM}
 
 
 @pytest.mark.parametrize("verb", sorted({*STANDARD_VERBS} - {"asarray", "from_dlpack"}))

@@ -13,6 +13,13 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.attention import attention as attention
+from xarrayops._generic.draws import (
+    native_draw as native_draw,
+    native_generator as native_generator,
+    random_draw as random_draw,
+    random_keys as random_keys,
+    random_permutation as random_permutation,
+)
 from xarrayops._generic.sets import unique as unique
 from xarrayops._protocol.devices import Device, Memory, Queue
 from xarrayops._protocol.dtypes import DTYPE_NAMES
@@ -137,6 +144,11 @@ def device(xp: ModuleType, x: Array, /) -> Any:
 def to_device(xp: ModuleType, x: Array, device: Any, /) -> Array:
     """The method ``to_device`` of the standard."""
     return x if x.device == device else x.to_device(device)
+
+
+def trace_state(xp: ModuleType) -> Any:
+    """The standard has no compiler."""
+    return None
 
 
 def is_lazy(xp: ModuleType, x: Array, /) -> bool:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.devices import Device, Memory, Queue
 from xarrayops._protocol.indexing import Index
 from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.types import Array, Gap
+
+if TYPE_CHECKING:
+    from xarrayops._protocol.random import Draw
 
 
 class Hooks:
@@ -192,6 +195,50 @@ class Hooks:
 
         One array, or a tuple of the values and of the results asked for: indices, inverse and counts.
         """
+        raise NotImplementedError
+
+    @staticmethod
+    def trace_state() -> Any:
+        """What the library's compiler traces at present, comparable by ``==``; None outside of a trace.
+
+        Another value means another trace: also that of a loop or a vectorised function inside a compiled one.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+        """The random array of a draw, on a native device or on the default one for None.
+
+        The key is two Python integers, or an array (2,) of uint32. Law: the element with flat index i is that of the
+        generic function, bit for bit: Threefry-2x32-20 of the key and of the counter i, then the steps of
+        `xarrayops.plugin.random.from_bits`.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def random_keys(key: Any, counters: Array, /) -> Array:
+        """A key for each counter, as uint32 of shape ``(*counters.shape, 2)``: the two words of Threefry-2x32-20.
+
+        The counters are integers in [0, 2**32). The key is as for `random_draw`.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def random_permutation(key: Any, size: int, device: Any, /) -> Array:
+        """The integers below ``size`` in random order, in the library's dtype of indices.
+
+        Law: the stable `argsort` of the bits of a draw as int64.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def native_generator(seed: int, device: Any, /) -> Any:
+        """A generator of the library itself, for `native_draw`; the seed is in [0, 2**64)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def native_draw(generator: Any, draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
+        """A random array from a generator of the library, which advances. The dtype is that of the draw."""
         raise NotImplementedError
 
     @staticmethod

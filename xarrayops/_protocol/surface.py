@@ -412,6 +412,8 @@ CREATION = frozenset(
         "linspace",
         "logspace",
         "ones",
+        "random.default_rng",
+        "random.key",
         "zeros",
     )
 )
@@ -435,6 +437,11 @@ OWN: dict[str, str | None] = {
     "layout_of": None,
     "persist": "persist",
     "pin_memory": "pin_memory",
+    "random.bits": "random_draw",
+    "random.default_rng": None,
+    "random.fold_in": "random_keys",
+    "random.key": None,
+    "random.split": None,
     "relayout": None,
     "set_default": None,
     "shares_memory": None,

@@ -23,6 +23,7 @@ from xarrayops.testing._norms import NormSuite
 from xarrayops.testing._order import OrderSuite
 from xarrayops.testing._padding import PaddingSuite
 from xarrayops.testing._quantiles import QuantileSuite
+from xarrayops.testing._random import RandomSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._row_files import ROW_FILES
 from xarrayops.testing._scalars import ScalarSuite
@@ -87,6 +88,7 @@ class ContractSuite(
     SparseSuite,
     SparseRefusalSuite,
     InspectionSuite,
+    RandomSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

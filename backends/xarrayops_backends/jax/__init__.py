@@ -72,6 +72,14 @@ from xarrayops_backends.jax._linalg import (
     vecdot,
 )
 from xarrayops_backends.jax._modes import carries_mode, carry_mode, set_default_dtype
+from xarrayops_backends.jax._random import (
+    native_draw,
+    native_generator,
+    random_draw,
+    random_keys,
+    random_permutation,
+    trace_state,
+)
 from xarrayops_backends.jax._sets import SIZE_UNKNOWN as _UNIQUE, unique
 from xarrayops_backends.jax._standard import (
     all,

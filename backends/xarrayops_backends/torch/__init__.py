@@ -152,6 +152,13 @@ from xarrayops_backends.torch._manipulation import (
     unstack,
 )
 from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
+from xarrayops_backends.torch._random import (
+    RANDOM_DRAW_CANDIDATES,
+    native_draw,
+    native_generator,
+    random_keys,
+    trace_state,
+)
 from xarrayops_backends.torch._searching import (
     argsort,
     nonzero,

@@ -115,6 +115,8 @@ KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """No candidates of the torch backend: the generic implementation serves XLA."""
+RANDOM_DRAW_CANDIDATES = ()
+"""The generic implementation, too: PyTorch/XLA has no operators of tensors on several devices."""
 
 
 def __getattr__(name: str) -> object:

@@ -54,6 +54,28 @@ def test_extended(tmp_path):
     assert all(row["other / ours"] > 0 for row in rows)
 
 
+def test_random_numbers(tmp_path):
+    options = ("--size", 70_000, "--rounds", 1, "--libraries", "numpy")
+    rows = results_of("random_numbers.py", tmp_path, *options)["rows"]
+    assert {row["numbers"] for row in rows} == {"uniform", "normal", "integers", "bits"}
+    assert {row["contestant"] for row in rows} >= {"numpy:blocks"}
+
+
+def test_small_crush_reads_p_values(monkeypatch):
+    """The battery itself takes minutes and needs TestU01."""
+    monkeypatch.syspath_prepend(BENCHMARKS / "peers")
+    small_crush = importlib.import_module("small_crush")
+    monkeypatch.setattr(small_crush, "CHUNK", 1 << 10)
+    monkeypatch.setattr(small_crush, "GENERATORS", 1 << 4)
+    text = "All tests were passed\n\np-value BirthdaySpacings         0.6712\np-value MaxOft                   0.0001\n"
+    assert small_crush.p_values(text) == [0.6712, 0.0001]
+    for stream in small_crush.STREAMS.values():
+        words = next(stream())
+        assert words.dtype == "uint32"
+        assert words.ndim == 1
+        assert words.size >= small_crush.CHUNK
+
+
 def test_layout(tmp_path):
     rows = results_of("layout.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 64)["rows"]
     for row in rows:  # on a busy machine a ratio at toy size may round to 0

@@ -12,7 +12,7 @@ import xarrayops as xo
 from xarrayops._core import registry
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verbs import VERBS
-from xarrayops._protocol.surface import CREATION, EXTENDED, SURFACE
+from xarrayops._protocol.surface import CREATION, EXTENDED, OWN, SURFACE
 
 N = np.eye(2)
 S = xps.ones((2, 2))
@@ -193,7 +193,7 @@ def test_the_origin_of_a_function():
 
 def test_the_list_of_creation_functions():
     """They are the functions with a parameter ``like=``."""
-    functions = {verb: attrgetter(verb)(xo) for verb in (*SURFACE, *EXTENDED)}
+    functions = {verb: attrgetter(verb)(xo) for verb in (*SURFACE, *EXTENDED, *OWN)}
     assert {v for v, f in functions.items() if "like" in inspect.signature(f).parameters} == CREATION
 
 

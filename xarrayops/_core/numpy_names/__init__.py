@@ -6,8 +6,8 @@ why there is none. ``docs/guides/from-numpy.md`` is written from the same tables
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
 
 from xarrayops._core.numpy_names import lines, without
@@ -50,7 +50,13 @@ FFT = Names({}, lines.FFT, without.FFT)
 RANDOM = Names({}, {}, without.RANDOM)
 METHODS = Names({}, lines.METHODS, without.METHODS)
 SPARSE = Names({}, {}, without.SPARSE)
-MODULES = {"xarrayops": MAIN, "xarrayops.linalg": LINALG, "xarrayops.fft": FFT, "xarrayops.sparse": SPARSE}
+MODULES = {
+    "xarrayops": MAIN,
+    "xarrayops.linalg": LINALG,
+    "xarrayops.fft": FFT,
+    "xarrayops.sparse": SPARSE,
+    "xarrayops.random": RANDOM,
+}
 """The answers by the module that lacks the names."""
 
 
@@ -89,7 +95,7 @@ def _answer(module: str, name: str) -> str:
 def _elsewhere(module: str, name: str) -> str | None:
     """The answer for a name that another public module has, or for which it has an answer."""
     for other, names in MODULES.items():
-        if name in dir(sys.modules[other]):
+        if name in dir(import_module(other)):
             dense = module == "xarrayops.sparse" and name not in CONTAINER_VERBS
             of_dense = " of the dense array xo.sparse.to_dense(s)" if dense else ""
             return f". Instead: {_short(other)}.{name}{of_dense}"
@@ -102,7 +108,7 @@ def _near(module: str, name: str) -> str:
     """The most similar name of the module, or of NumPy with its answer."""
     from difflib import get_close_matches
 
-    ours = dir(sys.modules[module])
+    ours = dir(import_module(module))
     near = get_close_matches(name, [*ours, *MODULES[module].names()], n=1, cutoff=0.7)
     if not near:
         return f"; dir({_short(module)}) lists its names"

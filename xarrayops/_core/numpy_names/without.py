@@ -17,11 +17,12 @@ POLYNOMIALS = 'polynomials are not here; use numpy.polynomial with xo.convert(x,
 MODULE = "it is a part of NumPy's own package, not a function of arrays"
 SETTINGS = "it is a setting of NumPy alone"
 BITS = "bits are not packed here; xo.bitwise_and and xo.bitwise_right_shift select them"
-GENERATOR = (
-    "random numbers come from NumPy's generator: rng = numpy.random.default_rng(0), "
-    "xo.asarray(rng.normal(size=(2, 3)), like=x)"
+RNG = "rng = xo.random.default_rng(0, like=x)"
+NO_STATE = f"there is no global random state; {RNG} makes a generator"
+DISTRIBUTION = (
+    "xo.random has uniform, normal and exponential numbers and integers; NumPy's generator has this distribution: "
+    "xo.asarray(numpy_rng.beta(2, 3, size), like=x)"
 )
-STATE = "there is no global random state; pass a generator: numpy.random.default_rng(0)"
 BUFFER = 'it is memory of the host; xo.convert(x, "numpy") gives an array that has it'
 VIEWS = "arrays may have no memory of their own to change or reinterpret"
 
@@ -48,7 +49,6 @@ _GROUPS = {
     "safe_eval show_config show_runtime source tracemalloc_domain who",
     SETTINGS: "getbufsize setbufsize set_numeric_ops",
     BITS: "bitwise_count packbits unpackbits",
-    GENERATOR: "random",
     "the order of the products is the library's choice": "einsum_path",
     "no library has it in common with the others; e = xo.floor(xo.log2(xo.abs(x))) + 1 is the exponent": "frexp",
     'use NumPy\'s: xo.asarray(np.gcd(xo.convert(x, "numpy"), xo.convert(y, "numpy")), like=x)': "gcd",
@@ -72,13 +72,24 @@ FFT = {"test": MODULE, "helper": MODULE}
 """The reasons by the name in numpy.fft."""
 
 _RANDOM_GROUPS = {
-    GENERATOR: "Generator beta binomial bytes chisquare choice default_rng dirichlet exponential f gamma geometric "
-    "gumbel hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal negative_binomial "
-    "noncentral_chisquare noncentral_f normal pareto permutation poisson power rand randint randn random "
-    "random_integers random_sample ranf rayleigh sample shuffle standard_cauchy standard_exponential standard_gamma "
-    "standard_normal standard_t triangular uniform vonmises wald weibull zipf",
-    STATE: "RandomState get_bit_generator get_state mtrand seed set_bit_generator set_state",
-    "bit generators are NumPy's": "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence bit_generator",
+    f"{RNG}, then rng.random((2, 3))": "rand random random_sample ranf sample",
+    f"{RNG}, then low + (high - low) * rng.random((2, 3))": "uniform",
+    f"{RNG}, then rng.normal(loc, scale, (2, 3))": "normal randn standard_normal",
+    f"{RNG}, then xo.exp(rng.normal(mean, sigma, (2, 3)))": "lognormal",
+    f"{RNG}, then mean + rng.normal(size=(5, 2)) @ xo.linalg.cholesky(cov, upper=True)": "multivariate_normal",
+    f"{RNG}, then rng.exponential(scale, (2, 3))": "exponential standard_exponential",
+    f"{RNG}, then rng.integers(low, high, (2, 3))": "randint random_integers",
+    f"{RNG}, then rng.bits(8, dtype=xo.uint8)": "bytes",
+    f"{RNG}, then rng.choice(x, 3)": "choice",
+    f"{RNG}, then rng.permutation(x)": "permutation",
+    f"{RNG}, then x = rng.shuffled(x), which is a new array": "shuffle",
+    DISTRIBUTION: "beta binomial chisquare dirichlet f gamma geometric gumbel hypergeometric laplace logistic "
+    "logseries multinomial negative_binomial noncentral_chisquare noncentral_f pareto poisson power rayleigh "
+    "standard_cauchy standard_gamma standard_t triangular vonmises wald weibull zipf",
+    NO_STATE: "RandomState get_bit_generator get_state mtrand seed set_bit_generator set_state",
+    "independent generators are rng.spawn(n), independent keys xo.random.split(key, n)": "SeedSequence",
+    "xo.random has one bit generator, Threefry-2x32-20, which every library can compute": "BitGenerator MT19937 PCG64 "
+    "PCG64DXSM Philox SFC64 bit_generator",
     MODULE: "test",
 }
 RANDOM = {name: reason for reason, names in _RANDOM_GROUPS.items() for name in names.split()}

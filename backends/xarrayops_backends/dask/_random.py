@@ -1,0 +1,68 @@
+"""Random numbers: each chunk by NumPy, from the flat indices of its elements in the whole array."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.random import Draw
+from xarrayops_backends.dask._blocks import check_device, da
+from xarrayops_backends.numpy._random import drawn, words_for
+
+
+def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+    """In chunks of Dask's default size, which does not affect the numbers."""
+    check_device(device)
+    dtype = np.dtype(draw.dtype)
+    chunks = da.core.normalize_chunks("auto", shape, dtype=dtype)
+    meta = np.empty((0,) * len(shape), dtype)
+    return da.map_blocks(_chunk, chunks=chunks, dtype=dtype, meta=meta, draw=draw, key=key, whole=shape)
+
+
+def _chunk(draw: Draw, key: Any, whole: tuple[int, ...], block_info: Any = None) -> Any:
+    """The elements of one chunk."""
+    place = block_info[None]["array-location"]
+    shape = tuple(stop - start for start, stop in place)
+    counters = partial(_counters, whole, [start for start, _ in place], shape)
+    return drawn(draw, key, shape, counters, words_for(prod(shape)))
+
+
+def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], start: int, stop: int) -> Any:
+    """The flat indices in the whole array of the elements of a chunk from ``start`` to ``stop``."""
+    rest: Any = np.arange(start, stop, dtype=np.uint64)
+    index: Any = np.uint64(0)
+    stride = 1
+    for axis in reversed(range(len(shape))):
+        rest, place = np.divmod(rest, np.uint64(shape[axis]))
+        index = index + (place + np.uint64(first[axis])) * np.uint64(stride)
+        stride *= whole[axis]
+    return index if shape else rest
+
+
+def native_generator(seed: int, device: Any, /) -> Any:
+    """Dask's default generator. Its numbers depend on the chunks."""
+    return da.random.default_rng(seed)
+
+
+def native_draw(generator: Any, draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
+    """By the methods of `dask.array.random.Generator`."""
+    check_device(device)
+    dtype = np.dtype(draw.dtype)
+    match draw.kind:
+        case "permutation":
+            return generator.permutation(draw.width).astype(dtype)
+        case "bits":
+            return generator.integers(0, int(np.iinfo(dtype).max), size=shape, dtype=dtype, endpoint=True)
+        case "integers":
+            return generator.integers(draw.low, draw.low + draw.width - 1, size=shape, dtype=dtype, endpoint=True)
+        case "uniform":
+            return generator.random(size=shape, dtype=dtype)
+        case "normal":
+            x = generator.standard_normal(size=shape)
+        case _:
+            x = generator.standard_exponential(size=shape)
+    return (x * draw.scale + draw.loc).astype(dtype)

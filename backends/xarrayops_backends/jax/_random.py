@@ -1,0 +1,228 @@
+"""Random numbers: Threefry-2x32-20 in uint32, in one compiled program for each kind of numbers, dtype and shape.
+
+`jax.random.bits` returns the same bits, but only while ``jax_threefry_partitionable`` is on.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from math import prod
+from threading import Thread
+from typing import Any
+
+import jax
+import jax.extend.core
+import jax.numpy as jnp
+import numpy as np
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array
+from xarrayops.plugin.random import (
+    GROUPS,
+    PARITY,
+    ROTATIONS,
+    WORD,
+    Arithmetic,
+    Draw,
+    Format,
+    frexp_of_bits,
+    from_bits,
+    narrow_product,
+    signed_int64,
+    wide_product,
+)
+
+_CONFIG: Any = jax.config
+_lax: Any = jax.lax
+_extend: Any = jax.extend
+_HALVES = {"float64": "float32", "uint64": "uint32", "int64": "int32"}
+_FULL = 1 << 64
+
+
+def trace_state() -> Any:
+    """The current trace: that of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …."""
+    current = _extend.core.get_opaque_trace_state()
+    return None if current == _outside() else current
+
+
+@cache
+def _outside() -> Any:
+    """The state without a trace: that of a new thread."""
+    found: list[Any] = []
+    thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+    """One compiled program; limits of integers, loc and scale are arguments of it."""
+    if draw.dtype in _HALVES and not _CONFIG.jax_enable_x64:
+        raise Unsupported(
+            f"JAX has no {draw.dtype} while its 64-bit types are off. Instead: "
+            f'dtype="{_HALVES[draw.dtype]}", or enable them by JAX_ENABLE_X64=1 in the environment or '
+            f'jax.config.update("jax_enable_x64", True) when the program starts'
+        )
+    words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
+    if isinstance(device, jax.Device):
+        words = jax.device_put(words, device)
+    if draw.kind == "integers":
+        return _integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw))
+    static, loc, scale = draw._replace(loc=0.0, scale=1.0), draw.loc, draw.scale
+    if static == draw:
+        return _numbers(static, shape, words)
+    return _numbers(static, shape, words, *np.asarray([loc, scale], draw.dtype))
+
+
+def random_keys(key: Any, counters: Array, /) -> Array:
+    """A key for each counter."""
+    words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
+    return _keys(words, counters)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _numbers(draw: Draw, shape: tuple[int, ...], key: Array, *scaling: Array) -> Array:
+    """Numbers that are not integers with limits."""
+    high, low = _words(key, shape)
+    if scaling:
+        loc, scale = scaling
+        draw = draw._replace(loc=loc, scale=scale)
+    bits = _joined(high, low) if draw.bits == 64 else _lax.bitcast_convert_type(high ^ low, jnp.int32)
+    return from_bits(_ARITHMETIC, draw, bits)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _integers(dtype: str, width: str, shape: tuple[int, ...], key: Array, low: Any, upper: Any, lower: Any) -> Array:
+    """Integers from ``low`` on, of a width that is given by its two words."""
+    first, second = _words(key, shape)
+    if not _CONFIG.jax_enable_x64:
+        return _integers_of_words(dtype, width, first, second, low, lower)
+    bits = _joined(first, second)
+    if width == "narrow":
+        bits = narrow_product(bits, (upper << 32) | lower)
+    elif width == "wide":
+        bits = wide_product(bits, upper, lower)
+    return _lax.convert_element_type(bits + low, dtype)
+
+
+def _integers_of_words(dtype: str, width: str, first: Array, second: Array, low: Array, lower: Array) -> Array:
+    """The same integers without 64-bit types. A ``lower`` of 0 stands for a width of 2**32."""
+    upper = _high_product(first, lower)
+    rest, carried = first * lower, _high_product(second, lower)
+    found = jnp.where(lower == 0, first, upper + ((rest + carried) < carried).astype(jnp.uint32)) + low
+    found = found if dtype == "uint32" else _lax.bitcast_convert_type(found, jnp.int32)
+    return found.astype(dtype)
+
+
+def _high_product(a: Array, b: Array) -> Array:
+    """The upper word of a product of words, in words."""
+    a0, a1, b0, b1 = a & 0xFFFF, a >> 16, b & 0xFFFF, b >> 16
+    first = a1 * b0 + (a0 * b0 >> 16)
+    return a1 * b1 + (first >> 16) + ((a0 * b1 + (first & 0xFFFF)) >> 16)
+
+
+def _width_class(width: int) -> str:
+    return "full" if width == _FULL else "narrow" if width <= 1 << 32 else "wide"
+
+
+def _limits(draw: Draw) -> tuple[Any, Any, Any]:
+    """The lowest integer and the two words of the width, as int64, or as uint32 without 64-bit types."""
+    numbers = (draw.low, draw.width >> 32, draw.width & WORD)
+    if _CONFIG.jax_enable_x64:
+        return tuple(np.int64(signed_int64(number % _FULL)) for number in numbers)  # type: ignore[return-value]
+    return tuple(np.uint32(number & WORD) for number in numbers)  # type: ignore[return-value]
+
+
+@jax.jit
+def _keys(key: Array, counters: Array) -> Array:
+    x1 = counters.astype(jnp.uint32)
+    return jnp.stack(_threefry(key, jnp.zeros_like(x1), x1), axis=-1)
+
+
+def random_permutation(key: Any, size: int, device: Any, /) -> Array:
+    """By the two words, so that it does not need 64-bit types."""
+    words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
+    return _permutation(size, jax.device_put(words, device) if isinstance(device, jax.Device) else words)
+
+
+@partial(jax.jit, static_argnums=0)
+def _permutation(size: int, key: Array) -> Array:
+    high, low = _words(key, (size,))
+    return _lax.sort((_lax.bitcast_convert_type(high, jnp.int32), low, jnp.arange(size)), num_keys=2)[2]
+
+
+def _words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """The two random words of each element."""
+    size = prod(shape)
+    if size > 1 << 32:
+        index = _lax.iota(jnp.uint64, size)
+        x0, x1 = (index >> 32).astype(jnp.uint32), index.astype(jnp.uint32)
+    else:
+        x1 = _lax.iota(jnp.uint32, size)
+        x0 = jnp.zeros_like(x1)
+    return _threefry(key, x0.reshape(shape), x1.reshape(shape))
+
+
+def _threefry(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
+    """In uint32, which wraps."""
+    schedule = (key[0], key[1], key[0] ^ key[1] ^ np.uint32(PARITY))
+    x0, x1 = x0 + schedule[0], x1 + schedule[1]
+    for group in range(GROUPS):
+        for rotation in ROTATIONS[group % 2]:
+            x0 = x0 + x1
+            x1 = ((x1 << np.uint32(rotation)) | (x1 >> np.uint32(32 - rotation))) ^ x0
+        x0 = x0 + schedule[(group + 1) % 3]
+        x1 = x1 + (schedule[(group + 2) % 3] + np.uint32(group + 1))
+    return x0, x1
+
+
+def _joined(high: Array, low: Array) -> Array:
+    """Two words as one int64."""
+    return (high.astype(jnp.int64) << 32) | low.astype(jnp.int64)
+
+
+def _astype(x: Array, dtype: Any) -> Array:
+    return _lax.convert_element_type(x, dtype)
+
+
+def _frexp(x: Array, form: Format) -> tuple[Array, Array]:
+    integers = _lax.bitcast_convert_type(x, f"int{form.bits}")
+    return frexp_of_bits(integers, form, lambda bits: _lax.bitcast_convert_type(bits, x.dtype), _astype)
+
+
+def _rounded(x: Array) -> Array:
+    """x itself. A compiler keeps the choice while it cannot prove that x is no NaN, and does not contract a product."""
+    return jnp.where(x == x, x, 0)
+
+
+_ARITHMETIC = Arithmetic(jnp.where, jnp.sqrt, _astype, jnp.dtype, _frexp, rounded=_rounded, positive=jnp.abs)
+"""A quotient may be NaN for all that a compiler knows, and a product of it negative: both hold in the formulas.
+
+An optimisation barrier, `jax.lax.reduce_precision` and bitcasts do not keep XLA from a contraction.
+"""
+
+
+def native_generator(seed: int, device: Any, /) -> list[Any]:
+    """A key of `jax.random`, in a list: each draw replaces it."""
+    key = jax.random.key(signed_int64(seed) if _CONFIG.jax_enable_x64 else seed & WORD)
+    return [key if device is None else jax.device_put(key, device)]
+
+
+def native_draw(generator: list[Any], draw: Draw, shape: tuple[int, ...], device: Any, /) -> Array:
+    """By the functions of `jax.random`."""
+    generator[0], key = jax.random.split(generator[0])
+    match draw.kind:
+        case "permutation":
+            return jax.random.permutation(key, draw.width).astype(draw.dtype)
+        case "bits":
+            return jax.random.bits(key, shape, draw.dtype)
+        case "integers":
+            highest = np.asarray(draw.low + draw.width - 1, draw.dtype)
+            return jax.random.randint(key, shape, draw.low, highest, draw.dtype)
+        case "uniform":
+            return jax.random.uniform(key, shape, draw.dtype)
+        case "normal":
+            x = jax.random.normal(key, shape, draw.dtype)
+        case _:
+            x = jax.random.exponential(key, shape, draw.dtype)
+    return x * draw.scale + draw.loc

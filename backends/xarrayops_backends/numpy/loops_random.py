@@ -1,0 +1,77 @@
+"""The loops of the random generator that numba compiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+PARITY = np.uint32(0x1BD11BDA)
+U32 = np.uint32
+U64 = np.uint64
+
+
+@numba.njit(inline="always")
+def _mixed(x0: Any, x1: Any, rotation: int) -> Any:
+    """One round."""
+    x0 = U32(x0 + x1)
+    return x0, U32(U32(U32(x1 << U32(rotation)) | U32(x1 >> U32(32 - rotation))) ^ x0)
+
+
+@numba.njit(inline="always")
+def _threefry(k0: Any, k1: Any, counter: Any) -> Any:
+    """The words of Threefry-2x32-20."""
+    k2 = U32(U32(k0 ^ k1) ^ PARITY)
+    x0, x1 = U32(U32(counter >> U64(32)) + k0), U32(U32(counter) + k1)
+    x0, x1 = _mixed(x0, x1, 13)
+    x0, x1 = _mixed(x0, x1, 15)
+    x0, x1 = _mixed(x0, x1, 26)
+    x0, x1 = _mixed(x0, x1, 6)
+    x0, x1 = U32(x0 + k1), U32(x1 + U32(k2 + U32(1)))
+    x0, x1 = _mixed(x0, x1, 17)
+    x0, x1 = _mixed(x0, x1, 29)
+    x0, x1 = _mixed(x0, x1, 16)
+    x0, x1 = _mixed(x0, x1, 24)
+    x0, x1 = U32(x0 + k2), U32(x1 + U32(k0 + U32(2)))
+    x0, x1 = _mixed(x0, x1, 13)
+    x0, x1 = _mixed(x0, x1, 15)
+    x0, x1 = _mixed(x0, x1, 26)
+    x0, x1 = _mixed(x0, x1, 6)
+    x0, x1 = U32(x0 + k0), U32(x1 + U32(k1 + U32(3)))
+    x0, x1 = _mixed(x0, x1, 17)
+    x0, x1 = _mixed(x0, x1, 29)
+    x0, x1 = _mixed(x0, x1, 16)
+    x0, x1 = _mixed(x0, x1, 24)
+    x0, x1 = U32(x0 + k1), U32(x1 + U32(k2 + U32(4)))
+    x0, x1 = _mixed(x0, x1, 13)
+    x0, x1 = _mixed(x0, x1, 15)
+    x0, x1 = _mixed(x0, x1, 26)
+    x0, x1 = _mixed(x0, x1, 6)
+    return U32(x0 + k2), U32(x1 + U32(k0 + U32(5)))
+
+
+@numba.njit(nogil=True, cache=True)
+def wide(k0: Any, k1: Any, counters: Array, out: Array) -> None:
+    """64 bits for each counter, the first word above the second one."""
+    for i in range(counters.size):
+        x0, x1 = _threefry(k0, k1, counters[i])
+        out[i] = (U64(x0) << U64(32)) | U64(x1)
+
+
+@numba.njit(nogil=True, cache=True)
+def narrow(k0: Any, k1: Any, counters: Array, out: Array) -> None:
+    """32 bits for each counter, both words combined."""
+    for i in range(counters.size):
+        x0, x1 = _threefry(k0, k1, counters[i])
+        out[i] = U32(x0 ^ x1)
+
+
+@numba.njit(nogil=True, cache=True)
+def uniforms(k0: Any, k1: Any, out: Array) -> None:
+    """Uniform numbers in [0, 1) of 53 bits, for the counters from 0 on."""
+    for i in range(out.size):
+        x0, x1 = _threefry(k0, k1, U64(i))
+        out[i] = np.float64(np.int64((U64(x0) << U64(21)) | (U64(x1) >> U64(11)))) * 2.0**-53

@@ -1,0 +1,109 @@
+"""The kernels of random numbers beside the generic function, around the sizes of blocks and chunks."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._generic import random as generic
+from xarrayops._protocol.random import Draw
+
+DRAWS = (
+    *(Draw(kind, dtype) for kind in ("uniform", "normal", "exponential") for dtype in ("float64", "float32")),
+    *(Draw("bits", f"uint{bits}") for bits in (8, 16, 32, 64)),
+    Draw("bits", "int64"),
+    Draw("integers", "int64", -5, 1000),
+    Draw("integers", "int64", -(2**63), 2**64 - 5),
+    Draw("integers", "uint64", 5, 2**63),
+    Draw("integers", "uint64", 0, 2**64),
+    Draw("integers", "int8", -128, 256),
+    Draw("normal", "float64", loc=1.5, scale=0.3),
+    Draw("exponential", "float32", scale=0.3),
+)
+KEY = (3, 2**32 - 1)
+
+
+def check(function, draw, shape, device=None):
+    want = generic.random_draw(np, draw, KEY, shape, None)
+    found = np.asarray(xo.convert(xo.compute(function(draw, KEY, shape, device)), "numpy"))
+    assert found.shape == want.shape
+    assert found.dtype == want.dtype == draw.dtype
+    assert found.tobytes() == want.tobytes(), draw
+
+
+def kernel(library, name):
+    backend = xo.backend(library)
+    return next(function for each, function, _ in backend.kernels["random_draw"] if each == name)
+
+
+@pytest.mark.parametrize("name", ["blocks", "compiled"])
+def test_numpy(name):
+    if name == "compiled" and importlib.util.find_spec("numba") is None:
+        pytest.skip("numba is not installed")
+    for draw in DRAWS:
+        for shape in ((), (0,), (2, 0, 3), (7,), (2**14 + 1,), (3, 2**14)):
+            check(kernel("numpy", name), draw, shape)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    for draw in DRAWS:
+        for shape in ((), (0,), (2, 0, 3), (7,), (2**15 + 1,), (3, 2**15)):
+            check(kernel("torch", "blocks"), draw, shape, torch.device("cpu"))
+
+
+def test_torch_square_roots_are_correctly_rounded():
+    torch = pytest.importorskip("torch")
+    from xarrayops_backends.torch._random import _sqrt
+
+    x = np.random.default_rng(0).random(200_000) * 40 + 2
+    np.testing.assert_array_equal(_sqrt(torch.from_numpy(x)).numpy(), np.sqrt(x))
+    x = x.astype(np.float32)
+    np.testing.assert_array_equal(_sqrt(torch.from_numpy(x)).numpy(), np.sqrt(x))
+
+
+@pytest.mark.parametrize("size", ["300B", "4kB", "100kB", "16MB"])
+def test_dask_chunks_do_not_matter(size):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("dask.array")
+    draw = xo.backend("dask").functions["random_draw"]
+    with dask.config.set({"array.chunk-size": size, "scheduler": "synchronous"}):
+        for shape in ((50, 40, 3), (1, 2001), (0, 3), ()):
+            for each in DRAWS[:: 1 if size == "4kB" else 5]:
+                check(draw, each, shape)
+        rng, want = (xo.random.default_rng(4, backend=name) for name in ("dask", "numpy"))
+        np.testing.assert_array_equal(np.asarray(rng.permutation(500)), want.permutation(500))
+        np.testing.assert_array_equal(np.asarray(rng.choice(9, (30, 4))), want.choice(9, (30, 4)))
+
+
+def test_dask_takes_a_lazy_key():
+    pytest.importorskip("dask.array")
+    rng = xo.random.default_rng(xo.random.key(5, backend="dask"))
+    np.testing.assert_array_equal(np.asarray(rng.normal(size=7)), xo.random.default_rng(5).normal(size=7))
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 70_000])
+def test_numpy_permutations_equal_a_stable_sort(size):
+    found = xo.backend("numpy").functions["random_permutation"](KEY, size, None)
+    np.testing.assert_array_equal(found, generic.random_permutation(xo.backend("numpy").namespace, KEY, size, None))
+
+
+def test_numpy_permutations_with_equal_keys(monkeypatch):
+    from xarrayops_backends.numpy import _random
+
+    keys = np.random.default_rng(0).integers(0, 40, 1000)
+    monkeypatch.setattr(_random, "drawn", lambda *args: keys)
+    np.testing.assert_array_equal(_random.random_permutation(KEY, 1000, None), np.argsort(keys, kind="stable"))
+
+
+def test_exponents_by_bits_equal_those_by_products():
+    for dtype, integer in (("float64", "int64"), ("float32", "int32")):
+        form = generic.FORMATS[dtype]
+        least = np.asarray(form.lowest, integer).view(dtype)
+        x = np.concatenate([np.random.default_rng(0).random(20_000), np.ldexp(1.0, -np.arange(54))]).astype(dtype)
+        x = np.concatenate([x[x > 0], [least, np.nextafter(least, 0), np.nextafter(least, 1)]]).astype(dtype)
+        mantissa, exponent = generic.arithmetic(np).frexp(x, form)
+        found = generic.frexp_of_bits(x.view(integer), form, lambda bits, dtype=dtype: bits.view(dtype), np.astype)
+        np.testing.assert_array_equal(found, (mantissa, exponent))
+        np.testing.assert_array_equal(np.ldexp(mantissa, exponent.astype(int)), x)

@@ -1,0 +1,141 @@
+"""The distributions of the numbers, their accuracy, and the independence of streams."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._generic import random as generic
+from xarrayops._protocol.random import Draw
+
+stats = pytest.importorskip("scipy.stats")
+special = pytest.importorskip("scipy.special")
+LEAST = 1e-4
+"""The least p-value. The numbers are always the same, so a test that passes stays."""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_continuous_distributions(dtype):
+    rng = xo.random.default_rng(11, dtype=dtype)
+    n = 50_000
+    for x, distribution in (
+        (rng.random(n), stats.uniform()),
+        (rng.normal(size=n), stats.norm()),
+        (rng.normal(-3.0, 0.25, size=n), stats.norm(-3.0, 0.25)),
+        (rng.exponential(size=n), stats.expon()),
+        (rng.exponential(5.0, size=n), stats.expon(scale=5.0)),
+    ):
+        assert x.dtype == dtype
+        assert stats.kstest(x.astype(np.float64), distribution.cdf).pvalue > LEAST
+    x = rng.random(n)
+    assert x.min() >= 0
+    assert x.max() < 1
+
+
+def uniform_p_value(x, kinds):
+    counts = np.bincount(x, minlength=kinds)
+    assert counts.size == kinds
+    return stats.chisquare(counts).pvalue
+
+
+def test_integers():
+    rng = xo.random.default_rng(12)
+    assert uniform_p_value(rng.integers(-3, 7, 50_000) + 3, 10) > LEAST
+    assert uniform_p_value(rng.integers(1, 6, 50_000, endpoint=True) - 1, 6) > LEAST
+    for low, high, dtype in ((0, 2**64, "uint64"), (-(2**63), 2**63, "int64"), (0, 3 * 2**61, "uint64")):
+        x = rng.integers(low, high, 50_000, dtype=dtype)
+        assert x.dtype == dtype
+        parts = ((x.astype(np.longdouble) - low) * 64 / (high - low)).astype(np.int64)
+        assert uniform_p_value(parts, 64) > LEAST
+    for low in (-(2**63), 2**63 - 1):
+        assert set(rng.integers(low, low + 1, 5).tolist()) == {low}
+    assert set(rng.integers(2**64 - 2, 2**64, 64, dtype="uint64").tolist()) == {2**64 - 2, 2**64 - 1}
+
+
+def test_multiply_shift_is_exact():
+    bits = np.asarray([0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 0x123456789ABCDEF0], dtype=np.uint64)
+    for width in (1, 2, 3, 10**9, 2**32 - 1, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64):
+        found = generic.multiply_shift(bits.view(np.int64), width).view(np.uint64)
+        assert found.tolist() == [(int(each) * width) >> 64 for each in bits]
+
+
+def test_orders_and_samples():
+    rng = xo.random.default_rng(13)
+    orders = {order: i for i, order in enumerate(itertools.permutations(range(4)))}
+    assert uniform_p_value([orders[tuple(rng.permutation(4).tolist())] for _ in range(2400)], 24) > LEAST
+    assert uniform_p_value([orders[tuple(rng.shuffled(np.arange(4)).tolist())] for _ in range(2400)], 24) > LEAST
+    assert uniform_p_value(rng.choice(7, 20_000), 7) > LEAST
+    pairs = [tuple(rng.choice(4, 2, replace=False).tolist()) for _ in range(2400)]
+    assert uniform_p_value([[*itertools.permutations(range(4), 2)].index(pair) for pair in pairs], 12) > LEAST
+    p = np.asarray([0.1, 0.0, 0.6, 0.3])
+    for weights in (p.tolist(), p, (10 * p).tolist()):
+        counts = np.bincount(rng.choice(4, 20_000, p=weights), minlength=4)
+        assert counts[1] == 0
+        assert stats.chisquare(counts[p > 0], 20_000 * p[p > 0]).pvalue > LEAST
+    first = [rng.choice(4, 3, replace=False, p=p)[0] for _ in range(2000)]
+    assert stats.chisquare(np.bincount(first, minlength=4)[p > 0], 2000 * p[p > 0]).pvalue > LEAST
+    assert sorted(rng.permutation(100_000).tolist()) == list(range(100_000))
+
+
+@pytest.mark.parametrize(("dtype", "kind", "tolerance"), [("float64", "int64", 2e-15), ("float32", "int32", 6e-7)])
+def test_normal_numbers_are_exact_to_the_tails(dtype, kind, tolerance):
+    """For bits near both ends, the middle and the limits of the three formulas, beside SciPy's inverse."""
+    form = generic.FORMATS[dtype]
+    half = 1 << (form.normal - 1)
+    near = np.asarray(
+        [*range(200), *(2**k for k in range(8, form.normal - 1)), *(int(0.85 * half) + k for k in range(9))]
+    )
+    magnitude = np.unique(np.concatenate([near, half - 1 - near[near < half]]))
+    signed = np.concatenate([magnitude, -1 - magnitude])
+    bits = (signed << (form.bits - form.normal)).astype(kind)
+    found = generic.from_bits(generic.arithmetic(np), Draw("normal", dtype), bits).astype(np.float64)
+    upper = (half - 1 - magnitude + 0.5) / (2.0 * half)
+    want = -special.ndtri(upper)
+    np.testing.assert_allclose(found, np.concatenate([want, -want]), rtol=tolerance)
+    assert found.max() > (8.2 if dtype == "float64" else 6.3)
+
+
+def test_exponential_numbers_are_exact_to_the_tails():
+    k = np.asarray([*range(100), *(2**53 - 1 - j for j in range(100))], dtype=np.int64)
+    found = generic.from_bits(generic.arithmetic(np), Draw("exponential", "float64"), k << 11)
+    u = (k + 1).astype(np.longdouble) / 2**53
+    np.testing.assert_allclose(found, -np.log(u).astype(np.float64), rtol=5e-16)
+    assert found.min() == 0
+    assert not np.signbit(found).any()
+
+
+def test_streams_of_spawned_generators_are_uncorrelated():
+    """Also with those of their parent, of neighbouring seeds, and of later calls, at several lags."""
+    parent = xo.random.default_rng(14)
+    n = 20_000
+    rngs = [*parent.spawn(12), *parent.spawn(1)[0].spawn(4), parent, *map(xo.random.default_rng, range(15, 19))]
+    streams = np.stack([each.normal(size=n) for rng in rngs for each in (rng, rng)])
+    limit = 5.5 / np.sqrt(n)
+    for lag in (0, 1, 2):
+        products = streams[:, lag:] @ streams[:, : n - lag].T / n
+        np.fill_diagonal(products, products.diagonal() - (lag == 0))
+        assert np.abs(products).max() < (limit if lag else 2 * limit)
+    bits = np.stack([rng.bits(n) for rng in rngs])
+    for a, b in itertools.combinations(range(len(rngs)), 2):
+        equal = 64 * n - int(np.bitwise_count(bits[a] ^ bits[b]).sum())
+        assert abs(equal - 32 * n) < 5.5 * np.sqrt(16 * n)
+
+
+def test_samples_of_several_axes():
+    a = np.arange(24).reshape(2, 3, 4)
+    rng = xo.random.default_rng(15)
+    assert rng.choice(a, (5, 2), axis=-1).shape == (2, 3, 5, 2)
+    assert rng.choice(a, axis=1).shape == (2, 4)
+    order = rng.permutation(a, axis=2)
+    assert sorted(map(tuple, np.moveaxis(order, 2, 0).reshape(4, -1))) == sorted(
+        map(tuple, np.moveaxis(a, 2, 0).reshape(4, -1))
+    )
+    assert rng.choice(0, 0).shape == (0,)
+    assert rng.permutation(0).shape == (0,)
+    assert rng.shuffled(a[:0]).shape == (0, 3, 4)
+    scale = np.asarray([[1.0], [100.0]])
+    x = rng.normal(np.asarray([0.0, 1000.0]), scale, size=(5000, 2, 2))
+    np.testing.assert_allclose(x.mean(axis=0), [[0, 1000], [0, 1000]], atol=8)
+    np.testing.assert_allclose(x.std(axis=0), [[1, 1], [100, 100]], rtol=0.05)
+    assert rng.normal(np.zeros(3), scale).shape == (2, 3)

@@ -1,0 +1,232 @@
+"""Keys of random numbers, their bits, and generators. What they need is imported at the first call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._protocol.types import Array, ArrayT
+
+if TYPE_CHECKING:
+    from xarrayops._core.defaults import Library
+    from xarrayops._ops.explanation import Explanation
+    from xarrayops._ops.random.generator import Generator
+
+
+def default_rng(
+    seed: int | Array | None = None,
+    /,
+    *,
+    like: Array | None = None,
+    backend: Library | None = None,
+    device: Any = None,
+    dtype: Any = None,
+    native: bool = False,
+) -> Generator:
+    """A generator of random numbers, which are the same on every library.
+
+    Parameters
+    ----------
+    seed : int, array or None
+        An integer in [0, 2**64). A key: an array (2,) of uint32, as `key` or `Generator.key` return it. None: entropy
+        of the operating system.
+    like : array, optional
+        An array that gives the library and the device, but not the dtype: the numbers do not depend on it.
+    backend, device : optional
+        The library and the device. By default those of `xarrayops.use` or `xarrayops.set_default`; those of a key.
+    dtype : optional
+        The default dtype of floating-point numbers, float64 or float32. By default that of `xarrayops.use` or
+        `xarrayops.set_default`, else float64.
+    native : bool
+        Use the library's own generator, which is faster. Its numbers are different on every library, and may change
+        with the library's version and the device.
+
+    Returns
+    -------
+    Generator
+
+    Raises
+    ------
+    TypeError, ValueError
+        The seed is neither an integer in [0, 2**64) nor a key.
+    Unsupported
+        ``native=True``, and the library has no generator of its own.
+
+    Notes
+    -----
+    The numbers are those of Threefry-2x32-20 (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2,
+    3, 2011), a generator without state: the element with flat index i is a function of the key and i alone. So chunks,
+    threads, devices and compilers do not affect the numbers. Call number n of a generator uses
+    ``fold_in(key(seed), n)``.
+
+    A generator counts its calls, so a compiled function must not use one from outside, and raises. Pass a key:
+    ``f(rng.key(), x)``, and ``default_rng(key)`` in f.
+
+    Examples
+    --------
+    >>> import xarrayops as xo
+    >>> rng = xo.random.default_rng(0)
+    >>> rng.random(2)
+    array([0.969948  , 0.31518186])
+    >>> first, second = rng.spawn(2)
+    """
+    from xarrayops._ops.random.generator import new_generator
+
+    return new_generator(seed, like, backend, device, dtype, native)
+
+
+@overload
+def key(seed: int, /, *, like: ArrayT, backend: None = None, device: Any = None) -> ArrayT: ...
+@overload
+def key(seed: int, /, *, like: None = None, backend: Library | None = None, device: Any = None) -> Array: ...
+def key(seed: int, /, *, like: Array | None = None, backend: Library | None = None, device: Any = None) -> Array:
+    """The key of a seed, an array (2,) of uint32.
+
+    Parameters
+    ----------
+    seed : int
+        In [0, 2**64).
+    like, backend, device : optional
+        As for `default_rng`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The seed is not an integer in [0, 2**64).
+
+    Notes
+    -----
+    Law: ``key(seed)`` equals ``jax.random.key_data(jax.random.key(seed))`` with JAX's 64-bit types.
+
+    Examples
+    --------
+    >>> import xarrayops as xo
+    >>> xo.random.key(2**32 + 7)
+    array([1, 7], dtype=uint32)
+    """
+    from xarrayops._ops.random.arguments import key_array, place, words_of_seed
+
+    found, native = place("random.key", like, backend, device)
+    return key_array(found, words_of_seed(seed), native)
+
+
+def bits(key: ArrayT, /, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> ArrayT:
+    """Random bits: unsigned integers of which every bit is 0 or 1 with the same probability.
+
+    Parameters
+    ----------
+    key : array
+        A key, (2,) of uint32. The same key gives the same bits.
+    shape : int or tuple of int
+        The shape of the result.
+    dtype : optional
+        uint64, uint32, uint16 or uint8.
+
+    Returns
+    -------
+    array
+        On the library and device of the key.
+
+    Raises
+    ------
+    ValueError
+        The dtype is not one of these, or the key has another shape or dtype.
+
+    Notes
+    -----
+    Law: equal to ``jax.random.bits`` for the same key, shape and dtype, where ``jax_threefry_partitionable`` is on, as
+    it is by default.
+
+    Examples
+    --------
+    >>> import xarrayops as xo
+    >>> xo.random.bits(xo.random.key(0), 2, dtype="uint32")
+    array([4070199207, 4202968722], dtype=uint32)
+    """
+    backend, call = _bits_call(key, shape, dtype)
+    result: ArrayT = backend.functions["random_draw"](*call)
+    return result
+
+
+def _bits_call(key: Array, shape: int | tuple[int, ...], dtype: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The backend, and the arguments of its hook."""
+    from xarrayops._ops.random.arguments import bits_draw, checked_key, checked_shape
+
+    backend = require_one_backend("random.bits", {"key": key})
+    checked_key("random.bits", backend, key)
+    draw = bits_draw("random.bits", backend, dtype)
+    return backend, (draw, key, checked_shape(shape), backend.functions["device"](key))
+
+
+def explain_bits(verb: str, /, key: Array, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> Explanation:
+    """Explain `bits`: the kernels of the key's library, which generators use too."""
+    from xarrayops._ops.explanation import explain_served
+    from xarrayops._protocol.candidates import Call
+
+    backend, call = _bits_call(key, shape, dtype)
+    return explain_served(verb, backend, Call(call, {}))
+
+
+def split(key: ArrayT, /, num: int = 2) -> ArrayT:
+    """New keys, ``(num, 2)`` of uint32, whose numbers are independent of each other. Use the old key no more.
+
+    Raises
+    ------
+    ValueError
+        The key has another shape or dtype than (2,) and uint32, or ``num`` is negative.
+
+    Notes
+    -----
+    Laws: ``split(key, num)[i]`` equals ``fold_in(key, i)``, and ``jax.random.split(key, num)[i]`` where
+    ``jax_threefry_partitionable`` is on, as it is by default.
+
+    Examples
+    --------
+    >>> import xarrayops as xo
+    >>> xo.random.split(xo.random.key(0))
+    array([[1797259609, 2579123966],
+           [ 928981903, 3453687069]], dtype=uint32)
+    """
+    from xarrayops._ops.random.arguments import checked_key, checked_shape
+
+    backend = require_one_backend("random.split", {"key": key})
+    checked_key("random.split", backend, key)
+    (count,) = checked_shape(num)
+    counters = backend.functions["arange"](
+        count, dtype=backend.native_dtype("int32"), device=backend.functions["device"](key)
+    )
+    result: ArrayT = backend.functions["random_keys"](key, counters)
+    return result
+
+
+def fold_in(key: ArrayT, data: int | ArrayT, /) -> ArrayT:
+    """A new key, (2,) of uint32, for an integer: the number of a step or a worker.
+
+    Parameters
+    ----------
+    key : array
+        A key, (2,) of uint32.
+    data : int or array
+        In [0, 2**32). An array of integers of shape () may be traced.
+
+    Raises
+    ------
+    ValueError
+        The key has another shape or dtype, data is an integer outside of the range, or an array of another shape.
+
+    Notes
+    -----
+    Law: equal to ``jax.random.fold_in``.
+
+    Examples
+    --------
+    >>> import xarrayops as xo
+    >>> xo.random.fold_in(xo.random.key(0), 1)
+    array([ 928981903, 3453687069], dtype=uint32)
+    """
+    from xarrayops._ops.random.arguments import checked_counter, checked_key
+
+    backend = require_one_backend("random.fold_in", {"key": key, "data": data})
+    checked_key("random.fold_in", backend, key)
+    result: ArrayT = backend.functions["random_keys"](key, checked_counter(backend, key, data))
+    return result

@@ -1,0 +1,338 @@
+"""Generator: random numbers with the methods of NumPy's generator."""
+
+from __future__ import annotations
+
+import operator
+import os
+from math import prod
+from typing import Any
+
+from xarrayops._core import defaults
+from xarrayops._core.defaults import Library
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend, backend_by_dtype_owner
+from xarrayops._ops.creation import broadcast_shapes
+from xarrayops._ops.random.arguments import (
+    FLOATING,
+    KEY,
+    bits_draw,
+    checked_key,
+    checked_shape,
+    dtype_among,
+    integers_draw,
+    key_array,
+    place,
+    words_of_seed,
+)
+from xarrayops._ops.random.choice import places_of_weights
+from xarrayops._ops.random.streams import Count, Keys, Stream, entropy
+from xarrayops._protocol.random import Draw
+from xarrayops._protocol.types import Array, ArrayT
+from xarrayops.errors import Unsupported
+
+Size = int | tuple[int, ...] | None
+
+
+def new_generator(
+    seed: Any, like: Array | None, backend: Library | None, device: Any, dtype: Any, native: bool
+) -> Generator:
+    """See `default_rng`."""
+    if hasattr(seed, "shape"):
+        found = require_one_backend("random.default_rng", {"seed": seed, "like": like})
+        checked_key("random.default_rng", found, seed)
+        if native:
+            raise TypeError(f"xo.random.default_rng: native=True needs an integer as the seed, not a key; {KEY}.")
+        if backend is not None or device is not None:
+            raise TypeError(
+                "xo.random.default_rng: a key gives the library and the device; leave backend= and device= out."
+            )
+        stream: Stream = Keys(found, seed)
+        where = found.functions["device"](seed)
+    else:
+        words = words_of_seed(entropy() if seed is None else seed)
+        found, where = place("random.default_rng", like, backend, device)
+        traced = found.functions["trace_state"]() is not None  # a compiler cannot trace the lock of a count
+        stream = Keys(found, key_array(found, words, where)) if traced and not native else Count(words)
+    name = defaults.floating_dtype() or "float64" if dtype is None else dtype
+    return Generator(found, where, dtype_among("random.default_rng", found, name, FLOATING), stream, native)
+
+
+class Generator:
+    """Random numbers with the methods of `numpy.random.Generator`; `default_rng` makes one.
+
+    Every method takes ``size``: an integer, a tuple, or None for an array without axes. Results are arrays of the
+    generator's library, on its device. Each call uses another key, in the order of the calls. Threads may share a
+    generator, but then the order of their calls decides who gets which numbers; `spawn` gives each its own. A forked
+    process continues with entropy of its operating system, so that it never repeats numbers of its parent.
+    """
+
+    def __init__(self, backend: Backend, device: Any, dtype: str, stream: Stream, native: bool) -> None:
+        self._backend = backend
+        self._device = device
+        self._dtype = dtype
+        self._stream = stream
+        self._trace = backend.functions["trace_state"]()
+        self._native: tuple[int, Any] | None = None
+        if native:
+            self._native = os.getpid(), self._native_generator(stream)
+
+    def __repr__(self) -> str:
+        return f"<xarrayops.random.Generator of {self._backend.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy continues with the numbers of the original."""
+        if not isinstance(self._stream, Count):
+            raise TypeError("xo.random: a generator of a key cannot be copied. Instead: copy the key")
+        found = (device.name for device in self._backend.devices() if device.native == self._device)
+        native = None if self._native is None else self._native[1]
+        stream = self._stream
+        return _restored, (self._backend.name, next(found, None), self._dtype, stream.root, stream.count, native)
+
+    def random(self, size: Size = None, *, dtype: Any = None) -> Array:
+        """Uniform numbers in [0, 1): multiples of 2**-53 in float64, of 2**-24 in float32.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> xo.random.default_rng(0).random((2, 2), dtype="float32")
+        array([[0.8423142 , 0.18237865],
+               [0.22717816, 0.12072569]], dtype=float32)
+        """
+        return self._drawn(Draw("uniform", self._floating(dtype)), size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, dtype: Any = None) -> Array:
+        """Normal numbers of mean ``loc`` and standard deviation ``scale``.
+
+        ``loc`` and ``scale`` are numbers, or arrays that broadcast to ``size``. Numbers by Algorithm AS 241 of Wichura
+        (1988), up to 8.3 in float64 and 6.4 in float32, are the same bits on every library; with arrays, a compiler may
+        round ``loc + scale * x`` once instead of twice.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> xo.random.default_rng(0).normal(10.0, 2.0, size=3)
+        array([ 9.84919884, 11.79430975,  8.02007636])
+        """
+        return self._scaled("normal", loc, scale, size, dtype)
+
+    def exponential(self, scale: Any = 1.0, size: Size = None, *, dtype: Any = None) -> Array:
+        """Exponential numbers of mean ``scale``: -log(u) times scale, for uniform u in (0, 1].
+
+        -log(u) is at most 36.8 in float64 and 16.7 in float32.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> bool(xo.all(xo.random.default_rng(0).exponential(size=100) >= 0))
+        True
+        """
+        return self._scaled("exponential", 0.0, scale, size, dtype)
+
+    def integers(
+        self, low: int, high: int | None = None, size: Size = None, *, dtype: Any = "int64", endpoint: bool = False
+    ) -> Array:
+        """Integers from ``low`` to below ``high``, or from 0 to below ``low``; ``endpoint=True`` includes the last one.
+
+        The limits are Python integers. Each result takes 64 bits, without rejection (Lemire 2019). So the probabilities
+        of two integers differ by at most the factor ``1 + width / 2**64``.
+
+        Raises
+        ------
+        ValueError
+            There is no integer between the limits, or one that the dtype cannot hold.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> xo.random.default_rng(0).integers(1, 6, size=5, endpoint=True)
+        array([6, 2, 4, 6, 2])
+        """
+        return self._drawn(integers_draw(self._backend, low, high, dtype, endpoint=endpoint), size)
+
+    def bits(self, size: Size = None, *, dtype: Any = "uint64") -> Array:
+        """Random bits as unsigned integers: uint64, uint32, uint16 or uint8. See `xarrayops.random.bits`."""
+        return self._drawn(bits_draw("random.Generator.bits", self._backend, dtype), size)
+
+    def permutation(self, x: Any, axis: int = 0) -> Array:
+        """A random order: of the integers below x, or of the slices of an array x along an axis.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> xo.random.default_rng(0).permutation(5)
+        array([2, 0, 3, 4, 1])
+        """
+        if hasattr(x, "shape"):
+            return self.shuffled(x, axis)
+        return self._permutation(operator.index(x))
+
+    def shuffled(self, x: ArrayT, axis: int = 0) -> ArrayT:
+        """The slices of x along an axis in random order, as a new array. NumPy's ``shuffle`` changes x itself.
+
+        Raises
+        ------
+        MixedBackends
+            x is of another library than the generator.
+        """
+        self._check_library("shuffled", x)
+        axis = range(x.ndim)[axis]  # type: ignore[attr-defined]
+        order = self._permutation(x.shape[axis])  # type: ignore[attr-defined]
+        result: ArrayT = self._backend.functions["take"](x, order, axis=axis)
+        return result
+
+    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0) -> Array:
+        """Random elements of an array (slices along an axis), or random integers below a number.
+
+        Parameters
+        ----------
+        a : int or array
+            The number of integers, or an array of the generator's library.
+        size : int or tuple of int, optional
+            The shape of the sample.
+        replace : bool
+            Whether an element may be drawn more than once.
+        p : sequence of float or array, optional
+            The probabilities; by default all are equal. They are divided by their sum. The sums of a sequence are the
+            same on every library; those of an array are its library's own, and may differ in the last bits.
+        axis : int
+            The axis of ``a``.
+
+        Raises
+        ------
+        ValueError
+            There are too few elements for a sample without replacement, or the probabilities do not fit.
+
+        Notes
+        -----
+        Without replacement and with p: the elements with the smallest ``exponential / p`` (Efraimidis and Spirakis,
+        Weighted random sampling with a reservoir, 2006).
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> xo.random.default_rng(0).choice(10, 3, replace=False)
+        array([6, 9, 2])
+        """
+        functions, shape = self._backend.functions, checked_shape(size)
+        if not hasattr(a, "shape"):
+            n = operator.index(a)
+        else:
+            self._check_library("choice", a)
+            axis = range(a.ndim)[axis]
+            n = a.shape[axis]
+        count = prod(shape)
+        if count and (n <= 0 or (not replace and count > n)):
+            raise ValueError(f"xo.random.Generator.choice: {count} of {max(n, 0)} elements, replace={replace}.")
+        if p is not None:
+            order = places_of_weights(self, self._backend, p, n, count, replace=replace)
+        elif replace:
+            order = self.integers(0, max(n, 1), count, dtype=self._index_dtype())
+        else:
+            order = self._permutation(n)[:count]
+        if not hasattr(a, "shape"):
+            return functions["reshape"](order, shape)
+        taken = functions["take"](a, order, axis=axis)
+        return functions["reshape"](taken, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+
+    def key(self) -> Array:
+        """A new key, for a function that is compiled: ``default_rng(key)`` in it. Each call gives another one.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> rng = xo.random.default_rng(0)
+        >>> draw = lambda key: xo.random.default_rng(key).random(3)
+        >>> draw(rng.key())[0] == draw(rng.key())[0]
+        np.False_
+        """
+        key = self._next()
+        return key_array(self._backend, key, self._device) if isinstance(key, tuple) else key
+
+    def spawn(self, n: int) -> list[Generator]:
+        """Generators with independent numbers, for the threads, processes or parts of a program.
+
+        Examples
+        --------
+        >>> import xarrayops as xo
+        >>> [float(rng.random()) for rng in xo.random.default_rng(0).spawn(2)]
+        [0.15903025082737932, 0.4812663555922899]
+        """
+        self._check_trace()
+        native = self._native is not None
+        streams = [self._stream.spawned() for _ in range(operator.index(n))]
+        return [Generator(self._backend, self._device, self._dtype, stream, native) for stream in streams]
+
+    def _check_trace(self) -> None:
+        """Raise if a compiler traces a function that did not make this generator."""
+        if self._backend.functions["trace_state"]() != self._trace:
+            raise Unsupported(
+                f"xo.random: this generator was not made in the function that {self._backend.name} traces. The numbers "
+                f"would be the same in every call. Instead: pass a key, f(rng.key(), ...), and make the generator in "
+                f"the function, rng = xo.random.default_rng(key)"
+            )
+
+    def _next(self) -> Any:
+        self._check_trace()
+        return self._stream.next()
+
+    def _native_generator(self, stream: Stream) -> Any:
+        high, low = stream.next()
+        return self._backend.functions["native_generator"]((high << 32) | low, self._device)
+
+    def _drawn(self, draw: Draw, size: Size) -> Array:
+        shape = checked_shape(size)
+        functions = self._backend.functions
+        if self._native is None:
+            return functions["random_draw"](draw, self._next(), shape, self._device)
+        self._check_trace()
+        process, generator = self._native
+        if process != os.getpid():
+            generator = self._native_generator(self._stream)
+            self._native = os.getpid(), generator
+        return functions["native_draw"](generator, draw, shape, self._device)
+
+    def _scaled(self, kind: str, loc: Any, scale: Any, size: Size, dtype: Any) -> Array:
+        """Numbers with a location and a scale, which are numbers or arrays."""
+        draw, functions = Draw(kind, self._floating(dtype)), self._backend.functions
+        arrays = {name: x for name, x in (("loc", loc), ("scale", scale)) if hasattr(x, "shape")}
+        if not arrays:
+            return self._drawn(draw._replace(loc=float(loc), scale=float(scale)), size)
+        for x in arrays.values():
+            self._check_library(kind, x)
+        if size is None:
+            size = broadcast_shapes(*(tuple(x.shape) for x in arrays.values()))
+        x = self._drawn(draw, size)
+        native = self._backend.native_dtype(draw.dtype)
+        loc, scale = (functions["astype"](a, native) if hasattr(a, "shape") else a for a in (loc, scale))
+        return x * scale + loc
+
+    def _permutation(self, n: int) -> Array:
+        if self._native is not None:
+            return self._drawn(Draw("permutation", self._index_dtype(), 0, n), (n,))
+        order: Array = self._backend.functions["random_permutation"](self._next(), n, self._device)
+        return order
+
+    def _floating(self, dtype: Any) -> str:
+        return self._dtype if dtype is None else dtype_among("random", self._backend, dtype, FLOATING)
+
+    def _index_dtype(self) -> str:
+        """The name of the library's dtype of indices."""
+        defaults = self._backend.namespace.__array_namespace_info__().default_dtypes()
+        return str(self._backend.functions["dtype_name"](defaults["indexing"]))
+
+    def _check_library(self, method: str, x: Array) -> None:
+        """Raise unless x is of the library of the generator."""
+        own = self._backend.functions["empty"]((0,), dtype=self._backend.native_dtype("int32"), device=self._device)
+        require_one_backend(f"random.Generator.{method}", {"x": x, "rng": own})
+
+
+def _restored(
+    library: str, device: str | None, dtype: str, root: tuple[int, int], count: int, native: Any
+) -> Generator:
+    """A generator from what `Generator.__reduce__` returns."""
+    backend = backend_by_dtype_owner(library)
+    where = None if device is None else backend.native_device(device)
+    generator = Generator(backend, where, dtype, Count(root, count), False)
+    if native is not None:
+        generator._native = os.getpid(), native
+    return generator

@@ -1,0 +1,66 @@
+"""Streams: a new key for each call of a generator."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from xarrayops._core.registry import Backend
+from xarrayops._ops.random.arguments import words_of_seed
+from xarrayops._protocol.random import WORD, threefry
+from xarrayops._protocol.types import Array
+
+
+def entropy() -> int:
+    """A seed from the operating system."""
+    return int.from_bytes(os.urandom(8), "little")
+
+
+class Count:
+    """Keys of Python integers, from a root and a count. Threads share it; a forked process gets another root."""
+
+    def __init__(self, root: tuple[int, int], count: int = 0) -> None:
+        self.root = root
+        self.count = count
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def next(self) -> tuple[int, int]:
+        """The next key."""
+        if self._process != os.getpid():  # the lock may be held by a thread that exists in the parent only
+            self._lock, self._process = threading.Lock(), os.getpid()
+            self.root = words_of_seed(entropy())
+        with self._lock:
+            number = self.count
+            self.count += 1
+        return threefry(self.root, number >> 32, number & WORD)
+
+    def spawned(self) -> Count:
+        """A stream of its own."""
+        return Count(self.next())
+
+
+class Keys:
+    """Keys that are arrays, from a root that may be traced. The count is known while a function is traced."""
+
+    def __init__(self, backend: Backend, root: Array) -> None:
+        self._backend = backend
+        self._root = root
+        self._count = 0
+
+    def next(self) -> Array:
+        """The next key."""
+        number = self._count
+        self._count += 1
+        backend = self._backend
+        counter = backend.functions["full"](
+            (), number, dtype=backend.native_dtype("int32"), device=backend.functions["device"](self._root)
+        )
+        return backend.functions["random_keys"](self._root, counter)
+
+    def spawned(self) -> Keys:
+        """A stream of its own."""
+        return Keys(self._backend, self.next())
+
+
+Stream = Count | Keys
