@@ -119,7 +119,8 @@ def with_types_of(source: str, module: str, names: list[str]) -> str:
     """The source with an import for type checkers of the names of a module, which is loaded when it is needed."""
     lines, body = source.splitlines(), ast.parse(source).body
     tests = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"]
-    (block,) = [node.body[0] for node in tests]
+    imports = [each for node in tests for each in node.body if isinstance(each, ast.ImportFrom)]
+    (block,) = [each for each in imports if each.module == module]
     listed = ", ".join(f"{name} as {name}" for name in sorted(names))
     lines[block.lineno - 1 : block.end_lineno] = [f"    from {module} import {listed}"]
     return "\n".join([*lines, ""])

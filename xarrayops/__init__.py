@@ -215,6 +215,7 @@ pi = 3.141592653589793
 
 
 if _typing.TYPE_CHECKING:
+    from xarrayops import random as random
     from xarrayops._ops.extended import (
         allclose as allclose,
         apply_where as apply_where,
