@@ -130,7 +130,7 @@ class TestUse:
 
     def test_wrong_arguments_raise_at_once(self):
         for default in (xo.use, xo.set_default):
-            with pytest.raises(xo.BackendNotFound, match="'nunpy'.*did you mean 'numpy'"):
+            with pytest.raises(xo.BackendNotFound, match=r"'nunpy'.*did you mean 'numpy'"):
                 default("nunpy")
             verb = rf"^xo\.{default.__name__}"
             with pytest.raises(
