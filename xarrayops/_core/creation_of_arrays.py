@@ -97,7 +97,7 @@ def of_arrays(verb: str, function: Callable[..., Array], hooks: Hooks) -> Callab
                 f"xo.{verb}: the length of the result depends on the value of {name}, which is not computed yet. "
                 f"Instead: {kind.__name__}({name}), outside of compiled functions"
             )
-        value: float = kind(x)
+        value: float = int(x) if kind is int else float(x)
         return value
 
     def frequencies(n: int, /, *, d: Any, dtype: Any = None, device: Any = None) -> Array:
