@@ -5,8 +5,8 @@ in `numpy.cumsum`, it adds one number after the other (of order eps·n), and sum
 the next number is less than the distance of two neighbours.
 
 Here the error of `sum` is at most ``4 * eps * log2(n) * sum(abs(x))`` for n numbers: blocks of `BLOCK` numbers are
-added one after the other, and their sums in double precision. See Higham, "The accuracy of floating point summation",
-SIAM J. Sci. Comput. 14 (1993).
+added one after the other, and their sums in double precision. See N. J. Higham, "The accuracy of floating point
+summation", 1993.
 """
 
 from __future__ import annotations
