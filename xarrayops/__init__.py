@@ -39,7 +39,7 @@ from xarrayops._ops.arrays import (
     synchronize as synchronize,
     to_device as to_device,
 )
-from xarrayops._ops.at import at as at
+from xarrayops._ops.at.verb import at as at
 from xarrayops._ops.attention.verb import attention as attention
 from xarrayops._ops.creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
 from xarrayops._ops.dtypes import (

@@ -1,0 +1,194 @@
+"""The checks of an indexed update: the index, the value and the backend that serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from types import EllipsisType
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.arguments import NON_ARRAY_TYPES
+from xarrayops._core.dispatch import constant_while_tracing, require_one_backend
+from xarrayops._core.numpy_scalars import is_numpy_scalar, number_class, with_numbers
+from xarrayops._core.registry import Backend
+from xarrayops._core.sequences import leaves, named_leaves
+from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
+from xarrayops._protocol.indexing import BASIC, Index
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+_PLAIN = NON_ARRAY_TYPES | BASIC
+"""Classes of values and indices that are not arrays."""
+_UNKNOWN, _BOOL, _INTEGER, _REAL, _COMPLEX = range(-1, 4)
+"""Kinds of values. An array can hold values of its own kind and of lower kinds."""
+_NUMBERS = (bool, int, float, complex)
+"""The class of Python's numbers for each kind."""
+_KIND_OF_NUMBER = {cls: kind for kind, cls in enumerate(_NUMBERS)}
+_KINDS = (("bool", _BOOL), ("int", _INTEGER), ("uint", _INTEGER), ("complex", _COMPLEX), ("", _REAL))
+"""The kind of a dtype, by the prefix of its name."""
+_KINDS_OF_X = {
+    "subtract": (_INTEGER, _COMPLEX),
+    "divide": (_REAL, _COMPLEX),
+    "min": (_BOOL, _REAL),
+    "max": (_BOOL, _REAL),
+}
+"""The lowest and the highest kind of x that an operation serves, where it does not serve all."""
+_INSTEAD = {
+    "subtract": "xo.logical_xor of the elements, or xo.astype(x, dtype) before the call",
+    "divide": "xo.astype(x, dtype) before the call, or set the elements to a xo.floor_divide",
+    "min": "numbers that have an order, such as xo.abs(x)",
+    "max": "numbers that have an order, such as xo.abs(x)",
+}
+_Conversion = tuple[int, tuple[int, int] | None]
+"""The kind to which a number is converted, or `_UNKNOWN`, and the limits of an integer."""
+checked: dict[tuple[Any, ...], tuple[Backend, _Conversion | None]] = {}
+"""The backend and the conversion of the value, of operations, classes and dtypes that passed the checks."""
+
+
+def check_copy(op: str, copy: Any) -> None:
+    if copy is not True and copy is not None and copy is not False:
+        raise TypeError(f"xo.at(x)[index].{op}: copy must be True, False or None, not {copy!r}")
+
+
+def converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:
+    """The value as a Python number that x can hold. Integers become floats first if x holds floating point."""
+    kind, limits = conversion
+    if kind != _UNKNOWN:
+        try:
+            value = _NUMBERS[kind](value)
+        except OverflowError as error:
+            raise OverflowError(f"xo.at(x)[index].{op}: {error}, which an array of {x.dtype} requires") from None
+    if limits is not None and not limits[0] <= value <= limits[1]:
+        raise does_not_fit(f"at(x)[index].{op}", value, f"an array of {x.dtype}", "xo.astype(x, dtype) before the call")
+    return value
+
+
+def check(x: Array, index: Any, op: str, value: Any) -> tuple[Backend, _Conversion | None]:
+    """The backend that serves an update, and the conversion of the value if it is a number that needs one.
+
+    The checks are needed because some libraries truncate values silently. Later calls with operands of the same classes
+    and dtypes skip them, if those determine the backend.
+    """
+    if value is None or type(value) in (list, tuple):
+        found = "None" if value is None else f"a {type(value).__name__}"
+        fix = "a number such as xo.nan" if value is None else "xo.asarray(value, like=x)"
+        raise TypeError(
+            f"xo.at(x)[index].{op}: the value must be an array or a Python number, not {found}. Instead: {fix}"
+        )
+    backend = one_backend(x, index, value)
+    kind = _kind(x)
+    number = _kind_of_number_for(kind, type(value))
+    if (_kind(value) if number == _UNKNOWN else number) > kind >= _BOOL:
+        raise Unsupported(
+            f"xo.at(x)[index].{op}: {_described(value)} does not fit into an array of {x.dtype}. "
+            f"Instead: xo.astype(x, dtype) before the call, or xo.astype(value, dtype)"
+        )
+    lowest, highest = _KINDS_OF_X.get(op, (_BOOL, _COMPLEX))
+    if kind != _UNKNOWN and not lowest <= kind <= highest:
+        raise Unsupported(f"xo.at(x)[index].{op} does not serve arrays of {x.dtype}. Instead: {_INSTEAD[op]}")
+    is_integer = kind == _INTEGER and (number == _INTEGER or type(value) is int)
+    limits = _limits_of(type(x), x.dtype) if is_integer else None
+    conversion = None if number == _UNKNOWN and limits is None else (number, limits)
+    if backend.refine is None:
+        _remember(op, (type(x), x.dtype, type(value), dtype_of(value)), conversion)
+    return backend, conversion
+
+
+@constant_while_tracing
+def _remember(op: str, operands: tuple[Any, ...], conversion: _Conversion | None) -> None:
+    backend = registry.backend_of_class(operands[0])
+    if backend is not None:
+        checked[op, *operands] = backend, conversion
+
+
+@constant_while_tracing
+def _kind_of_number_for(kind: int, cls: type) -> int:
+    """The kind of number to which a value for an array of that kind is converted; `_UNKNOWN` if it stays as it is."""
+    number = number_class(cls) or cls
+    if number is int and kind > _INTEGER:
+        return _REAL
+    return _UNKNOWN if number is cls or kind == _UNKNOWN else _KIND_OF_NUMBER[number]
+
+
+def dtype_of(value: Any) -> Any:
+    """The dtype of an array. Dynamo has no default for an attribute of a symbolic integer."""
+    return None if type(value) in NON_ARRAY_TYPES else value.dtype
+
+
+def one_backend(x: Array, index: Any, value: Any = None) -> Backend:
+    """The backend of x, of the arrays of the index, and of the value."""
+    arguments = {"x": x, **dict(_named_arrays("index", index)), **dict(_named_arrays("value", value))}
+    return require_one_backend("at", arguments)
+
+
+def read(backend: Backend, x: Array, index: Any, op: str) -> Index:
+    """The index with its entries in a tuple, and with arrays in the place of lists and Python bools."""
+    entries = index if type(index) is tuple else (index,)
+    for entry in entries:
+        if type(entry) not in BASIC:
+            break
+    else:
+        return Index(entries, backend.functions, is_basic=True)
+    one_backend(x, index)
+    entries = tuple([_entry(backend, x, with_numbers(entry), op) for entry in entries])
+    return Index(entries, backend.functions, is_basic=all(type(entry) in BASIC for entry in entries))
+
+
+def _entry(backend: Backend, x: Array, entry: Any, op: str) -> Any:
+    if type(entry) in BASIC:
+        return entry
+    members = leaves(entry)
+    for leaf in members:
+        if _kind(leaf) > _INTEGER or type(leaf) in (slice, EllipsisType, type(None)):
+            fix = 'xo.astype(index, "int64")' if hasattr(leaf, "dtype") and leaf is entry else "int(index)"
+            fix = "a tuple in the place of the list" if type(leaf) in BASIC else fix
+            raise Unsupported(
+                f"xo.at(x)[index].{op}: an index must hold integers or bools, not {_described(leaf)}. Instead: {fix}"
+            )
+    if type(entry) not in (bool, list, tuple):
+        return entry
+    f = backend.functions
+    try:
+        return f["asarray"](entry, dtype=None if members else f["as_dtype"]("int32"), device=f["device"](x))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"xo.at(x)[index].{op}: the list {entry!r} in the index is no array: {error}") from error
+
+
+def _named_arrays(name: str, part: Any) -> Iterator[tuple[str, Any]]:
+    """The members that may be arrays, each with a name for error messages, such as ``index[0]``.
+
+    NumPy's scalars are not among them: they count as Python numbers.
+    """
+    return ((place, leaf) for place, leaf in named_leaves(name, part, _PLAIN) if not is_numpy_scalar(leaf))
+
+
+def _described(leaf: Any) -> str:
+    if type(leaf) in _PLAIN:
+        return f"a Python {type(leaf).__name__}"
+    return f"{'a scalar' if is_numpy_scalar(leaf) else 'an array'} of {leaf.dtype}"
+
+
+def _kind(leaf: Any) -> int:
+    cls = type(leaf)
+    return _KIND_OF_NUMBER.get(cls, _UNKNOWN) if cls in _PLAIN else _kind_of(cls, getattr(leaf, "dtype", None))
+
+
+@constant_while_tracing
+def _kind_of(cls: type, dtype: Any) -> int:
+    backend = registry.backend_of_class(cls)
+    return _UNKNOWN if backend is None else _kind_of_dtype(backend, dtype)
+
+
+@constant_while_tracing
+def _limits_of(cls: type, dtype: Any) -> tuple[int, int]:
+    """The limits of an integer dtype; the caller has found that it is one."""
+    backend = registry.backend_of_class(cls)
+    assert backend is not None
+    return INTEGER_LIMITS[backend.functions["dtype_name"](dtype)]
+
+
+@cache
+def _kind_of_dtype(backend: Backend, dtype: Any) -> int:
+    name: str | None = backend.functions["dtype_name"](dtype)
+    return _UNKNOWN if name is None else next(kind for beginning, kind in _KINDS if name.startswith(beginning))

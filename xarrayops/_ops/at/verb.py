@@ -1,0 +1,199 @@
+"""at: an indexed update with one notation for mutable and immutable arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NoReturn
+
+from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters
+from xarrayops._ops.at.operands import check, check_copy, checked, converted, dtype_of, one_backend, read
+from xarrayops._protocol.indexing import Index
+from xarrayops._protocol.types import Array, ArrayT, Scalar
+from xarrayops.errors import XArrayOpsError
+
+_OF_NUMPY_AND_JAX = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "minimum": "min",
+    "maximum": "max",
+    "true_divide": "divide",
+    "assign": "set",
+    "replace": "set",
+    "take": "get",
+}
+"""Names of updates in other notations, with ours."""
+
+
+@shows_own_parameters
+def at(x: ArrayT, extra: Refused = NotGiven, /, copy: Refused = NotGiven) -> AtIndexer[ArrayT]:
+    """Update the elements of x that an index selects: ``xo.at(x)[index].add(value)``.
+
+    The index means what it means in NumPy, on every library. x itself does not change unless ``copy=`` allows it.
+
+    Parameters
+    ----------
+    x : array
+        Any array.
+
+    Returns
+    -------
+    AtIndexer
+        Indexing it with integers, slices, None, an ellipsis, lists, and arrays of integers or bools gives an object
+        with the methods ``set``, ``add``, ``subtract``, ``multiply``, ``divide``, ``min`` and ``max``, each with the
+        signature ``f(value, /, *, copy=True)``, and ``get(*, copy=True)``, which returns the elements.
+
+        ``copy=True``, the default, never touches x, so that the result does not depend on the library. None may reuse
+        the memory of x: neither x nor arrays that share its memory may be used afterwards, only the result. False
+        writes x in place, and raises if x cannot be written.
+
+    Raises
+    ------
+    IndexError
+        A Python integer is out of bounds, a mask has another shape than the axes that it indexes, or x has too few
+        axes.
+    ValueError
+        The value does not broadcast to the shape of the selected elements.
+    MixedBackends
+        The value or an index is an array of another library than x.
+    TypeError
+        The value is None, a list or a tuple, or ``copy`` is not True, False or None.
+    OverflowError
+        The value is an integer beyond the limits of the dtype of x: a Python number or a NumPy scalar.
+    Unsupported
+        ``copy=False`` and x cannot be written (JAX, Dask, read-only NumPy); x cannot hold the result, such as a float
+        or a quotient in an integer array; or the index holds floats.
+
+    Notes
+    -----
+    Laws: ``at(x)[i].set(v)`` equals a copy of x after ``x[i] = v`` in NumPy, and ``at(x)[i].add(v)`` equals one after
+    ``numpy.add.at(x, i, v)``: duplicate indices accumulate in add, subtract, multiply, divide, min and max in every
+    library. Values are cast to the dtype of x first; NumPy's scalars count as Python numbers, as values and as
+    indices. Values and indices are read before x is written, also where they share memory with x. If an index repeats
+    in ``set``, which value remains is unspecified. The result of an out-of-bounds element of an array of indices is
+    unspecified. Products and quotients by duplicate indices may differ from NumPy's by rounding.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.zeros(3)
+    >>> xo.at(x)[np.asarray([0, 0, 2])].add(1.0)
+    array([2., 0., 1.])
+    >>> x
+    array([0., 0., 0.])
+    >>> xo.at(x)[1:].set(5.0, copy=None) is x
+    True
+    >>> xo.at(x)[[2, 1, 0]].get()
+    array([5., 5., 0.])
+    """
+    if extra is not NotGiven or copy is not NotGiven:
+        option = f", copy={copy!r}" if copy is not NotGiven else ""
+        raise TypeError(f"xo.at takes an array alone. Instead: xo.at(x)[index].set(value{option})")
+    return AtIndexer(x)
+
+
+class AtIndexer(Generic[ArrayT]):
+    """An array to index: ``indexer[index]`` selects the elements to update."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: ArrayT) -> None:
+        self._x = x
+
+    def __getitem__(self, index: Any) -> IndexedUpdate[ArrayT]:
+        return IndexedUpdate(self._x, index)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        place = f"xo.at(x)[index].{name}; the index ... selects all elements"
+        fix = f". Instead: {place}" if hasattr(IndexedUpdate, name) else ""
+        raise AttributeError(f"xo.at(x) has no {name}{fix}", name=None, obj=None)
+
+
+class IndexedUpdate(Generic[ArrayT]):
+    """The elements of an array that an index selects, and the updates of them."""
+
+    __slots__ = ("_index", "_x")
+
+    def __init__(self, x: ArrayT, index: Any) -> None:
+        self._x = x
+        self._index = index
+
+    def __getattr__(self, name: str) -> NoReturn:
+        ours = _OF_NUMPY_AND_JAX.get(name)
+        listed = ", ".join(method for method in vars(IndexedUpdate) if not method.startswith("_"))
+        fix = f". Instead: xo.at(x)[index].{ours}" if ours else f": it has {listed}"
+        raise AttributeError(f"xo.at(x)[index] has no {name}{fix}", name=None, obj=None)
+
+    def get(self, *, copy: bool | None = True) -> ArrayT:
+        """The selected elements: a new array, or under ``copy=None`` a view of x where the library gives one."""
+        return _selected(self._x, self._index, copy)
+
+    def set(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the selected elements set to the value."""
+        return _updated(self._x, self._index, "set", value, copy)
+
+    def add(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the value added to the selected elements."""
+        return _updated(self._x, self._index, "add", value, copy)
+
+    def subtract(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the value subtracted from the selected elements."""
+        return _updated(self._x, self._index, "subtract", value, copy)
+
+    def multiply(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the selected elements multiplied by the value."""
+        return _updated(self._x, self._index, "multiply", value, copy)
+
+    def divide(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with the selected elements divided by the value; x must hold floating point."""
+        return _updated(self._x, self._index, "divide", value, copy)
+
+    def min(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with each selected element replaced by the minimum of it and the value."""
+        return _updated(self._x, self._index, "min", value, copy)
+
+    def max(self, value: Array | Scalar, /, *, copy: bool | None = True) -> ArrayT:
+        """x with each selected element replaced by the maximum of it and the value."""
+        return _updated(self._x, self._index, "max", value, copy)
+
+
+def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Array:
+    check_copy(op, copy)
+    try:
+        backend, conversion = checked[op, type(x), x.dtype, type(value), dtype_of(value)]
+    except (KeyError, AttributeError, TypeError):
+        backend, conversion = check(x, index, op, value)
+    if conversion is not None:
+        value = converted(value, conversion, x, op)
+    selected = read(backend, x, index, op)
+    try:
+        result: Array = backend.functions["update"](x, selected, op, value, copy=copy)
+    except (IndexError, ValueError, TypeError, RuntimeError) as error:
+        _explain(error, x, selected, op, value)
+        raise
+    return result
+
+
+def _selected(x: Array, index: Any, copy: bool | None) -> Array:
+    check_copy("get", copy)
+    backend = one_backend(x, index)
+    selected = read(backend, x, index, "get")
+    try:
+        result: Array = backend.functions["select"](x, selected, copy=copy)
+    except (IndexError, ValueError, TypeError, RuntimeError) as error:
+        _explain(error, x, selected, "get")
+        raise
+    return result
+
+
+def _explain(error: Exception, x: Array, index: Index, op: str, value: Any = None) -> None:
+    """Raise an error of ours if the index or the value is wrong. The caller raises other errors again, unchanged."""
+    if isinstance(error, XArrayOpsError):
+        return
+    reason = error
+    try:
+        index.counted(index.selection(x.shape)).padded(getattr(value, "shape", ()))
+    except (IndexError, ValueError) as found:
+        reason = found
+    if isinstance(reason, (IndexError, ValueError)):
+        cls = IndexError if isinstance(reason, IndexError) else ValueError
+        raise cls(f"xo.at(x)[index].{op}: {reason}") from error
