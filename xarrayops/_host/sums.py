@@ -123,7 +123,11 @@ def _variance(x: Array, axis: Axes, divisor: float, keepdims: bool) -> Array:
     """The variance in single precision."""
     centred = x if x.dtype.char in "fF" else x.astype(np.float32)
     centred = centred - mean(centred, axis, keepdims=True)
-    squares = (centred * centred.conj()).real if x.dtype.char == "F" else np.multiply(centred, centred, out=centred)
+    if x.dtype.char == "F":
+        squares = (centred * centred.conj()).real
+    else:
+        centred *= centred
+        squares = centred
     return sum(squares, axis, keepdims=keepdims) / divisor
 
 

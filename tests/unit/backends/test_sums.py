@@ -95,6 +95,7 @@ def test_what_numpy_does_besides_is_kept():
     x = np.full((100, 3), 0.5, dtype="float32")
     assert xo.sum(x, axis=()).shape == x.shape
     assert type(xo.sum(x)) is type(np.sum(x))
+    assert xo.std(x[0, 0:1].reshape(())) == 0
     assert xo.sum(x, dtype="float64").dtype == np.float64
     assert xo.sum(np.full((100, 3), 200, dtype="uint8")) == 60000
     assert xo.sum(np.full(100, 200, dtype="uint8"), dtype="float32").dtype == np.float32
