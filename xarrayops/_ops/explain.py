@@ -59,7 +59,10 @@ def _function_of(name: str) -> Callable[..., Any]:
     if name in TABLE:
         return TABLE[name].function
     module, _, function = name.rpartition(".")
-    found: Callable[..., Any] = getattr({"linalg": linalg, "fft": fft}.get(module, standard), function)
+    home = {"linalg": linalg, "fft": fft}.get(module, standard)
+    if not module and name in EXTENDED:
+        from xarrayops._ops import extended as home  # loaded when it is needed
+    found: Callable[..., Any] = getattr(home, function)
     return found
 
 

@@ -125,11 +125,6 @@ LINES: dict[str, Line] = {
     "shape": ("np.shape(x)", "x.shape"),
     "sinc": ("np.sinc(x)", "xo.sin(o := xo.pi * xo.where(x == 0, 1e-20, x)) / o"),
     "size": ("np.size(x)", "math.prod(x.shape)"),
-    "sliding_window_view": (
-        "np.lib.stride_tricks.sliding_window_view(v, 3)",
-        "xo.take(v, xo.arange(v.shape[0] - 2, like=v)[:, None] + xo.arange(3, like=v), axis=0)",
-        "a copy; xo.as_strided gives a view, where the library has strides",
-    ),
     "spacing": ("np.spacing(s)", "xo.nextafter(s, xo.inf) - s", "of positive numbers"),
     "split": ("np.split(v, 2)", "[v[:2], v[2:]]"),
     "swapaxes": ("np.swapaxes(x, 0, 1)", "xo.moveaxis(x, (0, 1), (1, 0))"),

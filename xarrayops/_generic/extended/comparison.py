@@ -13,7 +13,7 @@ def isclose(
     xp: ModuleType, x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
     """The tolerance applies to finite x2; all else is close if it is equal."""
-    x1, x2 = as_array(xp, x1, x2), as_array(xp, x2, x1)
+    x1, x2 = _of_any_size(xp, x1, x2), _of_any_size(xp, x2, x1)
     is_equal = xp.equal(x1, x2)
     first, second = widest(xp, x1), widest(xp, x2)
     near = xp.abs(first - second) <= atol + rtol * xp.abs(second)
@@ -36,3 +36,11 @@ def array_equal(xp: ModuleType, x1: Array, x2: Array, /, *, equal_nan: bool = Fa
     if equal_nan and not any(xp.isdtype(x.dtype, ("bool", "integral")) for x in (x1, x2)):
         is_equal = is_equal | (xp.isnan(x1) & xp.isnan(x2))
     return xp.all(is_equal)
+
+
+def _of_any_size(xp: ModuleType, x: Any, other: Any) -> Array:
+    """x as an array beside another operand. A Python integer that its dtype cannot hold is beyond every element."""
+    try:
+        return as_array(xp, x, other)
+    except OverflowError:
+        return as_array(xp, float(x), other)
