@@ -106,7 +106,7 @@ def pages() -> dict[str, str]:
         value = getattr(xo, name)
         if isinstance(value, ModuleType):
             continue
-        if not callable(value):
+        if not callable(value) or isinstance(value, str):  # the name of a dtype
             constants.append(name)
         elif value.__module__ == "xarrayops.errors":
             errors.append(name)
@@ -178,7 +178,7 @@ def entry(module: ModuleType, name: str) -> str:
         own = [f for f in functions if f.__module__ == value.__name__ and not f.__name__.startswith("_")]
         described = "\n".join(f".. autofunction:: {module.__name__}::{name}.{f.__name__}\n" for f in own)
         return f".. py:module:: {path}\n\n.. rubric:: {name}\n\n{inspect.getdoc(value)}\n\n{described}"
-    if callable(value) and not isinstance(value, GenericAlias):
+    if callable(value) and not isinstance(value, (GenericAlias, str)):
         return f".. autofunction:: {path}\n"
     shown = repr(value)
     option = f"   :value: {shown}\n" if len(shown) <= VALUE_SHOWN else ""
