@@ -17,6 +17,7 @@ NONE = sample("int64", (0,))
 
 
 def _bincount(x: Any, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Any:
+    x = x.astype("int64")  # NumPy before 2.3 refuses uint64
     if length is None:
         return np.bincount(x, weights, minlength)
     return np.bincount(x, weights, length)[:length]
