@@ -36,7 +36,7 @@ REASONS: list[tuple[str, str, str, str]] = [
     ("numpy-einsum", "dask", r"^TestEinsum::test_einsum_sums_float16", "the test needs the rounding of one sum"),
     ("scipy-sparse", "any", r"::test_sum_invalid_params$", MESSAGE),
     ("scipy-sparse", "any", r"^TestCOO\w*::test_elementwise_multiply$", "ours keeps the format, SciPy converts to CSR"),
-    ("scipy-sparse", "torch", r"::test_add_sub$", "PyTorch promotes integers beside float32 to float32"),
+    ("scipy-sparse", "torch jax", r"::test_add_sub$", "PyTorch and JAX promote integers beside float32 to float32"),
     ("scipy-sparse", "torch", r"^TestDIA::test_tocoo_tocsr_tocsc_gh19245", INDEX_DTYPE),
 ]
 """(suite, libraries or "any", pattern of the test's name, reason)."""
