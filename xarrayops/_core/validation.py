@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from difflib import get_close_matches
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -46,18 +47,7 @@ def validate(module: ModuleType) -> None:
     contract = {verb_attribute(verb): signature for verb, signature in (SURFACE | EXTENDED).items()}
     contract |= {name: str(inspect.signature(hook)) for name, hook in HOOKS.items()}
     _check_data(where, module, contract)
-    package = f"{module.__name__}."
-    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
-    for name, value in list(vars(module).items()):
-        if name in contract:
-            _check_signature(where, name, value, f"{name}{contract[name]}")
-        elif name in verbs:
-            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
-        elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
-            raise InvalidBackend(
-                f"{where} defines {name}, which is neither a function of the standard nor a hook of "
-                f"xarrayops.plugin{_near(name, contract)}. Begin a helper's name with an underscore."
-            )
+    _check_names(where, module, contract, "neither a function of the standard nor a hook of xarrayops.plugin")
     for verb, signature in SURFACE.items():
         if not has_implementation(module, verb):
             raise InvalidBackend(
@@ -67,6 +57,7 @@ def validate(module: ModuleType) -> None:
             )
 
 
+@cache
 def validate_extended(module: ModuleType) -> None:
     """Check the module that a backend names in ``EXTENDED``: its functions are of `EXTENDED`, with their parameters.
 
@@ -77,15 +68,21 @@ def validate_extended(module: ModuleType) -> None:
     """
     where = getattr(module, "__file__", None) or module.__name__
     contract = {verb_attribute(verb): signature for verb, signature in EXTENDED.items()}
+    _check_names(where, module, contract, "none of the functions beyond the standard")
+
+
+def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:
+    """Check the functions and the lists of candidates of a module; ``otherwise`` says what other functions are."""
+    package = f"{module.__name__}."
     verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
     for name, value in list(vars(module).items()):
         if name in contract:
             _check_signature(where, name, value, f"{name}{contract[name]}")
         elif name in verbs:
             _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
-        elif not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__:
+        elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
             raise InvalidBackend(
-                f"{where} defines {name}, which is none of the functions beyond the standard{_near(name, contract)}. "
+                f"{where} defines {name}, which is {otherwise}{_near(name, contract)}. "
                 f"Begin a helper's name with an underscore."
             )
 

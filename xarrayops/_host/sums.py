@@ -74,7 +74,6 @@ def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include
         return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
     dtype = narrow
     (axis,) = _axes(0 if axis is None else axis, x.ndim)
-    wide = np.complex128 if dtype.char == "F" else np.float64
     shape = list(x.shape)
     shape[axis] += include_initial
     out = np.empty(shape, dtype)
@@ -86,7 +85,7 @@ def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include
     rows = max(1, CACHED * len(x) // x.size)
     carry: Any = 0
     for i in range(0, len(x), rows):
-        block = x[i : i + rows].astype(wide)
+        block = x[i : i + rows].astype(_wide(dtype))
         if axis == 0:
             block[0] += carry
         np.cumsum(block, axis, out=block)
@@ -103,6 +102,11 @@ def _narrow(x: Array, dtype: Any = None) -> np.dtype[Any] | None:
     return None if dtype.char in EXACT else dtype
 
 
+def _wide(dtype: np.dtype[Any]) -> type[np.inexact[Any]]:
+    """The dtype of double precision for a narrow one."""
+    return np.complex128 if dtype.char == "F" else np.float64
+
+
 def _along(x: Array, axis: int) -> Array:
     """The sum along one axis, which is kept with length 1. x is of single precision."""
     count = x.shape[axis]
@@ -112,8 +116,7 @@ def _along(x: Array, axis: int) -> Array:
     blocks = count // BLOCK
     before = (slice(None),) * axis
     whole = x[(*before, slice(blocks * BLOCK))].reshape(*x.shape[:axis], blocks, BLOCK, *x.shape[axis + 1 :])
-    wide = np.complex128 if x.dtype.char == "F" else np.float64
-    total = _add(_add(whole, axis + 1), axis, wide, keepdims=True)
+    total = _add(_add(whole, axis + 1), axis, _wide(x.dtype), keepdims=True)
     if count % BLOCK:
         total += _add(x[(*before, slice(blocks * BLOCK, None))], axis, keepdims=True)
     return total.astype(x.dtype)
