@@ -6,7 +6,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy import _reductions as plain
-from xarrayops.numpy._operands import array, arrays, first_array, floating, is_integer, raveled
+from xarrayops.numpy._operands import array, arrays, first_array, floating, is_complex, is_integer, raveled
 from xarrayops.numpy._out import refuse, written
 from xarrayops.numpy._reductions import Axis
 
@@ -111,7 +111,7 @@ def nanvar(
 ) -> Any:
     """The variance of the elements that are not NaN, by `xarrayops.nanvar`."""
     x = array(a)
-    if where is True and dtype is None and mean is None and correction is None:
+    if where is True and dtype is None and mean is None and correction is None and not is_complex(x):
         return written("nanvar", xo.nanvar(floating(x), axis=axis, correction=ddof, keepdims=bool(keepdims)), out)
     mask = _and(_numbers(x), where)
     return plain.var(x, axis, dtype, out, ddof, keepdims, where=mask, mean=mean, correction=correction)

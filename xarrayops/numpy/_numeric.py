@@ -13,6 +13,7 @@ from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import (
     array,
     arrays,
+    axes_of,
     first_array,
     floating,
     harmonised,
@@ -338,15 +339,18 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The array without the zeros before and after the others, by `xarrayops.nonzero`; the values are read."""
     x = array(filt)
-    refuse("trim_zeros", "index x by the bounds of np.nonzero(x)", axis=axis is not None and x.ndim > 1)
-    if not set(trim.lower()) <= {"f", "b"}:
+    axes = axes_of(x, axis)
+    if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     found = xo.nonzero(x)
     if found[0].shape[0] == 0:
-        return x[(slice(0, 0),) * x.ndim]
+        return x[tuple(slice(0, 0) if place in axes else slice(None) for place in range(x.ndim))]
+    ends = trim.lower()
     index = tuple(
-        slice(int(xo.min(i)) if "f" in trim.lower() else None, int(xo.max(i)) + 1 if "b" in trim.lower() else None)
-        for i in found
+        slice(int(xo.min(i)) if "f" in ends else None, int(xo.max(i)) + 1 if "b" in ends else None)
+        if place in axes
+        else slice(None)
+        for place, i in enumerate(found)
     )
     result = x[index]
     return result.tolist() if isinstance(filt, list) and first_array((filt,)) is None else result

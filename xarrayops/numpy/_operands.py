@@ -155,15 +155,13 @@ def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 
 def one_axis(axis: Any, ndim: int) -> int:
-    """The axis as a non-negative integer; IndexError and ValueError if it is out of bounds, as in NumPy."""
+    """The axis as a non-negative integer; NumPy's AxisError if it is out of bounds."""
     index = axis.__index__()
     if not -ndim <= index < ndim:
+        from numpy.exceptions import AxisError
+
         raise AxisError(f"axis {index} is out of bounds for array of dimension {ndim}")
     return index % ndim if ndim else index
-
-
-class AxisError(ValueError, IndexError):
-    """An axis that the array does not have; the same bases as NumPy's error of this name."""
 
 
 def raveled(x: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 CALLS = runpy.run_path(str(Path(__file__).parent / "expressions.py"))
 FAMILIES = CALLS["FAMILIES"]
-EACH = {"dask": 3, "jax": 8}
+EACH = {"dask": 3, "jax": 16}
 """Of how many calls one is tested. Dask makes a graph for each, and JAX compiles it."""
 
 
