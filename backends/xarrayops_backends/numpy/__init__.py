@@ -69,7 +69,17 @@ SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra
 EXTENDED = "xarrayops_backends.numpy._extended"
 
 _OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide")
-_BEYOND = ("array_equal", "average", "bincount", "fill_diagonal", "gradient", "insert", "linalg.lstsq", "linalg.norm", "trapezoid")
+_BEYOND = (
+    "array_equal",
+    "average",
+    "bincount",
+    "fill_diagonal",
+    "gradient",
+    "insert",
+    "linalg.lstsq",
+    "linalg.norm",
+    "trapezoid",
+)
 _CHECK_THEMSELVES = frozenset((*_OF_THE_STANDARD, *_BEYOND))
 """Functions that check dtypes themselves; and floor_divide, which replaces an elementwise ufunc and must be as fast."""
 
