@@ -4,9 +4,9 @@
 
 The sources in the folders are read, not run. A reference is a public name of numpy, numpy.linalg, numpy.fft or
 numpy.random: ``np.x``, ``numpy.linalg.x``, or ``x`` after ``from numpy import x``; other names of modules are found by
-their imports. It counts as answered if a function of ours has its name, or if the error for the missing name says what to
-write instead: another name, a line of code, or a reason that names a function of ours. The other names are listed, the
-most frequent first.
+their imports. It counts as answered if a function of ours has its name, or if the error for the missing name says what
+to write instead: another name, a line of code, or a reason that names a function of ours. The other names are listed,
+the most frequent first.
 
 The bar: at least 97 % of the references. Ends with 3 if it is missed.
 """
@@ -49,15 +49,18 @@ class References(ast.NodeVisitor):
         """By the name in the source, the dotted path of a module or a member of NumPy."""
 
     def visit_Import(self, node: ast.Import) -> None:
+        """Learn the name of a module."""
         for name in node.names:
             if name.name.split(".")[0] == "numpy":
                 self._paths[name.asname or "numpy"] = name.name if name.asname else "numpy"
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Learn the names of members."""
         if node.module and not node.level and node.module.split(".")[0] == "numpy":
             self._paths |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Count a chain of attributes that begins at a name of NumPy; look into others."""
         members: list[str] = []
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
@@ -69,6 +72,7 @@ class References(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
+        """Count a member alone."""
         if isinstance(node.ctx, ast.Load) and node.id in self._paths:
             self._count(self._paths[node.id])
 
