@@ -140,11 +140,18 @@ def torch_cases(n: int) -> dict[str, Pair]:
     def mirrored() -> Any:
         return xo.concat([xo.flip(x[1 : width + 1]), x, xo.flip(x[-width - 1 : -1])])
 
+    image = x[: int(n**0.5) ** 2].reshape(int(n**0.5), -1)
+
+    def framed() -> Any:
+        rows = xo.concat([xo.flip(image[1:4], axis=0), image, xo.flip(image[-4:-1], axis=0)])
+        return xo.concat([xo.flip(rows[:, 1:4], axis=1), rows, xo.flip(rows[:, -4:-1], axis=1)], axis=1)
+
     def counted() -> Any:
         return xo.at(xo.zeros(count, dtype="int64", like=ids))[ids].add(1)
 
     return {
         "pad": (lambda: xo.pad(x, width, "reflect"), mirrored),
+        "pad, two axes": (lambda: xo.pad(image, 3, "reflect"), framed),
         "bincount": (lambda: xo.bincount(ids, length=count), counted),
         "quantile": (lambda: xo.quantile(x, 0.3), lambda: sorted_quantile(x, 0.3)),
         "nanmedian": (lambda: xo.nanmedian(holes), lambda: sorted_quantile(holes[~xo.isnan(holes)], 0.5)),

@@ -112,11 +112,13 @@ def geomspace(
 ) -> Array:
     """Powers of 10 between the logarithms; both ends are exact."""
     require_ratio(start, stop)
+    if num < 2:
+        return _rounded(xp, _places(xp, start, stop, num, device), dtype)
     low, high = math.log10(abs(start)), math.log10(abs(stop))
     found = xp.pow(10.0, _places(xp, low, high, num, device, endpoint=endpoint))
     found = xp.negative(found) if start < 0 else found
     first = xp.full_like(found[:1], float(start))
-    last = [xp.full_like(first, float(stop))] if num > 1 and endpoint else []
+    last = [xp.full_like(first, float(stop))] if endpoint else []
     return _rounded(xp, xp.concat([first, found[1 : num - len(last)], *last]), dtype)
 
 
