@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Self
 
 import xarrayops as xo
@@ -51,9 +52,15 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         return self
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> builtins.str:
         """NumPy's letter for the kind: b, u, i, f or c."""
         return _KIND_CODES[SIZES[self.name][0]] if self.name in SIZES else "V"
+
+    @property
+    def char(self) -> builtins.str:
+        """NumPy's letter for the dtype, such as d for float64."""
+        codes = (code for code, name in DTYPE_CODES.items() if name == self.name and len(code) == 1)
+        return next(codes, "V")
 
     @property
     def itemsize(self) -> int:
@@ -61,7 +68,7 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         return SIZES[self.name][1] // 8 if self.name in SIZES else 2 if self.name == "bfloat16" else 1
 
     @property
-    def str(self) -> str:
+    def str(self) -> builtins.str:
         """NumPy's code, such as ``<f8``."""
         return f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
 

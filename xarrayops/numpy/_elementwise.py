@@ -9,7 +9,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._protocol.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
 from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
-from xarrayops.numpy._ufunc import BinaryUfunc, UnaryUfunc, ufunc
+from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
 
 _FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTENDED}
 
@@ -131,6 +131,21 @@ def _pow(x1: Any, x2: Any) -> Any:
     return xo.pow(x1, x2)
 
 
+def _exp2(x: Any) -> Any:
+    """Two to the power of each element."""
+    return xo.pow(2.0, _as_floating(x))
+
+
+def _matmul(x1: Any, x2: Any) -> Any:
+    """The products of matrices, by `xarrayops.matmul`."""
+    return xo.matmul(*harmonised(*arrays(x1, x2)))
+
+
+def _vecdot(x1: Any, x2: Any) -> Any:
+    """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
+    return xo.vecdot(*harmonised(*arrays(x1, x2)))
+
+
 def _matvec(x1: Any, x2: Any) -> Any:
     """The products of matrices with vectors."""
     return xo.matmul(*harmonised(*arrays(x1, x2[..., None])))[..., 0]
@@ -198,7 +213,7 @@ UFUNCS: dict[str, ufunc] = {
     **{name: BinaryUfunc(name, _ours(name)) for name in _SAME_BINARY},
     "deg2rad": UnaryUfunc("deg2rad", _times(pi / 180, "Degrees as radians.")),
     "divmod": BinaryUfunc("divmod", _divmod, nout=2),
-    "exp2": UnaryUfunc("exp2", lambda x: xo.pow(2.0, _as_floating(x))),
+    "exp2": UnaryUfunc("exp2", _exp2),
     "fabs": UnaryUfunc("fabs", _fabs),
     "float_power": BinaryUfunc("float_power", _float_power),
     "fmax": BinaryUfunc("fmax", _extremum_of_numbers(xo.maximum)),
@@ -207,16 +222,16 @@ UFUNCS: dict[str, ufunc] = {
     "heaviside": BinaryUfunc("heaviside", _heaviside),
     "ldexp": BinaryUfunc("ldexp", _ldexp),
     "logaddexp2": BinaryUfunc("logaddexp2", _logaddexp2),
-    "matmul": BinaryUfunc("matmul", lambda x1, x2: xo.matmul(*arrays(x1, x2))),
-    "matvec": BinaryUfunc("matvec", _matvec),
+    "matmul": ProductUfunc("matmul", _matmul),
+    "matvec": ProductUfunc("matvec", _matvec),
     "modf": UnaryUfunc("modf", _modf, nout=2),
     "pow": BinaryUfunc("pow", _pow),
     "rad2deg": UnaryUfunc("rad2deg", _times(180 / pi, "Radians as degrees.")),
     "reciprocal": UnaryUfunc("reciprocal", _reciprocal),
     "rint": UnaryUfunc("rint", _rint),
     "spacing": UnaryUfunc("spacing", _spacing),
-    "vecdot": BinaryUfunc("vecdot", lambda x1, x2: xo.vecdot(*arrays(x1, x2))),
-    "vecmat": BinaryUfunc("vecmat", _vecmat),
+    "vecdot": ProductUfunc("vecdot", _vecdot),
+    "vecmat": ProductUfunc("vecmat", _vecmat),
 }
 """The elementwise functions by NumPy's name."""
 UFUNCS |= {alias: UFUNCS[name] for alias, name in _ALIASES.items()}

@@ -10,6 +10,7 @@ from xarrayops.numpy._creation import arange
 from xarrayops.numpy._dtypes import can_cast
 from xarrayops.numpy._operands import array, arrays, harmonised, is_array, one_axis, operands, raveled, size_of
 from xarrayops.numpy._out import overwritten, written
+from xarrayops.numpy._promotion import NUMBERS
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -180,7 +181,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     """Copy the values into an array, in place, by `xarrayops.at`."""
     if not is_array(dst):
         raise TypeError(f"copyto() argument 1 must be an array, not {type(dst).__name__}")
-    value = arrays(dst, src)[1]
+    is_number = type(src) in NUMBERS
+    value = xo.asarray(src, dtype=dst.dtype, like=dst) if is_number else arrays(dst, src)[1]
     if is_array(src) and not can_cast(value, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {value.dtype} to {dst.dtype} according to the rule '{casting}'")
     value = xo.broadcast_to(xo.astype(value, dst.dtype), tuple(dst.shape))

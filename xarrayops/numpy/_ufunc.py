@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import array, arrays, axes_of, is_array, one_axis, operands
-from xarrayops.numpy._out import kept, no_subclass, only_of, ordered, written
+from xarrayops.numpy._out import kept, no_subclass, only_of, ordered, refuse, written
 from xarrayops.numpy._reductions import reduced
 
 REDUCTIONS = {
@@ -236,6 +236,34 @@ class BinaryUfunc(ufunc):
     ) -> Any:
         no_subclass(self.__name__, subok, True)
         return self._call((x1, x2), out, where, casting, order, dtype)
+
+
+class ProductUfunc(ufunc):
+    """A product of vectors or matrices, over the last axes."""
+
+    nin = 2
+
+    def __call__(
+        self,
+        x1: Any,
+        x2: Any,
+        /,
+        out: Any = None,
+        *,
+        axes: Any = None,
+        axis: int | None = None,
+        keepdims: bool = False,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        subok: bool = True,
+    ) -> Any:
+        no_subclass(self.__name__, subok, True)
+        moved = "np.moveaxis of the operands, and np.expand_dims of the result"
+        is_moved = axis is not None and self.kernel != "vecdot"
+        refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
+        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in arrays(x1, x2))
+        return self._call(values, out, True, casting, order, dtype)
 
 
 def _guarded(values: tuple[Any, ...], out: Any, where: Any) -> tuple[Any, ...]:

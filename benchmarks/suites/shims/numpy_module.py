@@ -7,15 +7,19 @@ names that ours lacks stay NumPy's. Tests that call none of our functions are le
 from __future__ import annotations
 
 import atexit
-import functools
 import inspect
 import json
 import os
+import sys
 from collections import Counter
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import numpy._core._rational_tests
+import numpy._core._umath_tests
+import numpy.testing
 import pytest
 
 import xarrayops.numpy as ours
@@ -27,32 +31,24 @@ CREATION = {"array", "asarray", "asanyarray", "arange", "zeros", "ones", "empty"
 """Functions that tests of other functions call to make their data: they do not make a test one of ours."""
 
 
-def counted(name: str, function: Any) -> Any:
-    """Our function, which counts its calls."""
-    if isinstance(function, ufunc):
-        return Counted(name, function)
+class Led:
+    """A function of ours in the place of NumPy's, which counts its calls. Outside of tests NumPy's serves."""
 
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        CALLS[name] += 1
-        return function(*args, **kwargs)
+    running = False
 
-    return call
-
-
-class Counted:
-    """One of our ufuncs, which counts its calls."""
-
-    def __init__(self, name: str, function: ufunc) -> None:
-        self._name, self._function = name, function
+    def __init__(self, name: str, function: Any, theirs: Any) -> None:
+        self._name, self._function, self._theirs = name, function, theirs
+        self.__name__, self.__doc__ = theirs.__name__, theirs.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        CALLS[self._name] += 1
-        return self._function(*args, **kwargs)
+        return self._served()(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        CALLS[self._name] += 1
-        return getattr(self._function, name)
+        return getattr(self._served(), name)
+
+    def _served(self) -> Any:
+        CALLS[self._name] += Led.running
+        return self._function if Led.running else self._theirs
 
 
 def is_function(value: Any) -> bool:
@@ -67,34 +63,37 @@ def led(theirs: ModuleType, module: Any) -> ModuleType:
     for name in dir(module):
         value = getattr(module, name)
         if is_function(value) and hasattr(theirs, name):
-            setattr(made, name, REPLACED.setdefault(id(getattr(theirs, name)), counted(name, value)))
+            setattr(made, name, REPLACED.setdefault(id(getattr(theirs, name)), Led(name, value, getattr(theirs, name))))
     return made
 
 
 REPLACED: dict[int, Any] = {}
 """Our functions by the identity of NumPy's."""
-NUMPY = led(np, ours)
+LED = {"numpy": led(np, ours)} | {f"numpy.{each}": led(getattr(np, each), getattr(ours, each)) for each in MODULES}
 for each in MODULES:
-    setattr(NUMPY, each, led(getattr(np, each), getattr(ours, each)))
+    setattr(LED["numpy"], each, LED[f"numpy.{each}"])
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Lead the names of the modules of tests to ours, after NumPy has made the parameters of the tests."""
-    for module in {item.module for item in items}:  # type: ignore[attr-defined]
-        for name, value in list(vars(module).items()):
-            if value is np:
-                setattr(module, name, NUMPY)
-            elif any(value is getattr(np, each) for each in MODULES):
-                setattr(module, name, getattr(NUMPY, value.__name__.rpartition(".")[2]))
-            elif callable(value) and id(value) in REPLACED:
-                setattr(module, name, REPLACED[id(value)])
+def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> pytest.Module:
+    """Import a module of tests, in which the names of NumPy lead to ours."""
+    collected = pytest.Module.from_parent(parent, path=module_path)
+    theirs = {name: sys.modules[name] for name in LED}
+    sys.modules.update(LED)
+    try:
+        assert collected.obj is not None
+    finally:
+        sys.modules.update(theirs)
+    return collected
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
     """Run a test; skip it afterwards if it passed without a function of ours."""
-    before = Counter(CALLS)
-    result = yield
+    before, Led.running = Counter(CALLS), True
+    try:
+        result = yield
+    finally:
+        Led.running = False
     if not (CALLS - before).keys() - CREATION:
         pytest.skip("calls no function of ours")
     return result
@@ -103,5 +102,4 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 @atexit.register
 def write() -> None:
     if "SUITE_CALLS" in os.environ:
-        with open(os.environ["SUITE_CALLS"], "w") as file:
-            json.dump({"ours": sum(CALLS.values())}, file)
+        Path(os.environ["SUITE_CALLS"]).write_text(json.dumps({"ours": sum(CALLS.values())}))
