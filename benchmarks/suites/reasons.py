@@ -12,6 +12,19 @@ ORDER = "the test needs the memory order of NumPy's result"
 MESSAGE = "the test needs the message of the error; its type is the same"
 INDEX_DTYPE = "PyTorch's COO tensors have int64 indices"
 
+NUMPY_MODULE = {
+    "objects": r"Python objects|no dtype '(O|object)'|class (str|NoneType|object|fractions)|'O' is not a dtype",
+    "dtypes that other libraries lack": r"no dtype '(g|G|[<>]|S|U|V|M|m|datetime|timedelta)|is not numeric"
+    r"|is not a dtype of numbers|longdouble|FloatLimits",
+    "subclasses, masked arrays and classes of the test": r"np\.matrix|masked array|cannot convert a value of class"
+    r"|subok=|class 'numpy\.ndarray'",
+    "warnings": r"DID NOT WARN|Got warnings|warnings emitted|divide by zero",
+    "arguments that are refused, such as weights of quantiles": r"^xarrayops\.errors\.Unsupported: np\.",
+    "complex numbers have no order in the other libraries": r"complex numbers have no",
+    MESSAGE: r"Regex pattern did not match",
+}
+"""Why NumPy's own tests may fail on xarrayops.numpy, with the pattern of the messages."""
+
 REASONS: list[tuple[str, str, str, str]] = [
     ("array-api-extra", "any", r"^TestNUnique::test_delegates", BY_NAME),
     ("array-api-extra", "jax dask", r"^test_testing::test_lazy_xp_function\[", BY_NAME),
@@ -34,6 +47,7 @@ REASONS: list[tuple[str, str, str, str]] = [
     ("numpy-einsum", "torch dask", r"^TestEinsum::test_einsum_errors", MESSAGE),
     ("numpy-einsum", "torch", r"^TestEinsum::test_einsum_sums_uint64", "PyTorch does not promote uint64 and int64"),
     ("numpy-einsum", "dask", r"^TestEinsum::test_einsum_sums_float16", "the test needs the rounding of one sum"),
+    *(("numpy-module", "any", pattern, why) for why, pattern in NUMPY_MODULE.items()),
     ("scipy-sparse", "any", r"::test_sum_invalid_params$", MESSAGE),
     ("scipy-sparse", "any", r"^TestCOO\w*::test_elementwise_multiply$", "ours keeps the format, SciPy converts to CSR"),
     ("scipy-sparse", "torch jax", r"::test_add_sub$", "PyTorch and JAX promote integers beside float32 to float32"),

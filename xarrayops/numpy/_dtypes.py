@@ -52,6 +52,10 @@ class dtype(DTypeName):  # noqa: N801 - NumPy's name
         return self
 
     @property
+    def metadata(self) -> None:
+        """None: only NumPy's own dtypes have metadata."""
+
+    @property
     def kind(self) -> builtins.str:
         """NumPy's letter for the kind: b, u, i, f or c."""
         return _KIND_CODES[SIZES[self.name][0]] if self.name in SIZES else "V"

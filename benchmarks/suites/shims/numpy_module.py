@@ -48,6 +48,12 @@ class Led:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._served(), name)
 
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self._theirs
+
+    def __hash__(self) -> int:
+        return hash(self._theirs)
+
     def _served(self) -> Any:
         CALLS[self._name] += Led.running
         return self._function if Led.running else self._theirs
