@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from math import log10
 from typing import Any, Self
 
 import xarrayops as xo
@@ -167,9 +168,17 @@ def common_type(*arrays: Any) -> dtype:
     return result_type("float16", *("float64" if xo.isdtype(name, "integral") else name for name in names))
 
 
-def finfo(dtype: Any) -> Any:
-    """The limits of a floating-point dtype, by `xarrayops.finfo`."""
-    return xo.finfo(_of_number(dtype))
+class finfo:  # noqa: N801 - NumPy's name
+    """The limits of a floating-point dtype, by `xarrayops.finfo`, with NumPy's attributes as Python numbers."""
+
+    def __init__(self, dtype: Any) -> None:
+        found = xo.finfo(_of_number(dtype))
+        self.bits, self.dtype = found.bits, found.dtype
+        self.eps, self.max, self.min = float(found.eps), float(found.max), float(found.min)
+        self.smallest_normal = self.tiny = float(found.smallest_normal)
+        self.smallest_subnormal = self.tiny * self.eps
+        self.precision = int(-log10(self.eps))
+        self.resolution = 10.0**-self.precision
 
 
 def iinfo(type: Any) -> Any:

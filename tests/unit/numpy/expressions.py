@@ -191,7 +191,9 @@ DTYPES = parts(
     """
 np.iscomplexobj(z); np.isrealobj(f); np.isscalar(3.0); np.issubdtype(np.float32, np.floating)
 np.issubdtype(f.dtype, np.integer); np.issubdtype(k.dtype, np.signedinteger); np.can_cast(np.int64, np.float32)
-np.can_cast(f, np.float32, 'same_kind'); np.finfo(np.float32).eps; np.iinfo(np.int8).max; np.finfo(f.dtype).max
+np.can_cast(f, np.float32, 'same_kind'); np.finfo(np.float32).eps; np.finfo(float).tiny; np.finfo('f4').precision
+np.finfo(r.dtype).resolution
+np.finfo(f.dtype).smallest_subnormal; np.iinfo(np.int8).max; np.finfo(f.dtype).max
 np.result_type(np.int8, np.float32) == np.float32; np.promote_types('i4', 'u4') == np.int64
 np.common_type(f, k) == np.float64; np.isdtype(np.float32, 'real floating'); np.dtype('f4').itemsize
 np.dtype(float).kind == 'f'; isinstance(f, np.ndarray); isinstance([1], np.ndarray); f.dtype == np.float64
