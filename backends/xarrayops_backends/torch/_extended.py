@@ -246,10 +246,14 @@ def _greatest(dtype: torch.dtype) -> Any:
 
 
 def _convolved(call: Call, /) -> str | None:
-    if call.args[0].dtype != call.args[1].dtype or not all(x.numel() for x in call.args[:2]):
+    x1, x2 = call.args[:2]
+    if x1.dtype != x2.dtype or not all(x.ndim == 1 and x.numel() for x in (x1, x2)):
         return "the vectors have two dtypes, or no elements"
-    if call.args[0].device.type != "cpu":
+    if x1.device.type != "cpu":
         return "convolutions of float32 may be of TF32 on this device"
+    short = x2 if x1.shape[0] >= x2.shape[0] else x1
+    if not is_traced() and not transforms() and not torch.isfinite(short).all():
+        return "it multiplies zeros at both ends by values that are not finite"
     return _of_reals(call)
 
 

@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import astype, device_of, floating
+from xarrayops._generic.extended.common import astype, counted, device_of, floating
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -32,9 +32,9 @@ def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, lengt
         raise ValueError(f"x must be a vector, but its shape is {tuple(x.shape)}")
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         raise TypeError(f"x must be of integers, but its dtype is {x.dtype}")
-    for name, value in (("minlength", minlength), ("length", length)):
-        if value is not None and value < 0:
-            raise ValueError(f"{name}={value} is negative")
+    counted("minlength", minlength)
+    if length is not None:
+        counted("length", length)
     if weights is not None and tuple(getattr(weights, "shape", ())) != tuple(x.shape):
         raise ValueError(f"weights must have the shape {tuple(x.shape)} of x")
 
@@ -110,9 +110,7 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
         if not segment_ids.shape[0]:
             return 0
         return known(xp.max(xp.astype(segment_ids, xp.int64)), "num_segments") + 1
-    if num_segments < 0:
-        raise ValueError(f"num_segments={num_segments} is negative")
-    return int(num_segments)
+    return counted("num_segments", num_segments)
 
 
 def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:

@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import astype, device_of, normal_axis, widest
+from xarrayops._generic.extended.common import astype, counted, device_of, normal_axis, widest
 from xarrayops._generic.extended.quantiles import median
 from xarrayops._protocol.types import Array
 
@@ -65,11 +65,7 @@ def pad_widths(x: Array, pad_width: Any, mode: str, reflect_type: str = "even") 
 
 
 def _as_width(width: Any) -> int:
-    if isinstance(width, bool) or not hasattr(width, "__index__"):
-        raise TypeError(f"pad_width must be of integers; it has {width!r}")
-    if width < 0:
-        raise ValueError(f"pad_width must not be negative; it has {width!r}")
-    return int(width)
+    return counted("pad_width", width)
 
 
 def pairs(name: str, value: Any, ndim: int) -> list[Pair]:

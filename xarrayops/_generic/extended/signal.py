@@ -36,6 +36,8 @@ def interp(
         raise ValueError(f"xp and fp must be vectors of one length, and not empty; their shapes are {shapes}")
     points, values = floating(xp, points), floating(xp, values)
     x = floating(xp, as_array(xp, x, points))
+    if xp.isdtype(x.dtype, "complex floating") or xp.isdtype(points.dtype, "complex floating"):
+        raise TypeError(f"coordinates have an order, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
     points, x = alike(xp, points, x)
     if period is not None:
         x, points, values = _repeated(xp, x, points, values, period)
@@ -78,11 +80,18 @@ def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, ax
     y, axis = floating(xp, y), normal_axis(axis, y.ndim)
     step: Any = dx
     if x is not None:
+        require_coordinates(y, x, axis)
         step = xp.diff(floating(xp, x), axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
             step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
     lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
     return xp.sum(step * (lower + upper) / 2, axis=axis)
+
+
+def require_coordinates(y: Array, x: Array, axis: int) -> None:
+    """Raise unless the coordinates of samples are a vector of the length of the axis, or have the shape of y."""
+    if tuple(x.shape) not in ((y.shape[axis],), tuple(y.shape)):
+        raise ValueError(f"x must be a vector of {y.shape[axis]}, or have the shape {tuple(y.shape)}, not {x.shape}")
 
 
 def _from(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -172,20 +181,25 @@ def kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
 
 
 def _full(xp: ModuleType, long: Array, short: Array) -> Array:
-    n, m = long.shape[0], short.shape[0]
+    m = short.shape[0]
     long, short = alike(xp, long, short)
     fill = xp.zeros((m - 1,), dtype=long.dtype, device=device_of(long))
-    padded = xp.concat([fill, long, fill])
-    total = xp.multiply(padded[m - 1 :], short[0])
-    for i in range(1, m):
-        total = xp.add(total, xp.multiply(padded[m - 1 - i : 2 * (m - 1) - i + n], short[i]))
+    total = None
+    for i in range(m):
+        shifted = xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]])
+        total = shifted if total is None else xp.add(total, shifted)
     return total
+
+
+def require_coefficients(p: Array) -> None:
+    """Raise unless p is a vector."""
+    if p.ndim != 1:
+        raise ValueError(f"p must be a vector of coefficients, but its shape is {tuple(p.shape)}")
 
 
 def polyval(xp: ModuleType, p: Array, x: Any, /) -> Array:
     """Horner's rule."""
-    if p.ndim != 1:
-        raise ValueError(f"p must be a vector of coefficients, but its shape is {tuple(p.shape)}")
+    require_coefficients(p)
     x = as_array(xp, x, p)
     x, p = alike(xp, x, p)
     total = xp.zeros_like(x)
