@@ -34,7 +34,8 @@ from xarrayops._generic.extended.quantiles import (
 )
 from xarrayops._generic.extended.shaping import diagonal_slice as diagonal_slice, windows as windows
 from xarrayops._generic.extended.signal import (
-    kept as kept,
+    convolved as convolved,
+    correlated as correlated,
     require_coefficients as require_coefficients,
     require_coordinates as require_coordinates,
     require_signals as require_signals,

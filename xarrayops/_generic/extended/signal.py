@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -159,21 +161,33 @@ def require_signals(x1: Array, x2: Array, mode: str) -> None:
 
 def convolve(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """The shifted copies of the longer vector, times the elements of the shorter one."""
-    require_signals(x1, x2, mode)
-    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
-    return kept(_full(xp, long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
+    return convolved(partial(_full, xp), x1, x2, mode)
 
 
 def correlate(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "valid") -> Array:
     """The convolution with the conjugate in reverse."""
+    conjugate = xp.conj(x2) if xp.isdtype(x2.dtype, "complex floating") else x2
+    return correlated(partial(_full, xp), x1, conjugate, mode, xp.flip)
+
+
+def convolved(full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str) -> Array:
+    """The part that a mode keeps of the full convolution of the longer vector and the shorter one."""
     require_signals(x1, x2, mode)
-    n, m = x1.shape[0], x2.shape[0]
-    reverse = xp.conj(xp.flip(x2)) if xp.isdtype(x2.dtype, "complex floating") else xp.flip(x2)
-    full = _full(xp, x1, reverse) if n >= m else _full(xp, reverse, x1)
-    return kept(full, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
+    return _kept(full(long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
 
 
-def kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
+def correlated(
+    full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str, flip: Callable[[Array], Array]
+) -> Array:
+    """As `convolved`, with x2 in reverse."""
+    require_signals(x1, x2, mode)
+    n, m, reverse = x1.shape[0], x2.shape[0], flip(x2)
+    products = full(x1, reverse) if n >= m else full(reverse, x1)
+    return _kept(products, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+
+
+def _kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
     """The part of a full convolution that a mode keeps; ``start`` is where "same" begins."""
     if mode == "full":
         return full
