@@ -68,7 +68,7 @@ ENVIRONMENT = (
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
 EXTENDED = "xarrayops_backends.numpy._extended"
 
-_OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide")
+_OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
 _BEYOND = (
     "array_equal",
     "average",
