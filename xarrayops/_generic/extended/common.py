@@ -57,6 +57,11 @@ def device_of(x: Array) -> object:
     return getattr(x, "device", None)
 
 
+def index_dtype(xp: ModuleType, x: Array) -> object:
+    """The dtype of indices beside x: the library's default, which is int32 on JAX while its 64-bit types are off."""
+    return xp.__array_namespace_info__().default_dtypes(device=device_of(x))["indexing"]
+
+
 def whole(name: str, value: Any) -> int:
     """The integer; TypeError if it is something else, also for booleans."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):

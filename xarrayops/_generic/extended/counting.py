@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import astype, counted, device_of, floating
+from xarrayops._generic.extended.common import astype, counted, device_of, floating, index_dtype
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -43,9 +43,9 @@ def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
     """x without negative values, and the number of bins up to its maximum."""
     if not x.shape[0]:
         return x, minlength
-    if known(xp.min(xp.astype(x, xp.int64)), "length") < 0:
+    if known(xp.min(xp.astype(x, index_dtype(xp, x))), "length") < 0:
         raise ValueError("x has negative values")
-    return x, max(int(xp.max(xp.astype(x, xp.int64))) + 1, minlength)
+    return x, max(int(xp.max(xp.astype(x, index_dtype(xp, x)))) + 1, minlength)
 
 
 def known(value: Array, option: str) -> int:
@@ -109,7 +109,7 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
     if num_segments is None:
         if not segment_ids.shape[0]:
             return 0
-        return known(xp.max(xp.astype(segment_ids, xp.int64)), "num_segments") + 1
+        return known(xp.max(xp.astype(segment_ids, index_dtype(xp, segment_ids))), "num_segments") + 1
     return counted("num_segments", num_segments)
 
 
@@ -119,7 +119,7 @@ def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
 
 def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
     """Elements combined by index; those with an index out of range go to one more element, which is left out."""
-    ids = astype(xp, ids, xp.int64)
+    ids = astype(xp, ids, index_dtype(xp, ids))
     ids = xp.where((ids < 0) | (ids >= count), xp.full_like(ids, count), ids)
     start = bool(start) if xp.isdtype(x.dtype, "bool") else start
     result = xp.full((count + 1, *x.shape[1:]), start, dtype=x.dtype, device=device_of(x))

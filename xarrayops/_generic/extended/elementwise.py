@@ -14,6 +14,7 @@ from xarrayops._generic.extended.common import (
     counted,
     device_of,
     floating,
+    index_dtype,
     normal_axis,
 )
 from xarrayops._protocol.types import Array
@@ -63,8 +64,8 @@ def one_hot(xp: ModuleType, x: Array, /, num_classes: int, *, dtype: Any = None,
     num_classes = counted("num_classes", num_classes)
     axis = normal_axis(axis, x.ndim + 1)
     dtype = xp.asarray(0.0).dtype if dtype is None else dtype
-    classes = xp.arange(num_classes, dtype=xp.int64, device=device_of(x))
-    found = xp.astype(astype(xp, x, xp.int64)[..., None] == classes, dtype)
+    classes = xp.arange(num_classes, dtype=index_dtype(xp, x), device=device_of(x))
+    found = xp.astype(astype(xp, x, index_dtype(xp, x))[..., None] == classes, dtype)
     return found if axis == x.ndim else xp.moveaxis(found, -1, axis)
 
 

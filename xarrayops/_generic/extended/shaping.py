@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import as_array, astype, counted, device_of, normal_axis, whole
+from xarrayops._generic.extended.common import as_array, astype, counted, device_of, index_dtype, normal_axis, whole
 from xarrayops._protocol.types import Array
 
 _FEW_PIECES = 16
@@ -121,7 +121,7 @@ def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) 
         return xp.asarray(x, copy=True)
     if len(removed) >= _FEW_PIECES:
         gone = set(removed)
-        kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=xp.int64, device=device_of(x))
+        kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=index_dtype(xp, x), device=device_of(x))
         return xp.take(x, kept, axis=axis)
     bounds = zip([-1, *removed], [*removed, extent], strict=True)
     pieces = [_piece(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
@@ -150,7 +150,7 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
     values = xp.broadcast_to(values, shape)
     order = sorted(range(len(found)), key=lambda i: found[i])
     if order != list(range(len(found))):
-        values = xp.take(values, xp.asarray(order, dtype=xp.int64, device=device_of(x)), axis=axis)
+        values = xp.take(values, xp.asarray(order, dtype=index_dtype(xp, x), device=device_of(x)), axis=axis)
     pieces, last, begin = [], 0, 0
     for end in range(1, len(order) + 1):
         place = found[order[end - 1]]
@@ -182,7 +182,7 @@ def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: An
     """A gather, for libraries without strides: the indices are the first place plus the place in the window."""
     for a, length in windows(x, window_shape, axis):
         count = x.shape[a] - length + 1
-        start, step = (xp.arange(n, dtype=xp.int64, device=device_of(x)) for n in (count, length))
+        start, step = (xp.arange(n, dtype=index_dtype(xp, x), device=device_of(x)) for n in (count, length))
         taken = xp.take(x, xp.reshape(start[:, None] + step[None, :], (-1,)), axis=a)
         x = xp.moveaxis(xp.reshape(taken, (*x.shape[:a], count, length, *x.shape[a + 1 :])), a + 1, -1)
     return x
