@@ -67,6 +67,11 @@ def wrap(p: Parts, /) -> Container:
     return BCOO((p.data, _transposed(p.coords)), shape=tuple(p.shape), **known)
 
 
+def with_values(s: Container, data: Array, /) -> Container:
+    """A container over the indices of a canonical one."""
+    return programs.with_data(s, data, canonical=True)
+
+
 def _transposed(x: Array) -> Array:
     """The transpose. In host memory NumPy makes it, because JAX would compile it for each number of entries."""
     return from_numpy(to_numpy(x).T, x.device) if _is_on_host(x) else x.T

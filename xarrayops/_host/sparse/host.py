@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xarrayops._host.sparse import check, compact, elementwise, order, products
+from xarrayops._host.sparse import check, compact, elementwise, order, products, selection
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
+from xarrayops._host.sparse.library import selected
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Compaction, Container, Parts
 from xarrayops._protocol.types import Array
@@ -28,6 +29,8 @@ BY_COLUMNS = "csc"
 
 def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
     """Why the host kernels cannot serve a call; None if they can."""
+    if verb == "maximum" and not library.holds(call.args[1]):
+        return "it takes two sparse matrices"
     where = call.args[1].where if verb == "from_dense" else None
     for x in (library.values(x) for x in (*call.args, where) if hasattr(x, "dtype")):
         memory = library.memory(x)
@@ -40,15 +43,17 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
         reason = library.backend.functions["export_refusal"](x)
         if reason is not None:
             return str(reason)
-    return _promotion_refusal(library, call.args) if verb in ("matmul", "add", "multiply") else None
+    if verb not in ("matmul", "add", "multiply", "maximum", "concat"):
+        return None
+    return _promotion_refusal(library, [x for x in call.args if verb == "multiply" or hasattr(x, "dtype")])
 
 
-def _promotion_refusal(library: SparseLibrary, operands: tuple[Any, ...]) -> str | None:
+def _promotion_refusal(library: SparseLibrary, operands: list[Any]) -> str | None:
     """The reason if NumPy promotes the operands to another dtype than their library does; else None."""
     functions = library.backend.functions
     values = [library.values(x) if hasattr(x, "dtype") else x for x in operands]
     known = [functions["dtype_name"](x.dtype) if hasattr(x, "dtype") else x for x in values]
-    if known[0] == known[1]:
+    if all(x == known[0] for x in known):
         return None
     ours = np.result_type(*(np.dtype(x) if isinstance(x, str) else x for x in known)).name
     theirs = functions["dtype_name"](functions["result_type"](*values))
@@ -197,14 +202,39 @@ def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> 
     return _container(library, _with_values(c, data), p.format, p.block)
 
 
+def maximum(library: SparseLibrary, a: Container, b: Container, /) -> Container:
+    """The larger values of two containers."""
+    return _elementwise(library, a, b, elementwise.maximum)
+
+
+def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:
+    """The selected rows or columns."""
+    p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
+    places = selected(np, to_numpy(indices), s.shape[axis], np.int64)
+    if p.format != BY_COLUMNS:
+        made = selection.take(_compressed(p), places, axis)
+        return _container(library, made, "csr" if p.format == "bsr" else p.format, None)
+    made = selection.take(_compressed(p), places, 1 - axis)
+    return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
+
+
+def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Container:
+    """The matrices one after the other."""
+    parts = [library.on_host(library.seen(s)) for s in containers]
+    made = selection.concat([_canonical_rows(p) for p in parts], axis)
+    return _container(library, made, "csr" if parts[0].format == "bsr" else parts[0].format, None)
+
+
 def _with_values(c: Compressed, data: _Host) -> Compressed:
     """Other values at the same positions. The indices are copied, so that the result shares no memory with c."""
     return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
 
 
 def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
-    first, second = (library.on_host(library.seen(x)) for x in (a, b))
-    return _container(library, function(_by_rows(first), _by_rows(second)), first.format, first.block)
+    p = library.on_host(library.seen(a))
+    first = _canonical_rows(p)
+    second = first if b is a else _canonical_rows(library.on_host(library.seen(b)))
+    return _container(library, function(first, second), p.format, p.block)
 
 
 def _summed(p: Parts) -> tuple[_Host, _Host]:
@@ -228,9 +258,12 @@ def _compressed(p: Parts) -> Compressed:
 
 def _by_rows(p: Parts) -> Compressed:
     """A canonical matrix compressed along its rows."""
+    return order.canonical(_compressed(p)) if p.format == "csr" else _canonical_rows(p)
+
+
+def _canonical_rows(p: Parts) -> Compressed:
+    """The same, for canonical parts."""
     c = _compressed(p)
-    if p.format == "csr":
-        return order.canonical(c)
     return order.transposed(c) if p.format == BY_COLUMNS else c
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from xarrayops._protocol.devices import Device, Memory
 from xarrayops._protocol.sparse import INDICES, Container, Parts
 from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
 
 
 class DenseBackend(Protocol):
@@ -56,6 +57,7 @@ class SparseLibrary:
         self.seen: Callable[[Container], Parts] = getattr(module, "seen", module.parts)
         self.wrap: Callable[[Parts], Container] = module.wrap
         self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
+        self._with_values: Callable[[Container, Array], Container] = getattr(module, "with_values", self._wrapped)
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
         """The names of the dtypes of indices of a format, the narrowest first."""
@@ -70,6 +72,16 @@ class SparseLibrary:
     def values(self, x: Container | Array) -> Array:
         """The values of a container; x itself if it is dense. The indices are on the same device."""
         return self._values(x) if self.holds(x) else x
+
+    def with_values(self, s: Container, data: Array) -> Container:
+        """A canonical container over the indices of another, which is canonical too, and other values."""
+        refused = self.dtype_refusal(self.backend.functions["dtype_name"](data.dtype))
+        if refused is not None:
+            raise Unsupported(refused)
+        return self._with_values(s, data)
+
+    def _wrapped(self, s: Container, data: Array) -> Container:
+        return self.wrap(self.seen(s)._replace(data=data, sorted=True, unique=True))
 
     def memory(self, x: Array) -> Memory | None:
         """The memory of an array, without waiting for its values."""
@@ -101,6 +113,21 @@ class SparseLibrary:
         if shared is not None:
             return shared
         return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # the device of the operands
+
+
+def selected(xp: ModuleType, indices: Array, extent: int, wide: Any, *, traced: bool = False) -> Array:
+    """The positions that an array of indices or a mask selects from an axis: not negative, of the dtype ``wide``.
+
+    Raises an IndexError that names the first index out of range, unless the indices are traced.
+    """
+    if xp.isdtype(indices.dtype, "bool"):
+        return xp.astype(xp.nonzero(indices)[0], wide, copy=False)
+    outside = xp.logical_or(xp.less(indices, -extent), xp.greater_equal(indices, extent))
+    if not traced and xp.any(outside):
+        k = int(xp.argmax(xp.astype(outside, wide)))
+        raise IndexError(f"indices[{k}] is {int(indices[k])}, but the axis has {extent} items")
+    position = xp.astype(indices, wide, copy=False)
+    return xp.where(position < 0, position + extent, position)
 
 
 def _outline(x: Array, dtype: str) -> Any:
