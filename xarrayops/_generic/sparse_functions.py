@@ -51,11 +51,11 @@ def maximum(library: SparseLibrary, a: Container, b: Container | float, /) -> Co
 
 def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Array | None, /) -> Container:
     """The values times the factors of their rows and columns."""
-    xp, data = library.backend.namespace, library.values(s)
-    for position, factors in zip(_positions(library, library.seen(s)), (rows, columns), strict=True):
+    data = library.values(s)
+    for axis, factors in enumerate((rows, columns)):
         if factors is not None:
-            factor = xp.take(factors, xp.reshape(position, (-1,)))
-            data = xp.multiply(data, xp.reshape(factor, tuple(position.shape)))
+            each = _at_entries(library, library.seen(s), factors, axis)
+            data = library.backend.namespace.multiply(data, each)
     return library.with_values(s, data)
 
 
@@ -64,7 +64,7 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     if library.seen(s).format == "bsr":
         s = library.functions["convert"](s, "csr", None)
     xp, format, matmul = library.backend.namespace, library.seen(s).format, library.functions["matmul"]
-    wide = library.backend.native_dtype(_integer(library))
+    wide = library.backend.native_dtype(library.integer_dtype())
     traced = library.backend.functions["is_lazy"](indices)
     places = selected(xp, indices, s.shape[axis], wide, traced=traced)
     each, number = _count_to(library, places.shape[0], wide, like=places), _numbered(library, s)
@@ -83,7 +83,7 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
     xp, first = library.backend.namespace, library.seen(containers[0])
     extents = [x.shape[axis] for x in containers]
     shape = tuple(sum(extents) if k == axis else extent for k, extent in enumerate(first.shape))
-    wide = library.backend.native_dtype(_integer(library))
+    wide = library.backend.native_dtype(library.integer_dtype())
     coords: tuple[list[Array], list[Array]] = [], []
     start = 0
     for x, extent in zip(containers, extents, strict=True):
@@ -111,7 +111,8 @@ def norm(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     if "int" in dtype or dtype == "bool":
         data = xp.astype(data, functions["default_floating_dtype"]())
     result = xp.abs(data[:0]).dtype
-    size = xp.abs(xp.astype(data, library.backend.native_dtype("float32")) if dtype in _NARROW else data)
+    size = xp.abs(data) if xp.isdtype(data.dtype, "complex floating") else data
+    size = xp.astype(size, library.backend.native_dtype("float32")) if dtype in _NARROW else size
     total = library.functions["sum"](library.with_values(s, xp.multiply(size, size)), axis)
     is_zero = xp.equal(total, 0)
     root = xp.sqrt(xp.where(is_zero, xp.ones_like(total), total))
@@ -134,12 +135,7 @@ def _positions(library: SparseLibrary, p: Parts) -> tuple[Array, Array]:
     """
     if p.format == "coo":
         return p.coords[0], p.coords[1]
-    xp, lines = library.backend.namespace, p.indptr.shape[0] - 1
-    if library.pads:  # the number of entries must not depend on values
-        entry = _count_to(library, p.indices.shape[0], p.indptr.dtype, like=p.indptr)
-        line = xp.astype(xp.searchsorted(p.indptr, entry, side="right") - 1, p.indices.dtype, copy=False)
-    else:
-        line = xp.repeat(_count_to(library, lines, p.indices.dtype, like=p.indices), p.indptr[1:] - p.indptr[:-1])
+    xp, line = library.backend.namespace, _lines(library, p)
     row, column = (p.indices, line) if p.format == "csc" else (line, p.indices)
     if p.block is None:
         return row, column
@@ -148,15 +144,41 @@ def _positions(library: SparseLibrary, p: Parts) -> tuple[Array, Array]:
     return rows, xp.reshape(column, (-1, 1, 1)) * p.block[1] + xp.reshape(width, (1, 1, -1))
 
 
+def _lines(library: SparseLibrary, p: Parts) -> Array:
+    """The row, for csc the column, of each entry or block; for padding their number."""
+    xp = library.backend.namespace
+    if not library.pads:
+        return _repeated(library, p, _count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
+    entry = _count_to(library, p.indices.shape[0], p.indptr.dtype, like=p.indptr)
+    return xp.astype(xp.searchsorted(p.indptr, entry, side="right") - 1, p.indices.dtype, copy=False)
+
+
+def _repeated(library: SparseLibrary, p: Parts, x: Array) -> Array:
+    """Each item of x (lines, ...) once for each entry of its line."""
+    return library.backend.namespace.repeat(x, p.indptr[1:] - p.indptr[:-1], axis=0)
+
+
+def _at_entries(library: SparseLibrary, p: Parts, factors: Array, axis: int) -> Array:
+    """The factor of the row (axis 0) or column of each entry; for bsr of the shape (blocks, r, 1) or (blocks, 1, c).
+
+    That of padding is 0.
+    """
+    xp = library.backend.namespace
+    if library.pads:
+        zero = xp.zeros((1,), dtype=factors.dtype, device=library.backend.functions["device"](factors))
+        return xp.take(xp.concat([factors, zero]), xp.clip(_positions(library, p)[axis], 0, p.shape[axis]))
+    if p.format == "coo":
+        return xp.take(factors, p.coords[axis])
+    in_blocks = factors if p.block is None else xp.reshape(factors, (-1, p.block[axis]))
+    along = axis == (1 if p.format == "csc" else 0)
+    each = _repeated(library, p, in_blocks) if along else xp.take(in_blocks, p.indices, axis=0)
+    return each if p.block is None else xp.expand_dims(each, axis=2 - axis)
+
+
 def _count_to(library: SparseLibrary, stop: int, dtype: Any, *, like: Array) -> Array:
     """The numbers from 0 up to ``stop``, on the device of an array."""
     functions = library.backend.functions
     return library.backend.namespace.arange(stop, dtype=dtype, device=functions["device"](like))
-
-
-def _integer(library: SparseLibrary) -> str:
-    """The widest integer dtype that the library has now."""
-    return "int64" if library.backend.functions["import_refusal"]("int64") is None else "int32"
 
 
 def _number_dtype(library: SparseLibrary) -> Any:
@@ -190,7 +212,7 @@ def _union(library: SparseLibrary, a: Container, b: Container, format_of: Contai
 def _picked(library: SparseLibrary, data: Array, numbers: Container) -> Array:
     """The values with these numbers; 0 for the number 0, which padding has too."""
     xp, places = library.backend.namespace, library.values(numbers)
-    wide = library.backend.native_dtype(_integer(library))
+    wide = library.backend.native_dtype(library.integer_dtype())
     flat = xp.reshape(data, (-1,))
     after_zero = xp.concat([xp.zeros((1,), dtype=data.dtype, device=library.backend.functions["device"](data)), flat])
     found = xp.take(after_zero, xp.astype(xp.reshape(places, (-1,)), wide))

@@ -186,11 +186,24 @@ def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum along an axis, or of all entries."""
     p = library.on_host(library.seen(s))
     c = _compressed(p)
+    c = c if c.data.dtype == c.data[:0].sum().dtype else order.canonical(c)  # duplicates are summed in their own dtype
+    return library.native(_sums(p.format, c, axis))
+
+
+def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
+    """The number of values that are not zero."""
+    p = library.on_host(library.seen(s))
+    c = _compressed(p)
+    counts = _sums(p.format, c._replace(data=c.data != 0), axis)
+    return library.native(counts.astype(library.integer_dtype(), copy=False))
+
+
+def _sums(format: str, c: Compressed, axis: int | None) -> _Host:
+    """The sums of a matrix along an axis, or of all its values; it is compressed along its columns if it is csc."""
     if axis is None:
-        wide = order.cast(c, c.data[:0].sum().dtype)  # sums duplicates first, in their own dtype
-        return library.native(np.asarray(wide.data.sum()))
-    along_rows = (axis == 0) != (p.format == BY_COLUMNS)
-    return library.native(elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c))
+        return np.asarray(c.data.sum())
+    along_rows = (axis == 0) != (format == BY_COLUMNS)
+    return elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c)
 
 
 def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> Container:
@@ -211,11 +224,11 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     """The selected rows or columns."""
     p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
     places = selected(np, to_numpy(indices), s.shape[axis], np.int64)
-    if p.format != BY_COLUMNS:
-        made = selection.take(_compressed(p), places, axis)
-        return _container(library, made, "csr" if p.format == "bsr" else p.format, None)
-    made = selection.take(_compressed(p), places, 1 - axis)
-    return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
+    by_columns = p.format == BY_COLUMNS
+    made = selection.take(_compressed(p), places, 1 - axis if by_columns else axis)
+    if by_columns:
+        return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
+    return _container(library, made, "csr" if p.format == "bsr" else p.format, None)
 
 
 def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Container:
@@ -223,6 +236,11 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
     parts = [library.on_host(library.seen(s)) for s in containers]
     made = selection.concat([_canonical_rows(p) for p in parts], axis)
     return _container(library, made, "csr" if parts[0].format == "bsr" else parts[0].format, None)
+
+
+def diagonal(library: SparseLibrary, s: Container, /) -> Array:
+    """The diagonal, which a transpose does not change."""
+    return library.native(selection.diagonal(_compressed(library.on_host(library.seen(s)))))
 
 
 def _with_values(c: Compressed, data: _Host) -> Compressed:

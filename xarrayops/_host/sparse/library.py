@@ -69,6 +69,10 @@ class SparseLibrary:
         own = getattr(self.module, "dtype_refusal", None)
         return None if own is None else own(dtype)
 
+    def integer_dtype(self) -> str:
+        """The name of the widest integer dtype that the library has now."""
+        return "int64" if self.backend.functions["import_refusal"]("int64") is None else "int32"
+
     def values(self, x: Container | Array) -> Array:
         """The values of a container; x itself if it is dense. The indices are on the same device."""
         return self._values(x) if self.holds(x) else x
