@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._host.sparse.compressed import index_dtype
-from xarrayops._host.sparse.library import selected
+from xarrayops._host.sparse.standard import repeated, scaled, selected
 from xarrayops._protocol.sparse import ELEMENTWISE, Container, Parts
 from xarrayops._protocol.types import Array
 
@@ -50,13 +50,8 @@ def maximum(library: SparseLibrary, a: Container, b: Container | float, /) -> Co
 
 
 def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Array | None, /) -> Container:
-    """The values times the factors of their rows and columns."""
-    data = library.values(s)
-    for axis, factors in enumerate((rows, columns)):
-        if factors is not None:
-            each = _at_entries(library, library.seen(s), factors, axis)
-            data = library.backend.namespace.multiply(data, each)
-    return library.with_values(s, data)
+    """The values times the factors of their rows and columns; not for libraries with padding."""
+    return library.with_values(s, scaled(library.backend.namespace, library.seen(s), rows, columns))
 
 
 def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:
@@ -148,31 +143,9 @@ def _lines(library: SparseLibrary, p: Parts) -> Array:
     """The row, for csc the column, of each entry or block; for padding their number."""
     xp = library.backend.namespace
     if not library.pads:
-        return _repeated(library, p, _count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
+        return repeated(xp, p, _count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
     entry = _count_to(library, p.indices.shape[0], p.indptr.dtype, like=p.indptr)
     return xp.astype(xp.searchsorted(p.indptr, entry, side="right") - 1, p.indices.dtype, copy=False)
-
-
-def _repeated(library: SparseLibrary, p: Parts, x: Array) -> Array:
-    """Each item of x (lines, ...) once for each entry of its line."""
-    return library.backend.namespace.repeat(x, p.indptr[1:] - p.indptr[:-1], axis=0)
-
-
-def _at_entries(library: SparseLibrary, p: Parts, factors: Array, axis: int) -> Array:
-    """The factor of the row (axis 0) or column of each entry; for bsr of the shape (blocks, r, 1) or (blocks, 1, c).
-
-    That of padding is 0.
-    """
-    xp = library.backend.namespace
-    if library.pads:
-        zero = xp.zeros((1,), dtype=factors.dtype, device=library.backend.functions["device"](factors))
-        return xp.take(xp.concat([factors, zero]), xp.clip(_positions(library, p)[axis], 0, p.shape[axis]))
-    if p.format == "coo":
-        return xp.take(factors, p.coords[axis])
-    in_blocks = factors if p.block is None else xp.reshape(factors, (-1, p.block[axis]))
-    along = axis == (1 if p.format == "csc" else 0)
-    each = _repeated(library, p, in_blocks) if along else xp.take(in_blocks, p.indices, axis=0)
-    return each if p.block is None else xp.expand_dims(each, axis=2 - axis)
 
 
 def _count_to(library: SparseLibrary, stop: int, dtype: Any, *, like: Array) -> Array:

@@ -135,6 +135,15 @@ def _sddmm_refusal(call: Call, /) -> str | None:
     return _host_preferred(call.args, call.args[:2])
 
 
+def _scale_refusal(call: Call, /) -> str | None:
+    """Refuse calls that the host kernels serve. They keep no padding."""
+    reason = _on_host_refusal(call)
+    if reason is None:
+        return None
+    p = parts(call.args[0]).map(to_numpy)
+    return reason if unpadded(p).data.shape == p.data.shape else None
+
+
 def _sum_refusal(call: Call, /) -> str | None:
     """Keep integers while 64-bit types are off, because NumPy would sum them in 64 bits."""
     fits = _CONFIG.jax_enable_x64 or jnp.issubdtype(call.args[0].dtype, jnp.inexact)
@@ -255,4 +264,5 @@ TRANSPOSE_CANDIDATES = _jax_candidate(_transpose)
 ADD_CANDIDATES = _jax_candidate(_add)
 MULTIPLY_CANDIDATES = _jax_candidate(_multiply)
 SUM_CANDIDATES = _jax_candidate(programs.sum, _sum_refusal)
+SCALE_CANDIDATES = _jax_candidate(programs.scale, _scale_refusal)
 SDDMM_CANDIDATES = _jax_candidate(_sddmm, _sddmm_refusal)

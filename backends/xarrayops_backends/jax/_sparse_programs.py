@@ -212,6 +212,15 @@ def multiply(a: Container, b: Any) -> Container:
     return with_data(a, p.data * b)
 
 
+@jax.jit
+def scale(s: Container, rows: Array | None, columns: Array | None) -> Container:
+    """The values of a canonical container times the factors of their rows and columns."""
+    data = s.data
+    for position, factors in zip(entries(s).coords, (rows, columns), strict=True):
+        data = data if factors is None else data * _gathered(factors, (position,))
+    return with_data(s, data, canonical=True)
+
+
 def _intersection(a: Parts, b: Parts) -> Parts:
     """The products at common entries: after a joint sort, the two entries are adjacent, that of a first."""
     coords, dtype = jnp.concatenate([a.coords, b.coords], axis=1), jnp.result_type(a.data, b.data)

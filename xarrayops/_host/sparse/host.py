@@ -12,7 +12,7 @@ import numpy as np
 
 from xarrayops._host.sparse import check, compact, elementwise, order, products, selection
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
-from xarrayops._host.sparse.library import selected
+from xarrayops._host.sparse.standard import scaled, selected
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Compaction, Container, Parts
 from xarrayops._protocol.types import Array
@@ -43,7 +43,7 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
         reason = library.backend.functions["export_refusal"](x)
         if reason is not None:
             return str(reason)
-    if verb not in ("matmul", "add", "multiply", "maximum", "concat"):
+    if verb not in ("matmul", "add", "multiply", "maximum", "scale", "concat"):
         return None
     return _promotion_refusal(library, [x for x in call.args if verb == "multiply" or hasattr(x, "dtype")])
 
@@ -218,6 +218,14 @@ def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> 
 def maximum(library: SparseLibrary, a: Container, b: Container, /) -> Container:
     """The larger values of two containers."""
     return _elementwise(library, a, b, elementwise.maximum)
+
+
+def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Array | None, /) -> Container:
+    """The values times factors, over the same indices."""
+    p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
+    factors = (x if x is None else to_numpy(x) for x in (rows, columns))
+    with np.errstate(all="ignore"):  # as in SciPy's loops
+        return library.with_values(s, library.native(scaled(np, p, *factors)))
 
 
 def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:

@@ -119,21 +119,6 @@ class SparseLibrary:
         return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # the device of the operands
 
 
-def selected(xp: ModuleType, indices: Array, extent: int, wide: Any, *, traced: bool = False) -> Array:
-    """The positions that an array of indices or a mask selects from an axis: not negative, of the dtype ``wide``.
-
-    Raises an IndexError that names the first index out of range, unless the indices are traced.
-    """
-    if xp.isdtype(indices.dtype, "bool"):
-        return xp.astype(xp.nonzero(indices)[0], wide, copy=False)
-    outside = xp.logical_or(xp.less(indices, -extent), xp.greater_equal(indices, extent))
-    if not traced and xp.any(outside):
-        k = int(xp.argmax(xp.astype(outside, wide)))
-        raise IndexError(f"indices[{k}] is {int(indices[k])}, but the axis has {extent} items")
-    position = xp.astype(indices, wide, copy=False)
-    return xp.where(position < 0, position + extent, position)
-
-
 def _outline(x: Array, dtype: str) -> Any:
     """A NumPy array with the shape of x that takes the memory of one element."""
     import numpy as np
