@@ -14,6 +14,7 @@ from xarrayops._ops.sparse.operands import (
 )
 from xarrayops._protocol.sparse import Container
 from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
 
 if TYPE_CHECKING:
     from xarrayops._core.sparse_backend import SparseBackend
@@ -93,6 +94,8 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Container:
     ------
     IndexError
         An index is out of range; the message names the first. Traced indices are not checked.
+    Unsupported
+        The indices are a traced mask.
 
     Notes
     -----
@@ -119,6 +122,9 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Container:
         raise ValueError(
             f"xo.sparse.take: the mask has {indices.shape[0]} items, but axis {axis} of s has {s.shape[axis]}"
         )
+    if dtype == "bool" and sparse.backend.functions["is_lazy"](indices):
+        unknown = f"the number of {('rows', 'columns')[axis]} that a traced mask selects is not known"
+        raise Unsupported(f"xo.sparse.take: {unknown}. Instead: an array of indices")
     if dtype != "bool" and "int" not in dtype:
         raise TypeError(f"xo.sparse.take: indices of dtype {dtype} are neither integers nor a mask")
     return sparse, (s, indices, axis)
