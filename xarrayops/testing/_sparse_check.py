@@ -160,7 +160,7 @@ def check_result(variant: Variant, row: SparseRow, got: Any, operands: list[Any]
     if not isinstance(want, dict):
         check_dense(variant, got, np.asarray(want), dtype=_dtype(variant, row, operands))
         return
-    shape, dtype = row.shape(*operands), _dtype(variant, row, operands)
+    shape, dtype = row.shape(*operands), _stored_dtype(variant, _dtype(variant, row, operands))
     given = [f for x, f in zip(operands, formats, strict=True) if isinstance(x, Entries)]
     format = row.result_format(given, variant.backend.sparse.formats)
     relabelled = row.verb == "sparse.transpose" and format != given[0]
@@ -182,14 +182,22 @@ def _supports_dtypes(variant: Variant, operands: tuple[Any, ...]) -> bool:
 
 
 def _dtype(variant: Variant, row: SparseRow, operands: list[Any]) -> str:
-    """The dtype of the result; the default floating-point dtype if containers cannot hold that of the dense function."""
+    """The dtype of a dense result, or of the dense function."""
     dtypes = [x.data.dtype if isinstance(x, Entries) else x.dtype for x in operands if hasattr(x, "data")]
     if row.dense is None:
         return np.result_type(*dtypes).name
+    made = row.dense(*(variant.make(np.ones((1, 1), dtype)) for dtype in dtypes))
+    name: str = variant.backend.functions["dtype_name"](made.dtype)
+    return name
+
+
+def _stored_dtype(variant: Variant, dtype: str) -> str:
+    """The dtype of a sparse result; the default floating-point dtype if containers cannot hold the dense one."""
+    if variant.backend.sparse.dtype_refusal(dtype) is None:
+        return dtype
     functions = variant.backend.functions
-    name = functions["dtype_name"](row.dense(*(variant.make(np.ones((1, 1), dtype)) for dtype in dtypes)).dtype)
-    refused = variant.backend.sparse.dtype_refusal(name) is not None
-    return str(functions["dtype_name"](functions["default_floating_dtype"]()) if refused else name)
+    default: str = functions["dtype_name"](functions["default_floating_dtype"]())
+    return default
 
 
 def _check_unchanged(now: Parts, before: Parts) -> None:
