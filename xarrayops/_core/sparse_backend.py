@@ -44,9 +44,7 @@ class SparseBackend(SparseLibrary):
         self.kernels: dict[str, list[Kernel]] = {
             verb: [*candidates(self.module, verb), *self._our_kernels(verb)] for verb in VERBS
         }
-        self.functions: dict[str, Callable[..., Any]] = {
-            verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()
-        }
+        self.functions = {verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()}
         self.call = getattr(self.module, "untraced", _as_it_is)(self._call)
 
     def _our_kernels(self, verb: str) -> list[Kernel]:

@@ -202,9 +202,6 @@ def _coo(library: SparseLibrary, shape: tuple[int, ...], row: Array, column: Arr
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{verb: partial(elementwise, name) for verb, name in ELEMENTWISE.items()},
-    **{
-        function.__name__: function
-        for function in (maximum, scale, take, concat, count, norm, diagonal)
-    },
+    **{function.__name__: function for function in (maximum, scale, take, concat, count, norm, diagonal)},
 }
 """The generic function of each verb that has one; its first argument is the library."""

@@ -256,10 +256,7 @@ ROWS = [
         dense=lambda a, b, pattern: a,
     ),
     *(_elementwise(name, getattr(np, name)) for name in ("abs", "sign", "square")),
-    *(
-        _elementwise(name, getattr(np, name), "biufc")
-        for name in ("sqrt", "expm1", "log1p", "sin", "tan", "tanh")
-    ),
+    *(_elementwise(name, getattr(np, name), "biufc") for name in ("sqrt", "expm1", "log1p", "sin", "tan", "tanh")),
     _elementwise("negative", np.negative, "ifc"),
     *(_power(exponent) for exponent in (2, 1.5)),
     _row(

@@ -251,7 +251,7 @@ def _are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
     falls, buffer = 0, np.empty(CHUNK, np.bool_)
     for start in range(0, len(indices) - 1, CHUNK):
         part = indices[start : start + CHUNK + 1]
-        falls += np.count_nonzero(np.less_equal(part[1:], part[:-1], out=buffer[: len(part) - 1]))
+        falls += int(np.count_nonzero(np.less_equal(part[1:], part[:-1], out=buffer[: len(part) - 1])))
     for line in range(0, len(indptr) - 1, CHUNK):
         pointers = indptr[line : line + CHUNK + 1]
         has_entries = pointers[1:] > pointers[:-1]
@@ -260,7 +260,7 @@ def _are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
         if first.size and (first.min() < 0 or indices[ends - 1].max() >= extent):
             return False
         follows = begins > 0
-        falls -= np.count_nonzero(first[follows] <= indices[begins[follows] - 1])
+        falls -= int(np.count_nonzero(first[follows] <= indices[begins[follows] - 1]))
     return falls == 0
 
 

@@ -45,7 +45,11 @@ class SparseLibrary:
         The formats of its containers.
     pads : bool
         Whether containers may have padding entries.
+    functions : dict
+        The function of each verb. `xarrayops._core.sparse_backend` chooses the kernels.
     """
+
+    functions: dict[str, Callable[..., Any]]
 
     def __init__(self, backend: DenseBackend, module: ModuleType) -> None:
         self.backend = backend

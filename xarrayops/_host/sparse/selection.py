@@ -11,6 +11,7 @@ from xarrayops._host.sparse.order import as_scipy, bits, canonicalized
 
 Array = np.ndarray[Any, Any]
 
+
 def take(c: Compressed, places: Array, axis: int) -> Compressed:
     """The rows (axis 0) or columns (axis 1) at these places, which are within bounds and may be repeated."""
     lengths = np.diff(c.indptr) if axis == 0 else np.bincount(c.indices, minlength=c.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
@@ -167,7 +167,9 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Container:
         require_matrix("concat", name, x)
         if x.shape[1 - axis] != containers[0].shape[1 - axis]:
             shapes = f"{tuple(containers[0].shape)} and {tuple(x.shape)}"
-            raise ValueError(f"xo.sparse.concat: the shapes of containers[0] and {name}, {shapes}, differ beside axis {axis}")
+            raise ValueError(
+                f"xo.sparse.concat: the shapes of containers[0] and {name}, {shapes}, differ beside axis {axis}"
+            )
     return sparse, (axis, *containers)
 
 

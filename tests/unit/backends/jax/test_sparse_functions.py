@@ -13,9 +13,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax.experimental.sparse import BCOO, BCSR  # noqa: E402
 
-X = np.asarray(
-    [[0, -2.5, 0, 1, 3], [0, 0, 0, 0, 0], [4, 0, -0.5, 0, 2], [0, 1.5, 0, 0, 0]], "float32"
-)
+X = np.asarray([[0, -2.5, 0, 1, 3], [0, 0, 0, 0, 0], [4, 0, -0.5, 0, 2], [0, 1.5, 0, 0, 0]], "float32")
 ROWS, COLUMNS = np.asarray([1, 2, -3, 0.5], "float32"), np.asarray([2, -1, 0, 3, 0.5], "float32")
 NAMES = ("abs", "expm1")
 INDICES = np.asarray([2, -1, 2, 0, 1])

@@ -92,7 +92,7 @@ VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[int, ...] |
     "convert to csr": (lambda s: xo.sparse.to_dense(xo.sparse.convert(s, "csr")), lambda s: s, None),
     "convert to csc": (lambda s: xo.sparse.to_dense(xo.sparse.convert(s, "csc")), lambda s: s, None),
     **{
-        name: (lambda s, f=getattr(xo.sparse, name): xo.sparse.to_dense(f(s)), getattr(torch, name), None)
+        name: (lambda s, name=name: xo.sparse.to_dense(getattr(xo.sparse, name)(s)), getattr(torch, name), None)
         for name in ("abs", "square", "expm1", "sin", "tan", "tanh", "negative")
     },
     "power": (lambda s: xo.sparse.to_dense(xo.sparse.power(s, 3)), lambda s: s**3, None),
