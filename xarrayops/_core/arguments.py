@@ -171,6 +171,15 @@ def _several_libraries_message(verb: str, arrays: dict[str, Any], found: dict[st
     return f"xo.{verb} was given arrays of several libraries: {listing}. Convert to one library: {' and '.join(fixes)}."
 
 
+def another_library(verb: str, arrays: dict[str, Any], backend: Backend) -> MixedBackends:
+    """The error for arrays of another library than ``backend=``."""
+    listing = "; ".join(f"{name}: {described(x, registry.backend_for(x))}" for name, x in arrays.items())
+    fixes = " and ".join(f'{name} -> xo.convert({name}, "{backend.name}")' for name in arrays)
+    return MixedBackends(
+        f"xo.{verb}(..., backend={backend.name!r}) was given arrays of another library: {listing}. Instead: {fixes}."
+    )
+
+
 def _kept(arrays: dict[str, Any], found: dict[str, Backend]) -> str:
     """The argument to which the others should be converted, so that no values leave an accelerator.
 

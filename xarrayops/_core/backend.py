@@ -76,16 +76,12 @@ class Backend:
         self.namespace = build_namespace(name, module, functions, self.functions)
         hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}
         everything = standard | hooks
-        self.functions.update((verb, served.function) for verb, served in everything.items())
+        self.functions.update((verb, self._named(verb, served.function)) for verb, served in everything.items())
         self.kernels: dict[str, list[Kernel]] = {
             verb: served.kernels for verb, served in everything.items() if served.kernels
         }
         self.origins = {verb: served.origin for verb, served in everything.items()}
         self.refuse, self.refine = self.own_hook("refuse"), self.own_hook("refine")
-        for verb, function in self.functions.items():
-            gap = gap_of(function)
-            if gap is not None:
-                self.functions[verb] = _named_gap(name, verb, gap)
 
     def _extended(self, verb: str) -> Callable[..., Any]:
         """The function of a verb beyond the standard that has no hook."""
@@ -95,10 +91,19 @@ class Backend:
         if own is not None:
             validate_extended(own)
         found = implementation_of_extended(self.module, verb, self.namespace)
-        self.origins[verb], gap = found.origin, gap_of(found.function)
+        self.origins[verb] = found.origin
         if found.kernels:
             self.kernels[verb] = found.kernels
-        return found.function if gap is None else _named_gap(self.name, verb, gap)
+        return self._named(verb, found.function)
+
+    def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function; for a gap one that raises it, with the names of the verb and the library."""
+        gap = gap_of(function)
+        if gap is None:
+            return function
+        refuse = unsupported(f"xo.{verb} does not serve {self.name} arrays: {gap.why}", instead=gap.instead)
+        vars(refuse)["gap"] = gap
+        return refuse
 
     def _twin(self, hook: str) -> Callable[..., Any]:
         """The generic function of a hook, with the library's namespace bound."""
@@ -301,10 +306,3 @@ def _named_by_numpy(name: str) -> str | None:
 
     ours = DTYPE_CODES.get(name) or RENAMED.get(name)
     return f"{name!r} is not the name of a dtype here. Instead: {ours!r}" if ours in DTYPE_NAMES else None
-
-
-def _named_gap(name: str, verb: str, gap: Gap) -> Callable[..., Any]:
-    """A function that raises the gap, with the names of the verb and the library."""
-    refuse = unsupported(f"xo.{verb} does not serve {name} arrays: {gap.why}", instead=gap.instead)
-    vars(refuse)["gap"] = gap
-    return refuse

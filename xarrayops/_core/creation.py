@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._core import defaults, registry
-from xarrayops._core.arguments import described
+from xarrayops._core.arguments import another_library
 from xarrayops._core.creation_of_arrays import NUMBERS, PLAIN, is_array, number_like
 from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import backend_named, backend_of_class, require_one_backend
@@ -15,7 +15,7 @@ from xarrayops._core.registry import Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.dtypes import COMPLEX_OF
 from xarrayops._protocol.types import Array
-from xarrayops.errors import BackendNotFound, MixedBackends
+from xarrayops.errors import BackendNotFound
 
 _INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
 """Kinds of values. The library decides on the dtype of integers and booleans, and of values that are no numbers."""
@@ -68,28 +68,18 @@ def _beside_arrays(
     MixedBackends
         An array is of another library than the other arrays, or than the requested one.
     """
-    given = zip(NUMBERS[verb], values, strict=True)
-    arrays = {name: value for name, value in given if is_array(value)}
+    given = dict(zip(NUMBERS[verb], values, strict=True))
+    arrays = {name: value for name, value in given.items() if is_array(value)}
     if not arrays:
         return like, values
     place = {} if like is None else {"like": like}
     owner = require_one_backend(verb, {**place, **arrays})
     if backend is not None and creation_backend(None, backend)[0] is not owner:
-        raise another_library(verb, arrays, backend)
+        raise another_library(verb, arrays, registry.backend_for(backend))
     kinds = {name: number_like(owner.functions["dtype_name"](x.dtype)) for name, x in arrays.items()}
     if like is None and backend is None:
         like = arrays[max(kinds, key=lambda name: type(kinds[name]) is float)]
-    return like, tuple(kinds.get(name, value) for name, value in zip(NUMBERS[verb], values, strict=True))
-
-
-def another_library(verb: str, arrays: dict[str, Array], backend: Library) -> MixedBackends:
-    """The error for arrays of another library than ``backend=``."""
-    name = registry.backend_for(backend).name
-    listing = "; ".join(f"{each}: {described(x, registry.backend_for(x))}" for each, x in arrays.items())
-    fixes = " and ".join(f'{each} -> xo.convert({each}, "{name}")' for each in arrays)
-    return MixedBackends(
-        f"xo.{verb}(..., backend={name!r}) was given arrays of another library: {listing}. Instead: {fixes}."
-    )
+    return like, tuple(kinds.get(name, value) for name, value in given.items())
 
 
 def refuse_both(verb: str, like: Any, backend: Library | None) -> None:

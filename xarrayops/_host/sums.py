@@ -50,21 +50,21 @@ def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
     if _narrow(x) is None:
         return np.mean(x, axis, keepdims=keepdims)
     work = x.dtype if x.dtype.char in "fF" else np.float64
-    return (sum(x, axis, work, keepdims) / _count(x, axis)).astype(x.dtype)
+    return (sum(x, axis, work, keepdims) / count(x, axis)).astype(x.dtype)
 
 
 def var(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The variance of numbers, in two passes."""
-    if x.dtype.char in EXACT or (count := _count(x, axis)) <= correction:  # NumPy warns of the second
+    if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:  # NumPy warns of the second
         return np.var(x, axis, correction=correction, keepdims=keepdims)
-    return _variance(x, axis, count - correction, keepdims).astype(x.real.dtype)
+    return _variance(x, axis, n - correction, keepdims).astype(x.real.dtype)
 
 
 def std(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The square root of the variance."""
-    if x.dtype.char in EXACT or (count := _count(x, axis)) <= correction:
+    if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:
         return np.std(x, axis, correction=correction, keepdims=keepdims)
-    return np.sqrt(_variance(x, axis, count - correction, keepdims)).astype(x.real.dtype)
+    return np.sqrt(_variance(x, axis, n - correction, keepdims)).astype(x.real.dtype)
 
 
 def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
@@ -138,5 +138,6 @@ def _axes(axis: Axes, ndim: int) -> tuple[int, ...]:
     return tuple(range(ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, ndim)
 
 
-def _count(x: Array, axis: Axes) -> int:
+def count(x: Array, axis: Axes) -> int:
+    """The number of elements in each sum along the axes."""
     return math.prod(x.shape[i] for i in _axes(axis, x.ndim))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, overload
 
 from xarrayops._core import defaults, registry
-from xarrayops._core.arguments import array_arguments, common_backend, signature
-from xarrayops._core.creation import another_library, creation, creation_backend, refuse_both
+from xarrayops._core.arguments import another_library, array_arguments, common_backend, signature
+from xarrayops._core.creation import creation, creation_backend, refuse_both
 from xarrayops._core.defaults import Library, library_and_device, set_default, use
 from xarrayops._core.dispatch import backend_of_class
 from xarrayops._core.numpy_scalars import as_number, is_numpy_scalar, with_numbers
@@ -130,7 +130,7 @@ def _check_members(members: dict[str, Array], like: Array | None, backend: str |
     """Raise unless all arrays inside a sequence are of one library, and of the requested one."""
     found = common_backend("asarray", members if like is None else {"like": like, **members})
     if backend is not None and backend not in (found, found.name):
-        raise another_library("asarray", members, backend)
+        raise another_library("asarray", members, registry.backend_for(backend))
 
 
 def _as_buffer(obj: Any) -> Array:

@@ -1,6 +1,7 @@
 """Sums over host memory. Those of half and single precision have a small error.
 
 - ``EXACT``: the codes of the dtypes for which NumPy's own sums serve.
+- ``count``: the number of elements in each sum along axes.
 - ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` of NumPy arrays.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from xarrayops._host.sums import (
     EXACT as EXACT,
+    count as count,
     cumulative_sum as cumulative_sum,
     mean as mean,
     std as std,

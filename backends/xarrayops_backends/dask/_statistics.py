@@ -46,6 +46,9 @@ def _sum_of_chunk(x: Any, axis: Any, keepdims: bool) -> Any:
 
 def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Dask's mean, with a small error in narrow dtypes."""
+    count = sums.count(x, axis)
+    if x.dtype.char in "fF" and count >= 1:  # not of an unknown length
+        return (sum(x, axis=axis, keepdims=keepdims) / count).astype(x.dtype)
     return _moment(compat.mean, x, x.dtype, axis=axis, keepdims=keepdims)
 
 
