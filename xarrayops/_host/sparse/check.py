@@ -252,15 +252,20 @@ def _are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
     for start in range(0, len(indices) - 1, CHUNK):
         part = indices[start : start + CHUNK + 1]
         falls += int(np.count_nonzero(np.less_equal(part[1:], part[:-1], out=buffer[: len(part) - 1])))
+    previous = -1  # the last index before the lines of this step
     for line in range(0, len(indptr) - 1, CHUNK):
         pointers = indptr[line : line + CHUNK + 1]
-        has_entries = pointers[1:] > pointers[:-1]
-        begins, ends = pointers[:-1][has_entries], pointers[1:][has_entries]
-        first = indices[begins]
-        if first.size and (first.min() < 0 or indices[ends - 1].max() >= extent):
+        begins, ends = pointers[:-1], pointers[1:]
+        has_entries = ends > begins
+        if not has_entries.all():
+            begins, ends = begins[has_entries], ends[has_entries]
+        first, last = indices.take(begins), indices.take(ends - 1)
+        if not first.size:
+            continue
+        if first.min() < 0 or last.max() >= extent:
             return False
-        follows = begins > 0
-        falls -= int(np.count_nonzero(first[follows] <= indices[begins[follows] - 1]))
+        falls -= int(np.count_nonzero(first[1:] <= last[:-1])) + int(first[0] <= previous)
+        previous = last[-1]
     return falls == 0
 
 
