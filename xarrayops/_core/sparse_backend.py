@@ -98,9 +98,9 @@ class SparseBackend(SparseLibrary):
                     raise InvalidSparse(fault)
 
     def canonical(self, s: Container) -> Container:
-        """The container itself if it is known or found to be canonical, else a canonical copy. Raises if it is invalid.
+        """The container itself if it is found to be canonical, else a canonical copy.
 
-        Indices in host memory are checked in one pass. Traced indices are canonical if the container records it.
+        Traced indices are canonical if the container records it. Raises for indices in host memory that are invalid.
         """
         p = self.seen(s)
         if self._is_canonical(p):
@@ -117,20 +117,19 @@ class SparseBackend(SparseLibrary):
         return self.parts_fault(p, canonical=True) is None
 
     def _checked(self, verb: str, args: tuple[Any, ...]) -> Iterator[Any]:
-        """The operands of a verb, canonical if its kernels rely on it. An operand that is given twice stays one."""
+        """The arguments with `_operand` applied. An operand that is given twice is checked once."""
         made: dict[int, Any] = {}
         for x in args:
             if id(x) not in made:
-                canonical = verb in CANONICAL_OPERANDS or (verb in MERGED and self._is_concrete_container(x))
-                if canonical and self.holds(x):
-                    made[id(x)] = self.canonical(x)
-                else:
-                    self.require_sound(x)
-                    made[id(x)] = x
+                made[id(x)] = self._operand(verb, x)
             yield made[id(x)]
 
-    def _is_concrete_container(self, x: Any) -> bool:
-        return self.holds(x) and self._is_in_host_memory(self.seen(x))
+    def _operand(self, verb: str, x: Any) -> Any:
+        """An operand, canonical if the kernels of the verb rely on it. Raises if its indices are out of bounds."""
+        if self.holds(x) and (verb in CANONICAL_OPERANDS or (verb in MERGED and self._is_in_host_memory(self.seen(x)))):
+            return self.canonical(x)
+        self.require_sound(x)
+        return x
 
     def _call(self, verb: str, *args: Any) -> Any:
         """Check the operands and call the function of a verb; errors describe the operands."""

@@ -9,6 +9,7 @@ integers; of int32 if the library has no 64-bit dtypes, whose arrays then have f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -43,10 +44,9 @@ def maximum(library: SparseLibrary, a: Container, b: Container | float, /) -> Co
     """The larger values: at the positions of both operands, or of the stored values and 0."""
     if not library.holds(b):
         return elementwise("maximum", library, a, 0)
-    first, second = _union(library, a, b), _union(library, b, a, format_of=a)
-    xp = library.backend.namespace
-    values = (_picked(library, library.values(x), union) for x, union in ((a, first), (b, second)))
-    return library.with_values(first, xp.maximum(*values))
+    unions = _unions(library, a, b)
+    values = (_picked(library, library.values(x), union) for x, union in zip((a, b), unions, strict=True))
+    return library.with_values(unions[0], library.backend.namespace.maximum(*values))
 
 
 def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Array | None, /) -> Container:
@@ -102,12 +102,12 @@ def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
 def norm(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The root of the sum of squares; where the sum is 0, the gradient is 0."""
     xp, functions, data = library.backend.namespace, library.backend.functions, library.values(s)
-    dtype = functions["dtype_name"](data.dtype)
-    if "int" in dtype or dtype == "bool":
+    if xp.isdtype(data.dtype, ("bool", "integral")):
         data = xp.astype(data, functions["default_floating_dtype"]())
     result = xp.abs(data[:0]).dtype
     size = xp.abs(data) if xp.isdtype(data.dtype, "complex floating") else data
-    size = xp.astype(size, library.backend.native_dtype("float32")) if dtype in _NARROW else size
+    if functions["dtype_name"](data.dtype) in _NARROW:
+        size = xp.astype(size, library.backend.native_dtype("float32"))
     total = library.functions["sum"](library.with_values(s, xp.multiply(size, size)), axis)
     is_zero = xp.equal(total, 0)
     root = xp.sqrt(xp.where(is_zero, xp.ones_like(total), total))
@@ -162,24 +162,24 @@ def _number_dtype(library: SparseLibrary) -> Any:
 def _numbered(library: SparseLibrary, s: Container) -> Container:
     """The number of each entry, from 1, in place of its value."""
     xp, data, dtype = library.backend.namespace, library.values(s), _number_dtype(library)
-    size = 1
-    for extent in data.shape:
-        size *= extent
-    number = _count_to(library, size, dtype, like=data) + 1
+    number = _count_to(library, math.prod(data.shape), dtype, like=data) + 1
     return library.with_values(s, xp.reshape(number, tuple(data.shape)))
 
 
-def _union(library: SparseLibrary, a: Container, b: Container, format_of: Container | None = None) -> Container:
-    """At the positions of a or b, the number of the entry of a, or 0.
+def _unions(library: SparseLibrary, a: Container, b: Container) -> tuple[Container, Container]:
+    """At the positions of a or b: the number of the entry of a, or 0; and the number of the entry of b, or 0.
 
-    Twice the number is added to 1 for each entry of b, so that no sum is 0, which a library may drop.
+    Twice the number is added to 1 for each entry of the other operand, so that no sum is 0, which a library may drop.
     """
-    xp, number = library.backend.namespace, _numbered(library, a)
-    twice = library.with_values(a, library.values(number) * 2)
-    ones = library.with_values(b, xp.ones_like(library.values(b), dtype=_number_dtype(library)))
-    operands = (twice, ones) if format_of is None else (ones, twice)
-    union = library.functions["add"](*operands)
-    return library.with_values(union, library.values(union) // 2)
+    xp, add = library.backend.namespace, library.functions["add"]
+    twice, one = [], []
+    for x in (a, b):
+        numbers = library.values(_numbered(library, x))
+        twice.append(library.with_values(x, numbers * 2))
+        one.append(library.with_values(x, xp.ones_like(numbers)))
+    first, second = add(twice[0], one[1]), add(one[0], twice[1])
+    halves = [library.with_values(union, library.values(union) // 2) for union in (first, second)]
+    return halves[0], halves[1]
 
 
 def _picked(library: SparseLibrary, data: Array, numbers: Container) -> Array:
