@@ -104,9 +104,9 @@ def norm(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     xp, functions, data = library.backend.namespace, library.backend.functions, library.values(s)
     if xp.isdtype(data.dtype, ("bool", "integral")):
         data = xp.astype(data, functions["default_floating_dtype"]())
-    result = xp.abs(data[:0]).dtype
     size = xp.abs(data) if xp.isdtype(data.dtype, "complex floating") else data
-    if functions["dtype_name"](data.dtype) in _NARROW:
+    result = size.dtype
+    if functions["dtype_name"](result) in _NARROW:
         size = xp.astype(size, library.backend.native_dtype("float32"))
     total = library.functions["sum"](library.with_values(s, xp.multiply(size, size)), axis)
     is_zero = xp.equal(total, 0)
