@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from xarrayops._core import registry
 from xarrayops._protocol.candidates import constant_while_tracing
@@ -22,7 +22,7 @@ class DTypeName(str):
     name: str
     """The name as a plain string, which Dynamo can read."""
 
-    def __new__(cls, name: str) -> DTypeName:
+    def __new__(cls, name: str) -> Self:
         self = super().__new__(cls, name)
         self.name = name
         return self

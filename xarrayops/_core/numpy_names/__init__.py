@@ -58,6 +58,13 @@ MODULES = {
     "xarrayops.random": RANDOM,
 }
 """The answers by the module that lacks the names."""
+OF_NUMPY = {
+    "xarrayops.numpy": MAIN,
+    "xarrayops.numpy.linalg": LINALG,
+    "xarrayops.numpy.fft": FFT,
+    "xarrayops.numpy.random": RANDOM,
+}
+"""The same for the modules that have NumPy's names."""
 
 
 class MissingName(Record):
@@ -82,19 +89,23 @@ def missing(module: str, name: str) -> AttributeError:
 
 def _short(module: str) -> str:
     """The module as users write it."""
-    return module.replace("xarrayops", "xo")
+    return module.replace("xarrayops.numpy", "np").replace("xarrayops", "xo")
 
 
 def _answer(module: str, name: str) -> str:
     if module == "xarrayops" and find_spec(f"xarrayops.{name}") is not None:
         return f"xarrayops.{name} is not imported. Instead: import xarrayops.{name}"
-    answer = MODULES[module].answer(name) or _elsewhere(module, name) or _near(module, name)
+    answer = _names(module).answer(name) or _elsewhere(module, name) or _near(module, name)
     return f"{_short(module)} has no {name}{answer}"
+
+
+def _names(module: str) -> Names:
+    return MODULES[module] if module in MODULES else OF_NUMPY[module]
 
 
 def _elsewhere(module: str, name: str) -> str | None:
     """The answer for a name that another public module has, or for which it has an answer."""
-    for other, names in MODULES.items():
+    for other, names in (MODULES if module in MODULES else OF_NUMPY).items():
         if name in dir(import_module(other)):
             dense = module == "xarrayops.sparse" and name not in CONTAINER_VERBS
             of_dense = " of the dense array xo.sparse.to_dense(s)" if dense else ""
@@ -109,9 +120,9 @@ def _near(module: str, name: str) -> str:
     from difflib import get_close_matches
 
     ours = dir(import_module(module))
-    near = get_close_matches(name, [*ours, *MODULES[module].names()], n=1, cutoff=0.7)
+    near = get_close_matches(name, [*ours, *_names(module).names()], n=1, cutoff=0.7)
     if not near:
         return f"; dir({_short(module)}) lists its names"
     if near[0] in ours:
         return f"; did you mean {_short(module)}.{near[0]}?"
-    return f" and no {near[0]}{MODULES[module].answer(near[0])}"
+    return f" and no {near[0]}{_names(module).answer(near[0])}"

@@ -95,8 +95,8 @@ DTYPE_CODES = {
     "H": "uint16",
     "i": "int32",
     "I": "uint32",
-    "q": "int64",
-    "Q": "uint64",
+    **dict.fromkeys("lnpq", "int64"),
+    **dict.fromkeys("LNPQ", "uint64"),
 }
 """The names of dtypes by NumPy's codes."""
 

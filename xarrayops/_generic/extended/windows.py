@@ -25,8 +25,8 @@ def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, dev
     if n <= 1:
         whole("n", n)
         return _single(xp, n, dtype, device)
-    angle = _places(xp, 0.0, 2 * math.pi, n, device)
-    total = factors[0] + factors[1] * xp.cos(angle)
+    angle = _places(xp, 1.0 - n, n - 1.0, n, device) * (math.pi / (n - 1))  # from -pi to pi: exactly symmetric
+    total = factors[0] - factors[1] * xp.cos(angle)
     return _rounded(xp, total + factors[2] * xp.cos(2.0 * angle) if len(factors) > 2 else total, dtype)
 
 

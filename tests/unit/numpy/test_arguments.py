@@ -1,0 +1,229 @@
+"""NumPy's arguments: out=, where=, casting=, dtype=, like=; defaults, numbers and hostile values."""
+
+import numpy
+import pytest
+
+import xarrayops as xo
+import xarrayops.numpy as np
+
+MUTABLE = ("numpy", "torch")
+IMMUTABLE = ("jax", "dask")
+
+
+def of(library, values, dtype="float32"):
+    pytest.importorskip(library)
+    return xo.convert(numpy.asarray(values, dtype), library, copy=True)
+
+
+def host(x):
+    return numpy.asarray(xo.convert(xo.compute(x), "numpy"))
+
+
+@pytest.mark.parametrize("library", MUTABLE)
+def test_out_is_written_and_returned(library):
+    x, out = of(library, [1, 4, 9]), of(library, [0, 0, 0])
+    assert np.sqrt(x, out) is out
+    assert host(out).tolist() == [1, 2, 3]
+    assert np.add(x, out, out=(out,)) is out
+    assert host(out).tolist() == [2, 6, 12]
+    total = of(library, 0.0)
+    assert np.sum(x, 0, None, total) is total
+    assert float(total) == 14
+
+
+@pytest.mark.parametrize("library", IMMUTABLE)
+def test_out_that_cannot_be_written_raises_with_what_to_write(library):
+    x = of(library, [1, 4, 9])
+    with pytest.raises(xo.Unsupported, match=r"out = np\.sqrt"):
+        np.sqrt(x, out=x)
+    with pytest.raises(xo.Unsupported, match=r"dst = xo\.at"):
+        np.copyto(x, 1)
+
+
+def test_read_only_out_raises():
+    x = numpy.ones(3)
+    x.flags.writeable = False
+    with pytest.raises(xo.Unsupported, match=r"np\.add writes"):
+        np.add(x, 1, out=x)
+
+
+@pytest.mark.parametrize("library", MUTABLE)
+def test_where_keeps_the_other_elements_of_out(library):
+    x, out = of(library, [1, 0, 4]), of(library, [7, 7, 7])
+    with numpy.errstate(all="raise"):
+        np.divide(2.0, x, out=out, where=x != 0)
+    assert host(out).tolist() == [2, 7, 0.5]
+    with pytest.raises(xo.Unsupported, match=r"np\.where\(where"):
+        np.divide(2.0, x, where=x != 0)
+
+
+def test_out_of_another_shape_or_kind_is_refused():
+    with pytest.raises(TypeError, match="cannot cast the result from float64 to int64"):
+        np.add(numpy.ones(2), 0.5, out=numpy.zeros(2, int))
+    assert np.add(numpy.ones(2), 0.5, out=numpy.zeros(2, int), casting="unsafe").tolist() == [1, 1]
+    with pytest.raises(ValueError, match="broadcast"):
+        np.add(numpy.ones(2), 0.5, out=numpy.zeros(3))
+    with pytest.raises(ValueError, match="broadcast"):
+        np.sum(numpy.ones((2, 3)), 0, out=numpy.zeros(2))
+    with pytest.raises(ValueError, match="casting must be one of"):
+        np.add(numpy.ones(2), 1, out=numpy.zeros(2), casting="no such")
+
+
+def test_out_may_overlap_the_operands():
+    x, y = numpy.arange(6.0), numpy.arange(6.0)
+    np.add(x[:-1], x[1:], out=x[1:])
+    numpy.add(y[:-1], y[1:], out=y[1:])
+    assert x.tolist() == y.tolist()
+
+
+WRITING = {
+    "np.copyto(x, y)": "numpy",
+    "np.put(x, [0, -1], [5.0, 6.0])": None,
+    "np.place(x, x > 1, [8.0, 9.0])": None,
+    "np.putmask(x, x > 1, [8.0, 9.0])": None,
+    "np.fill_diagonal(x, 4.0)": None,
+    "np.put_along_axis(x, np.argmax(x, 1)[:, None], 0.0, 1)": None,
+    "np.add.at(x, ([0, 0], [1, 1]), 2.0)": None,
+    "np.nan_to_num(x, False)": None,
+}
+
+
+@pytest.mark.parametrize("library", MUTABLE)
+@pytest.mark.parametrize("call", WRITING)
+def test_functions_that_write_in_place(call, library):
+    values = numpy.asarray([[0.5, 2.0, numpy.nan], [3.0, 1.5, 0.25], [7.0, 0.0, 1.0]])
+    wanted, x = values.copy(), of(library, values, "float64")
+    eval(call, {"np": numpy, "x": wanted, "y": values[::-1]})
+    eval(call, {"np": np, "x": x, "y": of(library, values[::-1], "float64")})
+    numpy.testing.assert_array_equal(host(x), wanted)
+
+
+def test_new_arrays_follow_use_with_numpys_dtypes():
+    torch = pytest.importorskip("torch")
+    with xo.use("torch"):
+        assert np.zeros(3).dtype == torch.float64
+        assert np.asarray([1, 2]).dtype == torch.int64
+        assert np.linspace(0, 1, 3).dtype == torch.float64
+        assert np.sqrt([1, 2]).dtype == torch.float64
+    with xo.use("torch", dtype="float32"):
+        assert np.zeros(3).dtype == torch.float32
+        assert np.asarray([1.0, 2]).dtype == torch.float32
+        assert np.asarray([1j]).dtype == torch.complex64
+        assert np.arange(3).dtype == torch.int64
+    like = np.ones((2, 2), like=torch.zeros(1))
+    assert isinstance(like, torch.Tensor)
+    assert like.dtype == torch.float64
+
+
+def test_64_bits_on_jax_without_them_raise_unless_a_dtype_is_set():
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(False), xo.use("jax"):
+        with pytest.raises(xo.Unsupported, match="64"):
+            np.zeros(3)
+        with xo.use(dtype="float32"):
+            assert np.zeros(3).dtype == "float32"
+
+
+def test_promotion_is_numpys():
+    names = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "complex64"]
+    for first in names:
+        for second in [*names, 1, 0.5, 1j]:
+            dtypes = [second if isinstance(second, (int, float, complex)) else numpy.dtype(second)]
+            assert np.result_type(first, second) == numpy.result_type(numpy.dtype(first), *dtypes), (first, second)
+    x, y = of("torch", [1, 2], "int32"), of("torch", [0.5, 0.5], "float16")
+    assert np.multiply(x, y).dtype == np.concatenate([x, y]).dtype == np.float64
+
+
+def test_arrays_of_two_libraries_are_refused():
+    torch = pytest.importorskip("torch")
+    for call in (np.add, np.dot, lambda a, b: np.concatenate([a, b]), lambda a, b: np.where(a > 0, a, b)):
+        with pytest.raises(xo.MixedBackends):
+            call(torch.ones(2), numpy.ones(2))
+
+
+HOSTILE = {
+    "np.sum('abc')": xo.BackendNotFound,
+    "np.sum(np.ones(3), 5)": ValueError,
+    "np.sum(np.ones(3), axis=[0])": TypeError,
+    "np.reshape(np.ones(6), (4, -1))": ValueError,
+    "np.reshape(np.ones(6), (2, 3), 'X')": ValueError,
+    "np.concatenate([])": ValueError,
+    "np.concatenate(3)": TypeError,
+    "np.take(np.ones(3), 7)": IndexError,
+    "np.take(np.ones(3), [0.5])": TypeError,
+    "np.asarray([1, 'a'])": xo.Unsupported,
+    "np.zeros(3, 'no such')": xo.Unsupported,
+    "np.zeros(-1)": ValueError,
+    "np.linspace(0, 1, -1)": ValueError,
+    "np.split(np.ones(5), 2)": ValueError,
+    "np.max(np.ones(3), where=np.ones(3) > 0)": ValueError,
+    "np.max(np.zeros(0))": ValueError,
+    "np.sort(np.ones(3), order='x')": xo.Unsupported,
+    "np.quantile(np.ones(3), 0.5, weights=np.ones(3))": xo.Unsupported,
+    "np.array([1], subok=True)": xo.Unsupported,
+    "np.add(1, 2, subok=False)": xo.Unsupported,
+    "np.errstate(all='raise')": xo.Unsupported,
+    "np.histogram(np.ones(3), 'auto')": xo.Unsupported,
+    "np.power(np.asarray([2]), -1)": ValueError,
+    "np.ndarray((2,))": TypeError,
+    "np.dtype('O')": TypeError,
+    "np.sin.reduce(np.ones(3))": ValueError,
+    "np.sin.at(np.ones(3), 0)": xo.Unsupported,
+    "np.asarray_chkfinite([np.nan])": ValueError,
+    "np.unravel_index(7, (2, 3))": ValueError,
+    "np.nonzero(3)": ValueError,
+    "np.var(np.ones(3), ddof=1, correction=1)": ValueError,
+}
+
+
+@pytest.mark.parametrize("call", HOSTILE)
+def test_hostile_arguments_raise(call):
+    with pytest.raises(HOSTILE[call]):
+        eval(call)
+
+
+def test_dtypes_cast_and_compare():
+    assert np.float32(2.5) == numpy.float32(2.5)
+    assert np.dtype("f4") == np.float32 == numpy.dtype("float32")
+    assert np.dtype(float).itemsize == 8
+    assert isinstance(numpy.float64(3), np.floating)
+    assert isinstance(numpy.int8(3), np.integer)
+    assert not isinstance(3, np.integer)
+    assert issubclass(numpy.float32, np.floating)
+    assert not isinstance(numpy.float64(3), np.ndarray)
+    assert isinstance(numpy.ones(2), np.ndarray)
+    assert np.float64([1, 2]).tolist() == [1.0, 2.0]
+
+
+def test_random_numbers_have_numpys_methods():
+    rng, again = np.random.default_rng(5), np.random.default_rng(5)
+    assert rng.random((2, 3)).tolist() == again.random((2, 3)).tolist()
+    assert rng.normal([0.0, 10.0], 1.0).shape == (2,)
+    assert rng.uniform(2, 3, size=4).min() >= 2
+    assert rng.integers(5, size=20).max() < 5
+    assert sorted(rng.permutation(4).tolist()) == [0, 1, 2, 3]
+    assert sorted(rng.choice(5, 5, replace=False).tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(rng.permuted([3, 1, 2]).tolist()) == [1, 2, 3]
+    assert rng.exponential(2.0, 3).shape == rng.lognormal(size=3).shape == rng.standard_normal(3).shape
+    x = numpy.arange(5)
+    assert rng.shuffle(x) is None
+    assert sorted(x.tolist()) == [0, 1, 2, 3, 4]
+    assert rng.standard_normal(out=numpy.zeros(3)).shape == (3,)
+    assert len(rng.spawn(2)) == 2
+    with pytest.raises(AttributeError, match="NumPy's generator has this distribution"):
+        rng.beta(1, 2)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax", "dask"])
+def test_random_numbers_are_of_the_default_library(library):
+    pytest.importorskip(library)
+    with xo.use(library, dtype="float32"):
+        rng = np.random.default_rng(5)
+    x = rng.normal(0.0, 1.0, 3)
+    assert xo.backend(x).name == library
+
+
+def test_errors_of_numpy_are_silenced():
+    with np.errstate(divide="ignore"):
+        assert np.divide(numpy.ones(1), 0.0)[0] == np.inf
+    assert np.seterr() == np.geterr() == numpy.geterr()

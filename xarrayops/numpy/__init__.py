@@ -1,0 +1,57 @@
+"""NumPy 2's names and signatures for the arrays of every library: ``import xarrayops.numpy as np``.
+
+Each function calls one of ours and takes NumPy's arguments: positional axes, ``ddof=``, ``dtype=``, ``out=``,
+``where=``. Arrays stay native. Without an array, functions follow `xarrayops.use` and `xarrayops.set_default`, with
+NumPy's default dtypes unless those name another. What cannot be honoured raises and says what to write.
+"""
+
+from math import e as e, inf as inf, nan as nan, pi as pi
+from typing import Any
+
+from xarrayops.numpy import fft as fft, linalg as linalg, random as random
+from xarrayops.numpy._creation import *
+from xarrayops.numpy._dtypes import (
+    DTYPES as _DTYPES,
+    KINDS as _KINDS,
+    can_cast as can_cast,
+    common_type as common_type,
+    dtype as dtype,
+    finfo as finfo,
+    iinfo as iinfo,
+    iscomplexobj as iscomplexobj,
+    isdtype as isdtype,
+    isrealobj as isrealobj,
+    isscalar as isscalar,
+    issubdtype as issubdtype,
+    promote_types as promote_types,
+    result_type as result_type,
+)
+from xarrayops.numpy._elementwise import UFUNCS as _UFUNCS
+from xarrayops.numpy._grids import *
+from xarrayops.numpy._indexing import *
+from xarrayops.numpy._joining import *
+from xarrayops.numpy._nan import *
+from xarrayops.numpy._numeric import *
+from xarrayops.numpy._order import *
+from xarrayops.numpy._products import *
+from xarrayops.numpy._reductions import *
+from xarrayops.numpy._shapes import *
+from xarrayops.numpy._state import *
+from xarrayops.numpy._ufunc import ufunc as ufunc
+
+newaxis = None
+euler_gamma = 0.5772156649015329
+True_, False_ = True, False
+globals().update(_UFUNCS | _DTYPES | _KINDS)
+
+_SECTIONS = {"annotations", "Any"}
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name in globals() if not name.startswith("_") and name not in _SECTIONS)
+
+
+def __getattr__(name: str) -> Any:
+    from xarrayops._core.numpy_names import missing
+
+    raise missing(__name__, name)

@@ -1,0 +1,398 @@
+"""New arrays. Without an array in ``like=`` they follow `xarrayops.use`, with NumPy's default dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, Literal
+
+import xarrayops as xo
+from xarrayops._core.numpy_scalars import as_number
+from xarrayops.errors import Unsupported
+from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._operands import array as as_array, first_array, is_array, new_array, one_axis, size_of
+from xarrayops.numpy._out import no_subclass, ordered, refuse
+from xarrayops.numpy._promotion import name_of_default
+
+Shape = int | tuple[int, ...]
+
+
+def _shape(shape: Any) -> Any:
+    """The shape as a tuple of Python integers."""
+    return tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
+
+
+def _like(like: Any) -> Any:
+    """The reference array of ``like=``; numbers and sequences count as none."""
+    if like is not None and not is_array(like):
+        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+    return like
+
+
+def _floating(dtype: Any) -> Any:
+    return name_of_default(float) if dtype is None else named(dtype)
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int = 0,
+    like: Any = None,
+) -> Any:
+    """An array with the values, copied by default, by `xarrayops.asarray`."""
+    no_subclass("array", subok)
+    refuse("array", "leave it out: nested sequences have all their levels", ndmax=ndmax not in (0, None))
+    x = asarray(object, dtype, order, copy=copy, like=like)
+    return xo.reshape(x, (*(1,) * (ndmin - x.ndim), *x.shape)) if x.ndim < ndmin else x
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
+    """An array with the values, by `xarrayops.asarray`; arrays stay in their library."""
+    if _like(like) is None and not is_array(a) and isinstance(a, (list, tuple)):
+        like = first_array(a)
+    x = new_array(a, dtype=named(dtype), like=like, device=device, copy=copy)
+    return ordered("asarray", x, order)
+
+
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
+    """An array with the values, by `xarrayops.asarray`; there are no subclasses."""
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """An array with the values; NaN and infinities raise ValueError."""
+    x = asarray(a, dtype, order)
+    if not bool(xo.all(xo.isfinite(x))):
+        raise ValueError("array must not contain infs or NaNs")
+    return x
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """An array of at least one dimension in C order, by `xarrayops.contiguous`."""
+    x = asarray(a, dtype, like=like)
+    return xo.contiguous(x if x.ndim else xo.reshape(x, (1,)))
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """An array in Fortran order, by `xarrayops.contiguous`."""
+    x = asarray(a, dtype, like=like)
+    return xo.contiguous(x, order="F") if x.ndim else xo.reshape(x, (1,))
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """An array in the order that is required: C or F."""
+    letters = {each[0].upper() for each in ([requirements] if isinstance(requirements, str) else requirements or ())}
+    if not letters <= {"C", "F", "A", "O", "W", "E"}:
+        raise ValueError(f"np.require: requirements must be of C, F, A, O, W and E, not {requirements!r}")
+    if letters >= {"C", "F"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    x = asarray(a, dtype, "F" if "F" in letters else "C" if "C" in letters else None, like=like)
+    return xo.asarray(x, copy=True) if letters & {"O", "W"} else x
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """A copy of the array, by `xarrayops.asarray`."""
+    no_subclass("copy", subok)
+    return ordered("copy", xo.asarray(as_array(a), copy=True), order)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The array in another dtype, by `xarrayops.astype`."""
+    if not is_array(x):
+        raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
+    return xo.astype(x, named(dtype), copy=copy, device=device)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array over the memory of another library's array, by `xarrayops.from_dlpack`."""
+    return xo.from_dlpack(x, device=device, copy=copy)
+
+
+def zeros(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """An array of zeros, by `xarrayops.zeros`."""
+    return ordered("zeros", xo.zeros(_shape(shape), dtype=_floating(dtype), device=device, like=_like(like)), order)
+
+
+def ones(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """An array of ones, by `xarrayops.ones`."""
+    return ordered("ones", xo.ones(_shape(shape), dtype=_floating(dtype), device=device, like=_like(like)), order)
+
+
+def empty(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """An array of undefined values, by `xarrayops.empty`."""
+    return ordered("empty", xo.empty(_shape(shape), dtype=_floating(dtype), device=device, like=_like(like)), order)
+
+
+def full(
+    shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
+    """An array of one value, which broadcasts, by `xarrayops.full`."""
+    x = new_array(fill_value, dtype=named(dtype), like=_like(like), device=device)
+    return ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), order)
+
+
+def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Any:
+    no_subclass(verb, subok, True)
+    x = as_array(a)
+    of_shape = x.shape if shape is None else _shape(shape)
+    ours = getattr(xo, verb.removesuffix("_like"))
+    made = ours(tuple(of_shape), dtype=x.dtype if dtype is None else named(dtype), like=x, device=device)
+    return ordered(verb, made, _order_of(x, order))
+
+
+def _order_of(x: Any, order: str) -> str:
+    """The order of a new array like x."""
+    return "F" if order in ("K", "A") and x.ndim > 1 and _is_fortran(x) else order
+
+
+def _is_fortran(x: Any) -> bool:
+    """Whether x is in Fortran order and not in C order; arrays without a known layout are not."""
+    try:
+        return xo.layout_of(x).order == "F"
+    except (Unsupported, xo.LayoutError):
+        return False
+
+
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Zeros in the shape, the dtype and the library of a, by `xarrayops.zeros`."""
+    return _another("zeros_like", a, dtype, order, subok, shape, device)
+
+
+def ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Ones in the shape, the dtype and the library of a, by `xarrayops.ones`."""
+    return _another("ones_like", a, dtype, order, subok, shape, device)
+
+
+def empty_like(
+    prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Undefined values in the shape, the dtype and the library of the prototype, by `xarrayops.empty`."""
+    return _another("empty_like", prototype, dtype, order, subok, shape, device)
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Any:
+    """One value, which broadcasts, in the shape, the dtype and the library of a, by `xarrayops.full`."""
+    no_subclass("full_like", subok, True)
+    x = as_array(a)
+    value = new_array(fill_value, like=x, device=device)
+    value = xo.astype(value, x.dtype if dtype is None else named(dtype))
+    of_shape = tuple(x.shape) if shape is None else _shape(shape)
+    return ordered("full_like", xo.asarray(xo.broadcast_to(value, of_shape), copy=True), _order_of(x, order))
+
+
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """A matrix with ones on a diagonal, by `xarrayops.eye`."""
+    columns = None if M is None else int(M)
+    made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=_like(like))
+    return ordered("eye", made, order)
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
+    """The square matrix with ones on the main diagonal, by `xarrayops.eye`."""
+    return eye(n, dtype=dtype, like=like)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:
+    """A matrix with ones on and below a diagonal, by `xarrayops.tril`."""
+    return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=k)
+
+
+def arange(
+    start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
+) -> Any:
+    """Evenly spaced values of an interval that is open at its end, by `xarrayops.arange`."""
+    start, stop, step = map(_number, (start_or_stop, stop, 1 if step is None else step))
+    start, stop = (0, start) if stop is None else (start, stop)
+    found = name_of_default(max((type(start), type(stop), type(step)), key=(bool, int, float, complex).index))
+    dtype = (name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
+    return xo.arange(start, stop, step, dtype=dtype, device=device, like=_like(like))
+
+
+def _number(value: Any) -> Any:
+    """A Python number: also of an array without dimensions."""
+    value = as_number(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """Evenly spaced values from start to stop, which may be arrays, by `xarrayops.linspace`."""
+    num = num.__index__()
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    parts = num - 1 if endpoint else num
+    if _are_numbers(start, stop):
+        start, stop = _number(start), _number(stop)
+        x = xo.linspace(start, stop, num, dtype=_widest(start, stop), device=device, endpoint=endpoint)
+        step = (stop - start) / parts if parts > 0 else xo.nan
+    else:
+        x, step = _between(start, stop, num, parts)
+    if dtype is not None:
+        x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
+    x = xo.moveaxis(x, 0, one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
+    return (x, step) if retstep else x
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(as_number(value), (int, float, complex)) for value in values)
+
+
+def _widest(*values: Any) -> str | None:
+    return name_of_default(complex if any(isinstance(value, complex) for value in values) else float)
+
+
+def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
+    """Values between arrays along a new first axis, and the step."""
+    from xarrayops.numpy._operands import arrays, floating, harmonised
+
+    start, stop = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
+    start, stop = (xo.astype(x, "float64") if xo.isdtype(x.dtype, ("integral", "bool")) else x for x in (start, stop))
+    steps = xo.arange(num, dtype=start.dtype, like=start)
+    steps = xo.reshape(steps, (num, *(1,) * start.ndim))
+    step = (stop - start) / parts if parts > 0 else xo.full_like(start, xo.nan)
+    x = start + steps * step if parts > 0 else start + steps * (stop - start)
+    if num > 1 and parts == num - 1:
+        x = xo.concat([x[:-1], stop[None]], axis=0)
+    return x, step
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    bases = base if _are_numbers(base) else xo.expand_dims(xo.asarray(as_array(base), like=exponents), axis=axis)
+    x = xo.pow(_number(bases) if _are_numbers(base) else xo.astype(bases, exponents.dtype), exponents)
+    return x if dtype is None else xo.astype(x, named(dtype))
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
+    if not _are_numbers(start, stop) or isinstance(start, complex) or isinstance(stop, complex):
+        raise Unsupported(
+            "np.geomspace takes real numbers. Instead, for arrays a and b: np.logspace(np.log10(a), np.log10(b), num)"
+        )
+    x = xo.geomspace(_number(start), _number(stop), int(num), endpoint=endpoint, dtype=name_of_default(float))
+    return x if dtype is None else xo.astype(x, named(dtype))
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
+    """Grids of coordinates, by `xarrayops.meshgrid`; with ``sparse`` vectors that broadcast to them."""
+    from xarrayops.numpy._operands import arrays
+
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    if not xi:
+        return ()
+    vectors = [xo.reshape(x, (size_of(x),)) for x in arrays(*xi)]
+    if sparse or len({x.dtype for x in vectors}) > 1 or len(vectors) == 1:
+        places = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else [*range(len(vectors))]
+        thin = [
+            xo.reshape(x, tuple(-1 if axis == place else 1 for axis in range(len(vectors))))
+            for x, place in zip(vectors, places, strict=True)
+        ]
+        if sparse:
+            return tuple(thin)
+        shape = xo.broadcast_shapes(*(x.shape for x in thin))
+        return tuple(xo.asarray(xo.broadcast_to(x, tuple(shape)), copy=bool(copy)) for x in thin)
+    return tuple(xo.meshgrid(*vectors, indexing=indexing))
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: tuple[int, ...], *, dtype: Any = None, like: Any = None, **kwargs: Any
+) -> Any:
+    """The function of the grids of indices, as whole arrays."""
+    return function(*indices(shape, float if dtype is None else dtype, like=like), **kwargs)
+
+
+def indices(dimensions: tuple[int, ...], dtype: Any = None, sparse: bool = False, *, like: Any = None) -> Any:
+    """The grids of the indices of each axis, by `xarrayops.arange`."""
+    shape = _shape(dimensions)
+    vectors = [arange(n, dtype=name_of_default(int) if dtype is None else dtype, like=like) for n in shape]
+    if not vectors:
+        return () if sparse else zeros((0,), name_of_default(int) if dtype is None else dtype, like=like)
+    grids = meshgrid(*vectors, sparse=sparse, indexing="ij")
+    return grids if sparse else xo.stack(list(grids))
+
+
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = None) -> Any:
+    """A vector of the values of an iterable."""
+    values = list(iter if count < 0 else islice(iter, count))
+    if len(values) < count:
+        raise ValueError("iterator too short: Expected more items than it has")
+    return asarray(values, dtype, like=like)
+
+
+def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
+    """A vector of the values in a buffer of bytes, which are copied."""
+    import numpy
+
+    values = numpy.frombuffer(buffer, "float64" if dtype is None else named(dtype), count, offset)
+    if like is not None:
+        return xo.asarray(values.copy(), like=like)
+    return xo.convert(values.copy(), xo.zeros(0, dtype="uint8"))
+
+
+def _window(name: str) -> Callable[[Any], Any]:
+    def window(M: Any) -> Any:
+        return getattr(xo, name)(max(int(_number(M)), 0), dtype=name_of_default(float))
+
+    window.__name__ = window.__qualname__ = name
+    window.__doc__ = f"The window of M values, by `xarrayops.{name}`."
+    return window
+
+
+bartlett, blackman, hamming, hanning = map(_window, ("bartlett", "blackman", "hamming", "hanning"))
+
+
+def kaiser(M: Any, beta: float) -> Any:
+    """The Kaiser window of M values, by `xarrayops.kaiser`."""
+    return xo.kaiser(max(int(_number(M)), 0), float(beta), dtype=name_of_default(float))
+
+
+__all__ = [
+    *("arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype"),
+    *("bartlett", "blackman", "copy", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction"),
+    *("fromiter", "full", "full_like", "geomspace", "hamming", "hanning", "identity", "indices", "kaiser", "linspace"),
+    *("logspace", "meshgrid", "ones", "ones_like", "require", "tri", "zeros", "zeros_like"),
+]

@@ -1,0 +1,219 @@
+"""Dtypes: names that are equal to the native dtypes of every library, and that cast when they are called."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Self
+
+import xarrayops as xo
+from xarrayops._core.dtype_names import DTypeName, name_of
+from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED
+from xarrayops._core.numpy_scalars import is_numpy_scalar
+from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops.numpy._operands import arrays, is_array, new_array
+from xarrayops.numpy._promotion import KINDS as SIZES, NUMBERS, casts, promoted
+
+_KIND_CODES = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c"}
+
+
+class dtype(DTypeName):  # noqa: N801 - NumPy's name
+    """A dtype by its name, with NumPy's notations: ``dtype("f4")``, ``dtype(float)``, ``dtype(x.dtype)``.
+
+    It is equal to the native dtypes of that name on every library. Called with a value it casts: an array by
+    `xarrayops.astype`, a number to an array without dimensions, which with NumPy is one of its scalars.
+    ``isinstance(x, float64)`` is true for NumPy's scalars of the dtype, and for such arrays of other libraries.
+    """
+
+    def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Self:
+        name = name_of(named(dtype))
+        if name not in DTYPE_NAMES:
+            raise TypeError(f"np.dtype: {dtype!r} is not a dtype of numbers. Instead: one of {', '.join(DTYPE_NAMES)}")
+        return super().__new__(cls, name)
+
+    def __call__(self, *values: Any) -> Any:
+        """The value in this dtype; without a value it is 0."""
+        if len(values) > 1:
+            raise TypeError(f"np.{self.name} takes one value, not {len(values)}")
+        value = values[0] if values else 0
+        if is_array(value) and not is_numpy_scalar(value):
+            return xo.astype(value, self.name)
+        x = new_array(float(value) if isinstance(value, str) else value, dtype=self.name)
+        return x[()] if x.ndim == 0 else x
+
+    def __instancecheck__(self, x: Any) -> bool:
+        return is_scalar(x) and name_of(x.dtype) == self.name
+
+    def __subclasscheck__(self, cls: Any) -> bool:
+        return name_of(cls) == self.name
+
+    @property
+    def type(self) -> dtype:
+        """The dtype itself, which casts."""
+        return self
+
+    @property
+    def kind(self) -> builtins.str:
+        """NumPy's letter for the kind: b, u, i, f or c."""
+        return _KIND_CODES[SIZES[self.name][0]] if self.name in SIZES else "V"
+
+    @property
+    def char(self) -> builtins.str:
+        """NumPy's letter for the dtype, such as d for float64."""
+        codes = (code for code, name in DTYPE_CODES.items() if name == self.name and len(code) == 1)
+        return next(codes, "V")
+
+    @property
+    def itemsize(self) -> int:
+        """The number of bytes of an element."""
+        return SIZES[self.name][1] // 8 if self.name in SIZES else 2 if self.name == "bfloat16" else 1
+
+    @property
+    def str(self) -> builtins.str:
+        """NumPy's code, such as ``<f8``."""
+        return f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
+
+
+class Kind:
+    """A class of NumPy's scalars, such as ``np.floating``: for `issubdtype`, ``isinstance`` and ``issubclass``."""
+
+    def __init__(self, name: str, kinds: str) -> None:
+        self.__name__ = name
+        self.names = frozenset(name for name in DTYPE_NAMES if _kind(name) in kinds.split())
+
+    def __repr__(self) -> str:
+        return f"np.{self.__name__}"
+
+    def __instancecheck__(self, x: Any) -> bool:
+        return is_scalar(x) and name_of(x.dtype) in self.names
+
+    def __subclasscheck__(self, cls: Any) -> bool:
+        return name_of(cls) in self.names
+
+
+def _kind(name: str) -> str:
+    return SIZES[name][0] if name in SIZES else "float"
+
+
+def is_scalar(x: Any) -> bool:
+    """Whether x is a scalar: one of NumPy's scalars, or an array without dimensions of a library that has none."""
+    if is_numpy_scalar(x):
+        return True
+    return is_array(x) and x.ndim == 0 and xo.backend(x).name != "numpy"
+
+
+def named(dtype: Any) -> Any:
+    """The name of a dtype in any of NumPy's notations; what has no name is unchanged, and None stays None."""
+    if dtype is None or isinstance(dtype, DTypeName):
+        return None if dtype is None else dtype.name
+    if isinstance(dtype, type) and dtype in NUMBERS:
+        return NUMBERS[dtype]
+    if isinstance(dtype, str):
+        code = dtype.removeprefix("<").removeprefix("=").removeprefix("|")
+        return DTYPE_CODES.get(code) or (dtype if code in DTYPE_NAMES else RENAMED.get(code, dtype))
+    if isinstance(dtype, Kind):
+        raise TypeError(f"{dtype!r} is a class of several dtypes. Instead: one of {', '.join(sorted(dtype.names))}")
+    return name_of(dtype) or dtype
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether the first dtype is the second, or one of its kind such as ``np.floating``."""
+    first = arg1.names if isinstance(arg1, Kind) else {name_of(named(arg1))}
+    if isinstance(arg2, Kind):
+        return first <= arg2.names
+    return first == {name_of(named(arg2))}
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a cast between dtypes is allowed, by NumPy's rules."""
+    if type(from_) in (bool, int, float, complex):
+        raise TypeError("can_cast() does not support Python ints, floats, and complex: give a dtype or an array")
+    return casts(_name("can_cast", from_), _name("can_cast", to), casting)
+
+
+def _name(function: str, obj: Any) -> str:
+    """The name of a dtype, or of that of an array."""
+    name = name_of(obj.dtype if is_array(obj) else named(obj))
+    if name not in DTYPE_NAMES:
+        raise TypeError(f"np.{function}: {obj!r} is not a dtype of numbers or an array")
+    return name
+
+
+def result_type(*arrays_and_dtypes: Any) -> dtype:
+    """The dtype to which NumPy promotes arrays, dtypes and Python numbers."""
+    if not arrays_and_dtypes:
+        raise ValueError("at least one array or dtype is required")
+    numbers = [type(x) for x in arrays_and_dtypes if type(x) in (bool, int, float, complex)]
+    names = [_name("result_type", x) for x in arrays_and_dtypes if type(x) not in (bool, int, float, complex)]
+    if not names:
+        return dtype(max(numbers, key=(bool, int, float, complex).index))
+    name = promoted(names, numbers)
+    return dtype(name if name is not None else xo.result_type(*names))
+
+
+def promote_types(type1: Any, type2: Any, /) -> dtype:
+    """The dtype to which NumPy promotes two dtypes."""
+    return result_type(dtype(type1), dtype(type2))
+
+
+def common_type(*arrays: Any) -> dtype:
+    """The floating-point dtype that holds the values of all arrays; that of integers is float64."""
+    names = [_name("common_type", x) for x in arrays]
+    if "bool" in names:
+        raise TypeError("can't get common type for non-numeric array")
+    return result_type("float16", *("float64" if xo.isdtype(name, "integral") else name for name in names))
+
+
+def finfo(dtype: Any) -> Any:
+    """The limits of a floating-point dtype, by `xarrayops.finfo`."""
+    return xo.finfo(_of_number(dtype))
+
+
+def iinfo(type: Any) -> Any:
+    """The limits of an integer dtype, by `xarrayops.iinfo`."""
+    return xo.iinfo(_of_number(type))
+
+
+def _of_number(obj: Any) -> Any:
+    """The dtype of a number or an array, or the dtype itself."""
+    return name_of(arrays(obj)[0].dtype) if type(obj) in (int, float, complex) or is_array(obj) else named(obj)
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind, by `xarrayops.isdtype`."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return xo.isdtype(named(dtype), tuple(named(each) if not isinstance(each, str) else each for each in kinds))
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex, by `xarrayops.isdtype`."""
+    return xo.isdtype(arrays(x)[0].dtype, "complex floating")
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
+def isscalar(element: Any) -> bool:
+    """Whether it is a number or a string, or a scalar of a library: an array without dimensions."""
+    return isinstance(element, (int, float, complex, str, bytes)) or is_scalar(element)
+
+
+_ALIASES = (
+    *("bool_", "byte", "cdouble", "csingle", "double", "half", "int_", "intc", "intp", "long", "longlong", "short"),
+    *("single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong", "ushort"),
+)
+DTYPES = {name: dtype(name) for name in SIZES} | {name: dtype(RENAMED[name]) for name in _ALIASES}
+"""The dtypes, by NumPy's names."""
+_CLASSES = {
+    "generic": "bool int uint float complex",
+    "number": "int uint float complex",
+    "integer": "int uint",
+    "signedinteger": "int",
+    "unsignedinteger": "uint",
+    "inexact": "float complex",
+    "floating": "float",
+    "complexfloating": "complex",
+}
+KINDS = {name: Kind(name, kinds) for name, kinds in _CLASSES.items()}
+"""The classes of scalars, by NumPy's names."""

@@ -1,0 +1,237 @@
+"""The functions behind the ufuncs: those that are not one function of ours, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+import xarrayops as xo
+from xarrayops._protocol.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
+from xarrayops.numpy._operands import alike, arrays, harmonised, is_complex, is_integer
+from xarrayops.numpy._ufunc import BinaryUfunc, ProductUfunc, UnaryUfunc, ufunc
+
+_FLOATING = {*FLOATING_RESULTS, *FLOATING_EXTENDED}
+
+
+def _fabs(x: Any) -> Any:
+    """The absolute values of real numbers, as floating-point numbers."""
+    if is_complex(x):
+        raise TypeError("np.fabs takes real numbers. Instead: np.abs(x)")
+    return xo.abs(_as_floating(x))
+
+
+def _as_floating(x: Any) -> Any:
+    """x, or integers in NumPy's floating-point dtype."""
+    return xo.astype(x, "float64") if is_integer(x) else x
+
+
+def _float_power(x1: Any, x2: Any) -> Any:
+    """x1 to the power of x2, in at least double precision."""
+    x1, x2 = arrays(x1, x2)
+    dtype = "complex128" if is_complex(x1) or is_complex(x2) else "float64"
+    return xo.pow(xo.astype(x1, dtype), xo.astype(x2, dtype))
+
+
+def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """The quotients and the remainders of the floor division."""
+    return xo.floor_divide(x1, x2), xo.remainder(x1, x2)
+
+
+def _modf(x: Any) -> tuple[Any, Any]:
+    """The fractional and the integral parts, with the sign of x."""
+    x = _as_floating(x)
+    whole = xo.trunc(x)
+    fraction = xo.where(xo.isinf(x), 0.0, x - xo.where(xo.isinf(x), 0.0, whole))
+    return xo.copysign(fraction, x), whole
+
+
+def _fmod(x1: Any, x2: Any) -> Any:
+    """The remainder of the division that truncates, with the sign of x1."""
+    x1, x2 = alike(x1, x2)
+    if is_integer(x1) and is_integer(x2):
+        remainder = xo.remainder(xo.abs(x1), xo.abs(x2))
+        return xo.where(x1 < 0, -remainder, remainder)
+    remainder = xo.remainder(xo.abs(x1), xo.abs(xo.where(xo.isinf(x2), 1.0, x2)))
+    remainder = xo.where(xo.logical_and(xo.isinf(x2), xo.isfinite(x1)), xo.abs(x1), remainder)
+    return xo.copysign(remainder, x1)
+
+
+def _ldexp(x1: Any, x2: Any) -> Any:
+    """x1 times two to the power of x2."""
+    x1, x2 = arrays(x1, x2)
+    if not is_integer(x2):
+        raise TypeError("np.ldexp: x2 must hold integers. Instead: x1 * np.exp2(x2)")
+    x1 = _as_floating(x1)
+    half = xo.astype(xo.floor_divide(x2, 2), x1.dtype)
+    rest = xo.astype(x2, x1.dtype) - half
+    return x1 * xo.pow(2.0, half) * xo.pow(2.0, rest)
+
+
+def _heaviside(x1: Any, x2: Any) -> Any:
+    """0 for negative x1, x2 for 0, and 1 for positive x1."""
+    x1, x2 = map(_as_floating, alike(x1, x2))
+    return xo.where(xo.isnan(x1), x1, xo.where(x1 == 0, x2, xo.astype(x1 > 0, x1.dtype)))
+
+
+def _extremum_of_numbers(extremum: Callable[..., Any]) -> Callable[..., Any]:
+    def function(x1: Any, x2: Any) -> Any:
+        x1, x2 = alike(x1, x2)
+        if is_integer(x1) and is_integer(x2):
+            return extremum(x1, x2)
+        return xo.where(xo.isnan(x1), x2, xo.where(xo.isnan(x2), x1, extremum(x1, x2)))
+
+    function.__doc__ = f"The {extremum.__name__} of each pair; that of a number and NaN is the number."
+    return function
+
+
+def _logaddexp2(x1: Any, x2: Any) -> Any:
+    """The logarithm to base 2 of the sum of the powers of two."""
+    x1, x2 = map(_as_floating, alike(x1, x2))
+    greater = xo.maximum(x1, x2)
+    distance = xo.where(x1 == x2, 0.0, xo.abs(x1 - x2))
+    return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
+
+
+def _reciprocal(x: Any) -> Any:
+    """One divided by each element; of integers only 1 and -1 have one, others give 0."""
+    if not is_integer(x):
+        return xo.reciprocal(x)
+    return xo.where(xo.logical_or(x == 1, x == -1), x, 0)
+
+
+def _spacing(x: Any) -> Any:
+    """The distance to the next number away from 0, with the sign of x."""
+    x = _as_floating(x)
+    size = xo.abs(x)
+    above = xo.nextafter(size, xo.full_like(size, xo.inf))
+    top = size == xo.finfo(x.dtype).max
+    below = size - xo.nextafter(size, xo.zeros_like(size))
+    distance = xo.where(top, below, above - size)
+    return xo.copysign(xo.where(xo.isfinite(x), distance, xo.nan), xo.where(xo.isfinite(x), x, 1.0))
+
+
+def _times(factor: float, text: str) -> Callable[..., Any]:
+    def function(x: Any) -> Any:
+        return _as_floating(x) * factor
+
+    function.__doc__ = text
+    return function
+
+
+def _rint(x: Any) -> Any:
+    """The nearest integers, of halves the even ones, as floating-point numbers."""
+    return xo.round(_as_floating(x))
+
+
+def _pow(x1: Any, x2: Any) -> Any:
+    """x1 to the power of x2; integers to negative integers raise where values are known."""
+    if type(x2) is int and x2 < 0 and is_integer(x1):
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    return xo.pow(x1, x2)
+
+
+def _exp2(x: Any) -> Any:
+    """Two to the power of each element."""
+    return xo.pow(2.0, _as_floating(x))
+
+
+def _matmul(x1: Any, x2: Any) -> Any:
+    """The products of matrices, by `xarrayops.matmul`."""
+    return xo.matmul(*harmonised(*arrays(x1, x2)))
+
+
+def _vecdot(x1: Any, x2: Any) -> Any:
+    """The products of vectors, the first one conjugated, by `xarrayops.vecdot`."""
+    return xo.vecdot(*harmonised(*arrays(x1, x2)))
+
+
+def _matvec(x1: Any, x2: Any) -> Any:
+    """The products of matrices with vectors."""
+    return xo.matmul(*harmonised(*arrays(x1, x2[..., None])))[..., 0]
+
+
+def _vecmat(x1: Any, x2: Any) -> Any:
+    """The products of conjugated vectors with matrices."""
+    return xo.matmul(*harmonised(*arrays(xo.conj(x1)[..., None, :], x2)))[..., 0, :]
+
+
+def _ours(name: str) -> Callable[..., Any]:
+    """Our function, of floating-point numbers where NumPy's is; it is looked up at the first call."""
+    is_floating = name in _FLOATING
+
+    def function(*values: Any) -> Any:
+        ours = getattr(xo, name)
+        if is_floating:
+            values = tuple(harmonised(*values, 0.5)[:-1]) if _are_integers(values) else values
+        return ours(*values)
+
+    function.__doc__ = f"By `xarrayops.{name}`."
+    return function
+
+
+def _are_integers(values: tuple[Any, ...]) -> bool:
+    """Whether no operand is floating-point."""
+    return all(is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
+
+
+_SAME_UNARY = (
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "cbrt", "ceil", "conj", "cos"),
+    *("cosh", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2"),
+    *("logical_not", "negative", "positive", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh"),
+    *("trunc",),
+)
+_SAME_BINARY = (
+    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor"),
+    *("copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal"),
+    *("logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter"),
+    *("not_equal", "remainder", "subtract"),
+)
+_ALIASES = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "bitwise_not": "bitwise_invert",
+    "conjugate": "conj",
+    "degrees": "rad2deg",
+    "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "mod": "remainder",
+    "power": "pow",
+    "radians": "deg2rad",
+    "right_shift": "bitwise_right_shift",
+    "true_divide": "divide",
+}
+"""NumPy's names that are the same object as another one."""
+UFUNCS: dict[str, ufunc] = {
+    **{name: UnaryUfunc(name, _ours(name)) for name in _SAME_UNARY},
+    **{name: BinaryUfunc(name, _ours(name)) for name in _SAME_BINARY},
+    "deg2rad": UnaryUfunc("deg2rad", _times(pi / 180, "Degrees as radians.")),
+    "divmod": BinaryUfunc("divmod", _divmod, nout=2),
+    "exp2": UnaryUfunc("exp2", _exp2),
+    "fabs": UnaryUfunc("fabs", _fabs),
+    "float_power": BinaryUfunc("float_power", _float_power),
+    "fmax": BinaryUfunc("fmax", _extremum_of_numbers(xo.maximum)),
+    "fmin": BinaryUfunc("fmin", _extremum_of_numbers(xo.minimum)),
+    "fmod": BinaryUfunc("fmod", _fmod),
+    "heaviside": BinaryUfunc("heaviside", _heaviside),
+    "ldexp": BinaryUfunc("ldexp", _ldexp),
+    "logaddexp2": BinaryUfunc("logaddexp2", _logaddexp2),
+    "matmul": ProductUfunc("matmul", _matmul),
+    "matvec": ProductUfunc("matvec", _matvec),
+    "modf": UnaryUfunc("modf", _modf, nout=2),
+    "pow": BinaryUfunc("pow", _pow),
+    "rad2deg": UnaryUfunc("rad2deg", _times(180 / pi, "Radians as degrees.")),
+    "reciprocal": UnaryUfunc("reciprocal", _reciprocal),
+    "rint": UnaryUfunc("rint", _rint),
+    "spacing": UnaryUfunc("spacing", _spacing),
+    "vecdot": ProductUfunc("vecdot", _vecdot),
+    "vecmat": ProductUfunc("vecmat", _vecmat),
+}
+"""The elementwise functions by NumPy's name."""
+UFUNCS |= {alias: UFUNCS[name] for alias, name in _ALIASES.items()}

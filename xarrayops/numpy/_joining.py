@@ -1,0 +1,200 @@
+"""Functions that join arrays and split them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import xarrayops as xo
+from xarrayops.numpy._dtypes import can_cast, named
+from xarrayops.numpy._operands import array, arrays as as_arrays, harmonised, is_array, one_axis, raveled
+from xarrayops.numpy._out import written
+from xarrayops.numpy._shapes import of_dimensions
+
+
+def _sequence(function: str, members: Any) -> list[Any]:
+    """The arrays of a sequence, in the dtype to which NumPy promotes; an array is the sequence of its members."""
+    if is_array(members):
+        members = xo.unstack(members)
+    elif not isinstance(members, (list, tuple)):
+        if not hasattr(members, "__getitem__"):
+            raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
+        members = list(members)
+    if not members:
+        raise ValueError(f"np.{function}: need at least one array to {function}")
+    return as_arrays(*members)
+
+
+def concatenate(
+    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    """The arrays joined along an axis, by `xarrayops.concat`."""
+    members = _cast(_sequence("concatenate", arrays), dtype, casting)
+    if axis is None:
+        members, axis = [raveled(x) for x in members], 0
+    elif members[0].ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return written("concatenate", xo.concat(members, axis=one_axis(axis, members[0].ndim)), out, casting)
+
+
+concat = concatenate
+
+
+def _cast(members: list[Any], dtype: Any, casting: str) -> list[Any]:
+    if dtype is None:
+        return harmonised(*members)
+    for x in members:
+        if not can_cast(x, dtype, casting):
+            raise TypeError(
+                f"Cannot cast array data from {x.dtype} to {named(dtype)} according to the rule '{casting}'"
+            )
+    return [xo.astype(x, named(dtype)) for x in members]
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """The arrays joined along a new axis, by `xarrayops.stack`."""
+    members = _cast(_sequence("stack", arrays), dtype, casting)
+    if len({tuple(x.shape) for x in members}) > 1:
+        raise ValueError("all input arrays must have the same shape")
+    return written("stack", xo.stack(members, axis=one_axis(axis, members[0].ndim + 1)), out, casting)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The members of an array along an axis, by `xarrayops.unstack`."""
+    x = array(x)
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    return tuple(xo.unstack(x, axis=axis))
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """The arrays joined along their first axis, vectors as rows, by `xarrayops.concat`."""
+    members = [of_dimensions(x, 2) for x in _sequence("vstack", tup)]
+    return concatenate(members, 0, dtype=dtype, casting=casting)
+
+
+row_stack = vstack
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """The arrays joined along their second axis, vectors along their only one, by `xarrayops.concat`."""
+    members = [of_dimensions(x, 1) for x in _sequence("hstack", tup)]
+    return concatenate(members, 0 if members[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> Any:
+    """The arrays joined along their third axis, by `xarrayops.concat`."""
+    return concatenate([of_dimensions(x, 3) for x in _sequence("dstack", tup)], 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """The arrays joined along their second axis, vectors as columns, by `xarrayops.concat`."""
+    members = [x if x.ndim > 1 else xo.reshape(x, (-1, 1)) for x in _sequence("column_stack", tup)]
+    return concatenate(members, 1)
+
+
+def block(arrays: Any) -> Any:
+    """An array of nested lists of blocks, by `xarrayops.concat`."""
+    depth = _depth(arrays)
+    members = as_arrays(*_blocks(arrays))
+    return _joined(arrays, iter(members), max(depth, *(x.ndim for x in members)), depth, 0)
+
+
+def _depth(blocks: Any) -> int:
+    """The number of levels of lists, which must be the same everywhere."""
+    if isinstance(blocks, tuple):
+        raise TypeError("np.block takes lists of blocks; a tuple is not a list")
+    if not isinstance(blocks, list):
+        return 0
+    if not blocks:
+        raise ValueError("List at arrays cannot be empty")
+    depths = {_depth(each) for each in blocks}
+    if len(depths) > 1:
+        raise ValueError("List depths are mismatched.")
+    return 1 + depths.pop()
+
+
+def _blocks(blocks: Any) -> list[Any]:
+    return [leaf for each in blocks for leaf in _blocks(each)] if isinstance(blocks, list) else [blocks]
+
+
+def _joined(blocks: Any, rest: Iterator[Any], ndim: int, depth: int, level: int) -> Any:
+    """The blocks of one level joined; ``rest`` has their arrays, in order."""
+    if not isinstance(blocks, list):
+        x = next(rest)
+        return xo.reshape(xo.asarray(x, copy=True), (*(1,) * (ndim - x.ndim), *x.shape))
+    return concatenate([_joined(each, rest, ndim, depth, level + 1) for each in blocks], ndim - depth + level)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """The values after the array along an axis, by default both as vectors, by `xarrayops.concat`."""
+    return concatenate(as_arrays(arr, values), axis)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """The parts of an array along an axis: some number of parts, or those between indices."""
+    x = array(ary)
+    axis = one_axis(axis, x.ndim)
+    extent = x.shape[axis]
+    if isinstance(indices_or_sections, Iterable):
+        ends = [0, *(int(i) for i in indices_or_sections), extent]
+    else:
+        sections = int(indices_or_sections)
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, extra = divmod(extent, sections)
+        ends = [0]
+        for i in range(sections):
+            ends.append(ends[-1] + each + (i < extra))
+    index = (slice(None),) * axis
+    return [x[(*index, slice(start, stop))] for start, stop in pairwise(ends)]
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """The parts of an array along an axis: equal parts, or those between indices."""
+    x = array(ary)
+    if not isinstance(indices_or_sections, Iterable) and x.shape[one_axis(axis, x.ndim)] % int(indices_or_sections):
+        raise ValueError("array split does not result in an equal division")
+    return array_split(x, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """The parts of an array along its second axis, of a vector along its only one."""
+    x = array(ary)
+    if x.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """The parts of an array of two or more dimensions along its first axis."""
+    x = array(ary)
+    if x.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(x, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """The parts of an array of three or more dimensions along its third axis."""
+    x = array(ary)
+    if x.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(x, indices_or_sections, 2)
+
+
+__all__ = [
+    *(
+        "append",
+        "array_split",
+        "block",
+        "column_stack",
+        "concat",
+        "concatenate",
+        "dsplit",
+        "dstack",
+        "hsplit",
+        "hstack",
+    ),
+    *("row_stack", "split", "stack", "unstack", "vsplit", "vstack"),
+]

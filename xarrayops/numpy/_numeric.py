@@ -1,0 +1,372 @@
+"""Samples, signals, statistics and polynomials; complex parts and rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+import xarrayops as xo
+from xarrayops._core.numpy_scalars import as_number
+from xarrayops.errors import Unsupported
+from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._operands import (
+    array,
+    arrays,
+    axes_of,
+    first_array,
+    floating,
+    harmonised,
+    is_array,
+    is_complex,
+    is_integer,
+    one_axis,
+    operands,
+    raveled,
+    size_of,
+)
+from xarrayops.numpy._out import overwritten, refuse, written
+
+
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **kwargs: Any
+) -> Any:
+    """The elements limited from below and above, by `xarrayops.clip`."""
+    refuse(
+        "clip", "np.where(where, np.clip(...), out), or astype", **{name: True for name in kwargs if name != "casting"}
+    )
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    x = arrays(a, *(limit for limit in (low, high) if is_array(limit)))[0]
+    limits = [limit for limit in (low, high) if limit is not None]
+    x, *limits = operands(x, *limits)
+    values = iter(limits)
+    low, high = (None if limit is None else next(values) for limit in (low, high))
+    return written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """The elements rounded to a number of decimals, halves to even, by `xarrayops.round`."""
+    x = array(a)
+    if decimals == 0 or (is_integer(x) and decimals > 0):
+        return written("round", xo.round(x) if not xo.isdtype(x.dtype, "bool") else xo.astype(x, "float64"), out)
+    power = 10.0 ** abs(decimals)
+    values = floating(x)
+    values = xo.round(values * power) / power if decimals > 0 else xo.round(values / power) * power
+    return written("round", xo.astype(values, x.dtype) if is_integer(x) else values, out)
+
+
+around = round
+
+
+def fix(x: Any, out: Any = None) -> Any:
+    """The elements without their fractions, by `xarrayops.trunc`."""
+    return written("fix", xo.trunc(array(x)), out)
+
+
+def real(val: Any) -> Any:
+    """The real parts, by `xarrayops.real`."""
+    x = array(val)
+    return xo.real(x) if is_complex(x) else x
+
+
+def imag(val: Any) -> Any:
+    """The imaginary parts, by `xarrayops.imag`."""
+    x = array(val)
+    return xo.imag(x) if is_complex(x) else xo.zeros_like(x)
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    """The angle of complex numbers in the plane, by `xarrayops.atan2`."""
+    x = floating(array(z))
+    result = xo.atan2(xo.imag(x), xo.real(x)) if is_complex(x) else xo.atan2(xo.zeros_like(x), x)
+    return result * (180 / pi) if deg else result
+
+
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """The real parts if all imaginary parts are close to 0, by `xarrayops.real`; the values are read."""
+    x = array(a)
+    if not is_complex(x):
+        return x
+    limit = xo.finfo(xo.real(x).dtype).eps * tol if tol > 1 else tol
+    return xo.real(x) if bool(xo.all(xo.abs(xo.imag(x)) < limit)) else x
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Numbers in the place of NaN and infinities, by `xarrayops.nan_to_num`; without ``copy`` in place."""
+    values = array(x)
+    result = xo.nan_to_num(values, nan=nan, posinf=posinf, neginf=neginf)
+    return result if copy or not is_array(x) else overwritten("nan_to_num", x, ..., result, "x = np.nan_to_num(x)")
+
+
+def isposinf(x: Any, out: Any = None) -> Any:
+    """Whether each element is the positive infinity, by `xarrayops.equal`."""
+    return written("isposinf", _real_numbers("isposinf", x) == xo.inf, out)
+
+
+def isneginf(x: Any, out: Any = None) -> Any:
+    """Whether each element is the negative infinity, by `xarrayops.equal`."""
+    return written("isneginf", _real_numbers("isneginf", x) == -xo.inf, out)
+
+
+def _real_numbers(function: str, x: Any) -> Any:
+    x = array(x)
+    if is_complex(x):
+        raise TypeError(
+            f"This operation is not supported for complex128 values because it would be ambiguous: {function}"
+        )
+    return floating(x)
+
+
+def sinc(x: Any) -> Any:
+    """The function ``sin(pi x) / (pi x)``, by `xarrayops.sin`."""
+    v = floating(array(x))
+    v = (xo.astype(v, "float64") if is_integer(v) else v) * pi
+    v = xo.where(v == 0, 1.0e-20 if xo.finfo(v.dtype).bits > 16 else 1.0e-4, v)
+    return xo.sin(v) / v
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along an axis, n times, by `xarrayops.diff`."""
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    x, before, after = arrays(a, prepend, append)
+    if x.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = one_axis(axis, x.ndim)
+    if n == 0:
+        return x
+    members = [
+        each if each.ndim else xo.broadcast_to(each, tuple(1 if i == axis else k for i, k in enumerate(x.shape)))
+        for each in (before, x, after)
+        if each is not None
+    ]
+    if len(members) > 1:
+        x = xo.concat(harmonised(*members), axis=axis)
+    for _ in range(n):
+        upper, lower = (x[(*(slice(None),) * axis, part)] for part in (slice(1, None), slice(None, -1)))
+        x = xo.not_equal(upper, lower) if xo.isdtype(x.dtype, "bool") else xo.subtract(upper, lower)
+    return x
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """The differences of neighbours of all elements, with values before and after, by `xarrayops.subtract`."""
+    x, after, before = arrays(ary, to_end, to_begin)
+    x = raveled(x)
+    members = [raveled(xo.astype(each, x.dtype)) if each is not None else None for each in (before, after)]
+    for given, name in ((before, "to_begin"), (after, "to_end")):
+        if given is not None and is_integer(x) and not is_integer(given):
+            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    parts = [each for each in (members[0], xo.subtract(x[1:], x[:-1]), members[1]) if each is not None]
+    return xo.concat(parts) if len(parts) > 1 else parts[0]
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """The gradient along the axes, by `xarrayops.gradient`."""
+    x, *spacing = arrays(f, *varargs)
+    x = floating(x)
+    spacing = [
+        floating(s) if s.ndim else as_number(v) if type(as_number(v)) in (int, float) else float(s)
+        for s, v in zip(spacing, varargs, strict=True)
+    ]
+    return xo.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """The linear interpolation between points, by `xarrayops.interp`."""
+    at, points, values = harmonised(*map(floating, arrays(x, xp, fp)))
+    return xo.interp(at, points, values, left=left, right=right, period=period)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
+    values, places = arrays(y, x)
+    return xo.trapezoid(floating(values), None if places is None else floating(places), dx=dx, axis=axis)
+
+
+def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * pi) -> Any:
+    """Angles without jumps of more than half a period, by `xarrayops.cumulative_sum`."""
+    x = array(p)
+    steps = diff(x, axis=axis)
+    is_whole = is_integer(x) and isinstance(period, int)
+    low = period // 2 if is_whole else period / 2
+    wrapped = xo.remainder(steps + low, period) - low
+    if not is_whole or period % 2 == 0:
+        wrapped = xo.where(xo.logical_and(wrapped == -low, steps > 0), low, wrapped)
+    correction = wrapped - steps
+    correction = xo.where(xo.abs(steps) < (period / 2 if discont is None else discont), 0, correction)
+    first = (*(slice(None),) * one_axis(axis, x.ndim), slice(0, 1))
+    rest = (*first[:-1], slice(1, None))
+    changed = x[rest] + xo.cumulative_sum(correction, axis=axis)
+    return xo.concat(harmonised(xo.astype(x[first], changed.dtype), changed), axis=axis)
+
+
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    """The convolution of two vectors, by `xarrayops.convolve`."""
+    return _sliding(xo.convolve, a, v, mode)
+
+
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """The cross-correlation of two vectors, by `xarrayops.correlate`."""
+    return _sliding(xo.correlate, a, v, mode)
+
+
+def _sliding(function: Callable[..., Any], a: Any, v: Any, mode: Any) -> Any:
+    x, y = harmonised(*arrays(a, v))
+    x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in (x, y))
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    return function(x, y, mode)
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """The number of occurrences of each integer, or the sum of their weights, by `xarrayops.bincount`."""
+    values, w = arrays(x, weights)
+    if size_of(values) == 0 and not is_integer(values):
+        values = xo.astype(values, "int64")
+    return xo.bincount(values, None if w is None else xo.astype(w, "float64"), minlength=minlength)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """The index of the bin of each element, by `xarrayops.digitize`."""
+    return xo.digitize(*harmonised(*arrays(x, bins)), right=right)
+
+
+def _bins(a: Any, bins: Any, weights: Any) -> tuple[Any, Any, Any]:
+    if isinstance(bins, str):
+        raise Unsupported(
+            f"np.histogram: the estimator {bins!r} is not supported. Instead: a number of bins, or the "
+            'edges from numpy.histogram_bin_edges(xo.convert(x, "numpy"), ...)'
+        )
+    x, w = arrays(a, weights)
+    x = xo.astype(x, "uint8") if xo.isdtype(x.dtype, "bool") else x
+    bins = (
+        bins
+        if type(bins) is int
+        else int(bins)
+        if not hasattr(bins, "ndim") and hasattr(bins, "__index__")
+        else (arrays(x, bins)[1])
+    )
+    return floating(x), bins, w
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """The number of elements in each bin, and the edges of the bins, by `xarrayops.histogram`."""
+    x, bins, w = _bins(a, bins, weights)
+    counts, edges = xo.histogram(x, bins, range=range, weights=w)
+    if density:
+        counts = xo.astype(counts, edges.dtype) / xo.diff(edges) / xo.astype(xo.sum(counts), edges.dtype)
+    return counts, edges
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges of the bins of `histogram`, by `xarrayops.histogram`."""
+    return histogram(a, bins, range, None, weights)[1]
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """The covariance matrix, by `xarrayops.cov`."""
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    x, other, f, w = arrays(m, y, fweights, aweights)
+    x, other = (None if z is None else floating(z) if dtype is None else xo.astype(z, named(dtype)) for z in (x, other))
+    correction = (0 if bias else 1) if ddof is None else ddof
+    return xo.cov(x, other, rowvar=rowvar, correction=correction, fweights=f, aweights=w)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    """The correlation coefficients, by `xarrayops.corrcoef`."""
+    a, b = arrays(x, y)
+    a, b = (None if z is None else floating(z) if dtype is None else xo.astype(z, named(dtype)) for z in (a, b))
+    return xo.corrcoef(a, b, rowvar=rowvar)
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """The values of a polynomial, by `xarrayops.polyval`."""
+    return xo.polyval(*harmonised(*arrays(p, x)))
+
+
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:
+    """The coefficients of the polynomial with the least squares of errors, by `xarrayops.linalg.lstsq`."""
+    refuse("polyfit", "np.linalg.lstsq(np.vander(x, deg + 1), y)", full=full, cov=bool(cov))
+    places, values, weights = arrays(x, y, w)
+    places, values = (xo.astype(z, "float64") if is_integer(z) else z for z in (floating(places), floating(values)))
+    powers = xo.stack([places**k for k in range(int(deg), -1, -1)], axis=1)
+    if weights is not None:
+        powers = powers * weights[:, None]
+        values = values * (weights if values.ndim == 1 else weights[:, None])
+    scale = xo.sqrt(xo.sum(powers * powers, axis=0))
+    rtol = places.shape[0] * xo.finfo(places.dtype).eps if rcond is None else rcond
+    found = xo.linalg.lstsq(powers / scale, values, rtol=rtol)[0]
+    return xo.divide(found, scale if found.ndim == 1 else scale[:, None])
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """The array with values before and after it along each axis, by `xarrayops.pad`."""
+    width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
+    return xo.pad(arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
+
+
+def _plain(value: Any) -> Any:
+    """An array as nested lists; other values are unchanged."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """The values before the indices along an axis, by `xarrayops.insert`."""
+    x, v = arrays(arr, values)
+    return xo.insert(x, _plain(obj), xo.astype(v, x.dtype), axis=axis)
+
+
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """The array without the members at the indices along an axis, by `xarrayops.delete`."""
+    return xo.delete(array(arr), _plain(obj), axis=axis)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """The array without the zeros before and after the others, by `xarrayops.nonzero`; the values are read."""
+    x = array(filt)
+    axes = axes_of(x, axis)
+    if trim.lower() not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    found = xo.nonzero(x)
+    if found[0].shape[0] == 0:
+        return x[tuple(slice(0, 0) if place in axes else slice(None) for place in range(x.ndim))]
+    ends = trim.lower()
+    index = tuple(
+        slice(int(xo.min(i)) if "f" in ends else None, int(xo.max(i)) + 1 if "b" in ends else None)
+        if place in axes
+        else slice(None)
+        for place, i in enumerate(found)
+    )
+    result = x[index]
+    return result.tolist() if isinstance(filt, list) and first_array((filt,)) is None else result
+
+
+def shares_memory(a: Any, b: Any, /, max_work: int | None = -1) -> bool:
+    """Whether two arrays share memory, by `xarrayops.shares_memory`."""
+    return xo.shares_memory(a, b)
+
+
+may_share_memory = shares_memory
+
+
+__all__ = [
+    *("angle", "around", "bincount", "clip", "convolve", "corrcoef", "correlate", "cov", "delete", "diff", "digitize"),
+    *("ediff1d", "fix", "gradient", "histogram", "histogram_bin_edges", "imag", "insert", "interp", "isneginf"),
+    *("isposinf", "may_share_memory", "nan_to_num", "pad", "polyfit", "polyval", "real", "real_if_close", "round"),
+    *("shares_memory", "sinc", "trapezoid", "trim_zeros", "unwrap"),
+]

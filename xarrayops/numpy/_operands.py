@@ -1,0 +1,169 @@
+"""Operands: arrays stay as they are, numbers and sequences become arrays of the library of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any
+
+import xarrayops as xo
+from xarrayops._core.defaults import floating_dtype
+from xarrayops._core.dtype_names import name_of
+from xarrayops._core.numpy_scalars import is_numpy_scalar
+from xarrayops._core.sequences import leaves
+from xarrayops.errors import BackendNotFound
+from xarrayops.numpy._promotion import NUMBERS, name_of_default, promoted
+
+_is_array_class: dict[type, bool] = {}
+_harmonised: dict[Any, str | None] = {}
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is an array of a known library; NumPy's scalars count."""
+    known = _is_array_class.get(type(x))
+    if known is None:
+        known = _is_array_class[type(x)] = not isinstance(x, str) and _has_backend(x)
+    return known
+
+
+def _has_backend(x: Any) -> bool:
+    try:
+        xo.backend(x)
+    except BackendNotFound:
+        return False
+    return True
+
+
+def first_array(values: Iterable[Any]) -> Any:
+    """The array that determines the library: the first one, before any NumPy scalar; None without arrays."""
+    scalar = None
+    for value in values:
+        for x in leaves(value):
+            if not is_array(x):
+                continue
+            if not is_numpy_scalar(x):
+                return x
+            scalar = x if scalar is None else scalar
+    return scalar
+
+
+def new_array(obj: Any, *, dtype: Any = None, like: Any = None, device: Any = None, copy: bool | None = None) -> Any:
+    """An array of numbers or nested sequences: NumPy's default dtypes, unless `xarrayops.use` names another."""
+    if not is_array(obj) and isinstance(obj, Sequence) and not isinstance(obj, (list, tuple, str, bytes, memoryview)):
+        obj = list(obj)
+    if dtype is None and (isinstance(obj, (list, tuple)) or type(obj) in NUMBERS):
+        dtype = _dtype_of_members(leaves(obj))
+    return xo.asarray(obj, dtype=dtype, like=like, device=device, copy=copy)
+
+
+def _dtype_of_members(members: list[Any]) -> str | None:
+    """The dtype of a sequence of Python numbers; None if it has arrays, which have dtypes."""
+    classes = {type(member) for member in members}
+    if not classes <= NUMBERS.keys():
+        return None
+    widest = max(classes, key=list(NUMBERS).index, default=float)
+    if widest is int and any(type(member) is int and member >= 2**63 for member in members):
+        return "uint64"
+    return name_of_default(widest)
+
+
+def arrays(*values: Any) -> list[Any]:
+    """The values as arrays of one library; None stays None."""
+    like = first_array(values)
+    return [value if value is None else _as_array(value, like) for value in values]
+
+
+def _as_array(value: Any, like: Any) -> Any:
+    if is_array(value):
+        return xo.asarray(value, like=like) if is_numpy_scalar(value) and not is_numpy_scalar(like) else value
+    return new_array(value, like=like)
+
+
+def array(value: Any) -> Any:
+    """The value as an array."""
+    return arrays(value)[0]
+
+
+def operands(*values: Any) -> list[Any]:
+    """The values as arrays, and Python numbers as they are beside an array."""
+    like = first_array(values)
+    if like is None:
+        return harmonised(*arrays(*values))
+    return harmonised(
+        *(value if type(value) in NUMBERS or is_array(value) else new_array(value, like=like) for value in values)
+    )
+
+
+def alike(*values: Any) -> list[Any]:
+    """The values as arrays of one dtype, in which Python numbers are weakly typed."""
+    values = tuple(operands(*values))
+    dtype, like = xo.result_type(*values), first_array(values)
+    return [xo.astype(x, dtype) if is_array(x) else xo.asarray(x, dtype=dtype, like=like) for x in values]
+
+
+def harmonised(*values: Any) -> list[Any]:
+    """Arrays of the dtype to which NumPy promotes the values, if the library promotes to another one."""
+    key = tuple([(type(x), x.dtype) if hasattr(x, "dtype") else type(x) for x in values])
+    try:
+        dtype = _harmonised[key]
+    except KeyError:
+        dtype = _harmonised[key] = _differing(values)
+    if dtype is None or floating_dtype() is not None:
+        return list(values)
+    return [xo.astype(x, dtype) if hasattr(x, "dtype") and not is_numpy_scalar(x) else x for x in values]
+
+
+def _differing(values: Sequence[Any]) -> str | None:
+    """The dtype to which NumPy promotes; None if the library agrees, or if NumPy has no such dtypes."""
+    native = [x for x in values if hasattr(x, "dtype")]
+    numbers = [x for x in values if type(x) in NUMBERS]
+    wanted = promoted([name_of(x.dtype) for x in native], [type(x) for x in numbers])
+    if wanted is None or all(name_of(x.dtype) == wanted for x in native):
+        return None
+    try:
+        found = name_of(xo.result_type(*values))
+    except (TypeError, xo.Unsupported):
+        found = None
+    return None if found == wanted else wanted
+
+
+def floating(x: Any) -> Any:
+    """x, or an x of integers in the default floating-point dtype where the library has another default."""
+    return x if floating_dtype() is not None or not is_integer(x) else harmonised(x, 0.5)[0]
+
+
+def is_integer(x: Any) -> bool:
+    """Whether an array holds integers or booleans."""
+    return xo.isdtype(x.dtype, ("integral", "bool"))
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array holds complex numbers."""
+    return xo.isdtype(x.dtype, "complex floating")
+
+
+def size_of(x: Any) -> int:
+    """The number of elements."""
+    return prod(x.shape)
+
+
+def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """The axes as a tuple of non-negative integers."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    return tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+
+
+def one_axis(axis: Any, ndim: int) -> int:
+    """The axis as a non-negative integer; NumPy's AxisError if it is out of bounds."""
+    index = axis.__index__()
+    if not -ndim <= index < ndim:
+        from numpy.exceptions import AxisError
+
+        raise AxisError(f"axis {index} is out of bounds for array of dimension {ndim}")
+    return index % ndim if ndim else index
+
+
+def raveled(x: Any) -> Any:
+    """The elements as a vector, in C order."""
+    return x if x.ndim == 1 else xo.reshape(x, (-1,) if size_of(x) else (0,))

@@ -1,0 +1,278 @@
+"""Functions that change the shape of arrays or the order of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import xarrayops as xo
+from xarrayops.numpy._operands import array, arrays, axes_of, one_axis, raveled, size_of
+from xarrayops.numpy._out import no_subclass
+
+
+def _extents(shape: Any, size: int) -> tuple[int, ...]:
+    """The shape, with the extent that -1 stands for."""
+    extents = tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
+    rest = 1
+    for n in extents:
+        rest *= n if n != -1 else 1
+    if extents.count(-1) == 1 and rest and size % rest == 0:
+        return tuple(size // rest if n == -1 else n for n in extents)
+    return extents
+
+
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+    """The elements in another shape, by `xarrayops.reshape`; "F" reads and writes them in Fortran order."""
+    x = array(a)
+    if order not in ("C", "F", "A"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A' (got {order!r})")
+    is_lazy = any(n != n for n in x.shape)
+    extents = tuple(shape) if is_lazy and isinstance(shape, (tuple, list)) else _extents(shape, size_of(x))
+    if order == "C" or (order == "A" and not _is_fortran(x)):
+        return xo.reshape(x, extents, copy=copy)
+    reverse = xo.reshape(_reversed_axes(x), extents[::-1], copy=copy)
+    return _reversed_axes(reverse)
+
+
+def _is_fortran(x: Any) -> bool:
+    return x.ndim > 1 and xo.layout_of(x).order == "F"
+
+
+def _reversed_axes(x: Any) -> Any:
+    return xo.permute_dims(x, tuple(range(x.ndim))[::-1])
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """The elements as a vector, by `xarrayops.reshape`; "F" reads them in Fortran order."""
+    x = array(a)
+    is_fortran = order == "F" or (order in ("A", "K") and _is_fortran(x))
+    return reshape(x, -1, "F" if is_fortran else "C" if order == "K" else order)
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements in another shape, repeated or cut off as needed, by `xarrayops.tile`."""
+    x = raveled(array(a))
+    shape = _extents(new_shape, 0)
+    size = 1
+    for n in shape:
+        if n < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
+        size *= n
+    if size_of(x) == 0:
+        return xo.zeros(shape, dtype=x.dtype, like=x)
+    return xo.reshape(xo.tile(x, (-(-size // size_of(x)),))[:size], shape)
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """The array with its axes in another order, by default reversed, by `xarrayops.permute_dims`."""
+    x = array(a)
+    if axes is None:
+        return _reversed_axes(x)
+    axes = (axes,) if not isinstance(axes, Iterable) else tuple(axes)
+    if len(axes) != x.ndim:
+        raise ValueError("axes don't match array")
+    return xo.permute_dims(x, tuple(one_axis(axis, x.ndim) for axis in axes))
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """The array with its last two axes swapped, by `xarrayops.matrix_transpose`."""
+    return xo.matrix_transpose(array(x))
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """The array with two axes swapped, by `xarrayops.permute_dims`."""
+    x = array(a)
+    axes = list(range(x.ndim))
+    i, j = one_axis(axis1, x.ndim), one_axis(axis2, x.ndim)
+    axes[i], axes[j] = axes[j], axes[i]
+    return xo.permute_dims(x, tuple(axes))
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """The array with axes moved to other places, by `xarrayops.moveaxis`."""
+    x = array(a)
+    places = [axes_of(x, tuple(axes) if isinstance(axes, Iterable) else axes) for axes in (source, destination)]
+    if len(places[0]) != len(places[1]):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    if any(len({*each}) < len(each) for each in places):
+        raise ValueError("repeated axis")
+    return xo.moveaxis(x, *places)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """The array with one axis moved before another, by `xarrayops.moveaxis`."""
+    x = array(a)
+    axis = one_axis(axis, x.ndim)
+    start = start + x.ndim if start < 0 else start
+    one_axis(start, x.ndim + 1)
+    return xo.moveaxis(x, axis, start - 1 if axis < start else start)
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """The array without axes of extent 1, by `xarrayops.squeeze`."""
+    x = array(a)
+    return xo.squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1) if axis is None else axis)
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """The array with new axes of extent 1, by `xarrayops.reshape`."""
+    x = array(a)
+    axes = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    ndim = x.ndim + len(axes)
+    places = [one_axis(each, ndim) for each in axes]
+    if len({*places}) < len(places):
+        raise ValueError("repeated axis")
+    extents = iter(x.shape)
+    return xo.reshape(x, tuple(1 if place in places else next(extents) for place in range(ndim)))
+
+
+def _at_least(ndim: int, arys: tuple[Any, ...]) -> Any:
+    results = tuple(of_dimensions(array(x), ndim) for x in arys)
+    return results[0] if len(results) == 1 else results
+
+
+def of_dimensions(x: Any, ndim: int) -> Any:
+    """x with at least that many dimensions: new axes come first, of three one is last."""
+    if x.ndim >= ndim:
+        return x
+    if ndim == 3:
+        shape = (1, 1, 1) if x.ndim == 0 else (1, x.shape[0], 1) if x.ndim == 1 else (*x.shape, 1)
+        return xo.reshape(x, shape)
+    return xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape))
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Each array with at least one dimension, by `xarrayops.reshape`."""
+    return _at_least(1, arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Each array with at least two dimensions, by `xarrayops.reshape`."""
+    return _at_least(2, arys)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Each array with at least three dimensions, by `xarrayops.reshape`."""
+    return _at_least(3, arys)
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """The array broadcast to a shape, by `xarrayops.broadcast_to`."""
+    no_subclass("broadcast_to", subok)
+    return xo.broadcast_to(arrays(array)[0], tuple(shape) if isinstance(shape, Iterable) else (shape,))
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """The arrays broadcast to their common shape, by `xarrayops.broadcast_to`."""
+    no_subclass("broadcast_arrays", subok)
+    members = arrays(*args)
+    shape = tuple(xo.broadcast_shapes(*(x.shape for x in members)))
+    return tuple(x if tuple(x.shape) == shape else xo.broadcast_to(x, shape) for x in members)
+
+
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
+    """The common shape to which the shapes broadcast, by `xarrayops.broadcast_shapes`."""
+    return tuple(xo.broadcast_shapes(*((each,) if isinstance(each, int) else tuple(each) for each in args)))
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    """The elements in reverse order along the axes, by `xarrayops.flip`."""
+    x = array(m)
+    return xo.flip(x, axis=None if axis is None else axes_of(x, axis)) if x.ndim else x
+
+
+def fliplr(m: Any) -> Any:
+    """The elements in reverse order along the second axis, by `xarrayops.flip`."""
+    return flip(m, 1)
+
+
+def flipud(m: Any) -> Any:
+    """The elements in reverse order along the first axis, by `xarrayops.flip`."""
+    return flip(m, 0)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """The array rotated by quarter turns in the plane of two axes, by `xarrayops.flip`."""
+    x = array(m)
+    first, second = axes_of(x, tuple(axes))
+    if first == second:
+        raise ValueError("Axes must be different.")
+    turns = k % 4
+    if turns % 2 == 0:
+        return xo.flip(x, axis=(first, second)) if turns else x
+    swapped = swapaxes(xo.flip(x, axis=second) if turns == 1 else x, first, second)
+    return swapped if turns == 1 else xo.flip(swapped, axis=second)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """The elements moved along the axes, those beyond the end to the start, by `xarrayops.roll`."""
+    x = array(a)
+    if isinstance(shift, Iterable) or isinstance(axis, Iterable):
+        shifts = tuple(int(s) for s in shift) if isinstance(shift, Iterable) else (int(shift),)
+        places = axes_of(x, tuple(axis) if isinstance(axis, Iterable) else axis)
+        longest = max(len(shifts), len(places))
+        shifts, places = (each * longest if len(each) == 1 else each for each in (shifts, places))
+        for one_shift, place in zip(shifts, places, strict=True):
+            x = xo.roll(x, one_shift, axis=place)
+        return x
+    return xo.roll(x, int(shift), axis=axis if axis is None else one_axis(axis, x.ndim))
+
+
+def tile(A: Any, reps: Any) -> Any:
+    """The array repeated along each axis, by `xarrayops.tile`."""
+    return xo.tile(array(A), tuple(int(n) for n in reps) if isinstance(reps, Iterable) else (int(reps),))
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Each element repeated along an axis, by `xarrayops.repeat`."""
+    x = array(a)
+    x, axis = (raveled(x), 0) if axis is None else (x, axis)
+    if not isinstance(repeats, int):
+        repeats = raveled(arrays(x, repeats)[1])
+        if repeats.shape[0] == 1:
+            repeats = xo.broadcast_to(repeats, (x.shape[axis],))
+    return xo.repeat(x, repeats, axis=axis)
+
+
+def ndim(a: Any) -> int:
+    """The number of dimensions."""
+    return array(a).ndim
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The extents of all axes."""
+    return tuple(array(a).shape)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, or of those along the axes."""
+    x = array(a)
+    result = 1
+    for place in axes_of(x, axis):
+        result *= x.shape[place]
+    return result
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the array is in Fortran order and not in C order, by `xarrayops.layout_of`."""
+    return _is_fortran(a)
+
+
+def iterable(y: Any) -> bool:
+    """Whether it can be iterated over; an array without dimensions cannot."""
+    try:
+        iter(y)
+    except TypeError:
+        return False
+    return getattr(y, "ndim", 1) > 0
+
+
+__all__ = [
+    *("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "expand_dims"),
+    *("flip", "fliplr", "flipud", "isfortran", "iterable", "matrix_transpose", "moveaxis", "ndim", "permute_dims"),
+    *("ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90", "shape", "size", "squeeze", "swapaxes"),
+    *("tile", "transpose"),
+]

@@ -1,0 +1,287 @@
+"""Elementwise functions as objects with NumPy's methods reduce, accumulate, reduceat, outer and at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from math import prod
+from typing import Any
+
+import xarrayops as xo
+from xarrayops.errors import Unsupported
+from xarrayops.numpy._dtypes import named
+from xarrayops.numpy._operands import array, arrays, axes_of, is_array, one_axis, operands
+from xarrayops.numpy._out import kept, no_subclass, only_of, ordered, refuse, written
+from xarrayops.numpy._reductions import reduced
+
+REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+"""The function here that reduces with a function of two operands."""
+UPDATES = {name: name for name in ("add", "subtract", "multiply", "divide")} | {"maximum": "max", "minimum": "min"}
+"""The update of `xarrayops.at` for a function of two operands."""
+IDENTITIES = {
+    **dict.fromkeys(("add", "bitwise_or", "bitwise_xor", "logaddexp_", "logical_or", "logical_xor", "hypot", "gcd"), 0),
+    "multiply": 1,
+    "logical_and": 1,
+    "bitwise_and": -1,
+}
+"""The value that leaves the other operand as it is."""
+
+
+class ufunc:  # noqa: N801 - NumPy's name
+    """An elementwise function with NumPy's arguments: the base of those of one and of two operands.
+
+    ``out=`` is written in place where the library can, ``where=`` keeps the other elements of out, ``dtype=`` casts the
+    operands, ``order="F"`` gives a result in that order. What cannot be honoured raises.
+    """
+
+    nin = 1
+    nout = 1
+
+    def __init__(self, name: str, function: Callable[..., Any], *, nout: int = 1, kernel: str = "") -> None:
+        self.__name__ = self.__qualname__ = name
+        self._function = function
+        self.nout = nout
+        self.kernel = kernel or name
+        """The name of the function that serves: aliases such as power and pow have one."""
+        self.__doc__ = (getattr(function, "__doc__", None) or "").partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+    @property
+    def nargs(self) -> int:
+        """The number of arguments: operands and outputs."""
+        return self.nin + self.nout
+
+    @property
+    def identity(self) -> int | None:
+        """The value of a reduction of no elements; None if there is none."""
+        return IDENTITIES.get(self.kernel)
+
+    def _call(self, values: tuple[Any, ...], out: Any, where: Any, casting: str, order: Any, dtype: Any) -> Any:
+        if where is not True:
+            values = _guarded(values, out, where)
+        if dtype is not None:
+            values = tuple(
+                xo.astype(x, named(dtype))
+                for x in arrays(*values, only_of(out) if self.nout == 1 else None)
+                if x is not None
+            )[: self.nin]
+        result = self._function(*operands(*values))
+        if self.nout > 1:
+            return self._several(result, out, casting)
+        if where is not True:
+            result = kept(self.__name__, result, out, where)
+        return written(self.__name__, ordered(self.__name__, result, order), out, casting)
+
+    def _of(
+        self,
+        *values: Any,
+        out: Any = None,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+    ) -> Any:
+        """The function of the operands, with the options of all ufuncs."""
+        return self._call(values, out, where, casting, order, dtype)
+
+    def _several(self, results: tuple[Any, ...], out: Any, casting: str) -> tuple[Any, ...]:
+        if out is None:
+            return results
+        if not isinstance(out, tuple) or len(out) != self.nout:
+            raise TypeError(
+                "'out' must be a tuple of arrays"
+                if not isinstance(out, tuple)
+                else "The 'out' tuple must have exactly one entry per ufunc output"
+            )
+        return tuple(written(self.__name__, r, o, casting) for r, o in zip(results, out, strict=True))
+
+    def _require_two(self, method: str) -> None:
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(f"{method} only supported for binary functions")
+
+    def reduce(
+        self,
+        array: Any,
+        axis: int | tuple[int, ...] | None = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """The function applied along the axes, from the first element to the last."""
+        self._require_two("reduce")
+        (x,) = arrays(array)
+        if self.kernel in REDUCTIONS:
+            return reduced(REDUCTIONS[self.kernel], x, axis, dtype, out, keepdims, initial, where)
+        if where is not True:
+            raise Unsupported(
+                f"np.{self.__name__}.reduce: where= is not supported. Instead: np.where(where, x, value) "
+                f"with a value that leaves the result as it is"
+            )
+        return written(self.__name__, self._folded(x, axis, dtype, keepdims, initial), out)
+
+    def _folded(self, x: Any, axis: int | tuple[int, ...] | None, dtype: Any, keepdims: bool, initial: Any) -> Any:
+        x = x if dtype is None else xo.astype(x, named(dtype))
+        axes = axes_of(x, axis)
+        if not axes:
+            return x
+        rest = [a for a in range(x.ndim) if a not in axes]
+        shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape)) if keepdims else None
+        x = xo.permute_dims(x, (*rest, *axes))
+        x = xo.reshape(x, (*x.shape[: len(rest)], prod(x.shape[len(rest) :])))
+        result = None if initial is None else xo.full(x.shape[:-1], initial, dtype=x.dtype, like=x)
+        for member in xo.unstack(x, axis=-1):
+            result = member if result is None else self._of(result, member)
+        if result is None:
+            if self.identity is None:
+                raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
+            result = xo.full(x.shape[:-1], self.identity, dtype=x.dtype, like=x)
+        return result if shape is None else xo.reshape(result, shape)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The results of applying the function to the first elements along an axis: all partial results."""
+        self._require_two("accumulate")
+        (x,) = arrays(array)
+        axis = one_axis(axis, x.ndim)
+        if self.kernel in ("add", "multiply") and not xo.isdtype(x.dtype, "bool"):
+            cumulative = xo.cumulative_sum if self.kernel == "add" else xo.cumulative_prod
+            return written(self.__name__, cumulative(x, axis=axis, dtype=named(dtype)), out)
+        x = x if dtype is None else xo.astype(x, named(dtype))
+        partial = list(accumulate(xo.unstack(x, axis=axis), self._of))
+        return written(self.__name__, xo.stack(partial, axis=axis) if partial else x, out)
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The reductions of the slices between consecutive indices along an axis; the indices are read."""
+        self._require_two("reduceat")
+        (x,) = arrays(array)
+        axis = one_axis(axis, x.ndim)
+        parts = [self.reduce(x[_along(axis, slice(*ends))], axis, dtype) for ends in _slices(indices, x.shape[axis])]
+        return written(self.__name__, xo.stack(parts, axis=axis), out)
+
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        """The function of all pairs of elements of A and B."""
+        self._require_two("outer")
+        a, b = arrays(A, B)
+        return self._of(xo.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
+
+    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
+        """Apply the function to the selected elements of a, in place; duplicate indices accumulate."""
+        update = UPDATES.get(self.kernel)
+        if update is None:
+            raise Unsupported(
+                f"np.{self.__name__}.at is not supported. Instead, for distinct indices: "
+                f"a[indices] = np.{self.__name__}(a[indices], ...)"
+            )
+        if not is_array(a):
+            raise TypeError("first operand must be array")
+        value = array(b) if isinstance(b, (list, tuple)) else b
+        try:
+            getattr(xo.at(a)[indices], update)(value if not is_array(value) else arrays(a, value)[1], copy=False)
+        except Unsupported as error:
+            raise Unsupported(
+                f"np.{self.__name__}.at: {error}. Instead, for a library whose arrays do not change: "
+                f"a = xo.at(a)[indices].{update}(b)"
+            ) from error
+
+
+class UnaryUfunc(ufunc):
+    """An elementwise function of one operand."""
+
+    def __call__(
+        self,
+        x: Any,
+        /,
+        out: Any = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        subok: bool = True,
+    ) -> Any:
+        no_subclass(self.__name__, subok, True)
+        return self._call((x,), out, where, casting, order, dtype)
+
+
+class BinaryUfunc(ufunc):
+    """An elementwise function of two operands, which broadcast."""
+
+    nin = 2
+
+    def __call__(
+        self,
+        x1: Any,
+        x2: Any,
+        /,
+        out: Any = None,
+        *,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        subok: bool = True,
+    ) -> Any:
+        no_subclass(self.__name__, subok, True)
+        return self._call((x1, x2), out, where, casting, order, dtype)
+
+
+class ProductUfunc(ufunc):
+    """A product of vectors or matrices, over the last axes."""
+
+    nin = 2
+
+    def __call__(
+        self,
+        x1: Any,
+        x2: Any,
+        /,
+        out: Any = None,
+        *,
+        axes: Any = None,
+        axis: int | None = None,
+        keepdims: bool = False,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        subok: bool = True,
+    ) -> Any:
+        no_subclass(self.__name__, subok, True)
+        moved = "np.moveaxis of the operands, and np.expand_dims of the result"
+        is_moved = axis is not None and self.kernel != "vecdot"
+        refuse(self.__name__, moved, axes=axes is not None, axis=is_moved, keepdims=bool(keepdims))
+        values = (x1, x2) if axis is None else tuple(xo.moveaxis(x, axis, -1) for x in arrays(x1, x2))
+        return self._call(values, out, True, casting, order, dtype)
+
+
+def _guarded(values: tuple[Any, ...], out: Any, where: Any) -> tuple[Any, ...]:
+    """The operands with 1 where the mask is false, so that the function cannot warn about values that are not used."""
+    *values_, mask = arrays(*values, where)
+    return tuple(xo.where(mask, x, 1) for x in values_)
+
+
+def _along(axis: int, index: Any) -> tuple[Any, ...]:
+    """The index of one axis."""
+    return (*(slice(None),) * axis, index)
+
+
+def _slices(indices: Any, extent: int) -> Iterator[tuple[int, int]]:
+    """The ends of the slices of reduceat; an index that does not increase selects one element."""
+    starts = [int(i) for i in (indices if isinstance(indices, (list, tuple)) else xo.unstack(array(indices)))]
+    if any(not 0 <= i < extent for i in starts):
+        raise IndexError(f"index out of bounds in reduceat [0, {extent})")
+    for i, start in enumerate(starts):
+        stop = starts[i + 1] if i + 1 < len(starts) else extent
+        yield start, max(stop, start + 1)
