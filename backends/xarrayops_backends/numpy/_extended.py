@@ -257,8 +257,10 @@ def cov(
     aweights: Any = None,
 ) -> Array:
     """np.cov calls the correction ddof, and computes in float64."""
-    for name, weights in (("fweights", fweights), ("aweights", aweights)):
-        require_observations(name, weights, x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1)
+    if fweights is not None or aweights is not None:
+        count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
+        require_observations("fweights", fweights, count)
+        require_observations("aweights", aweights, count)
     dtype = np.result_type(x, np.float64) if x.dtype.kind not in "fc" else x.dtype
     found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
     return found
