@@ -19,18 +19,19 @@ STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 """The stand-in reports host memory as device memory; a library with a real device would use these addresses there."""
 QUICK_ROW_INTERVAL = 8
-"""Under a compiler, the quick tests include one of this many rows of the contract suite: at least one of each theme."""
+"""The quick tests include one of this many rows of the contract suite where rows take long: under a compiler, and on
+JAX, which compiles each operation. At least one row of each theme is quick."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as long what ``long_except`` does not match, and most rows under a compiler. This runs before ``-m``."""
+    """Mark as long what ``long_except`` does not match, and most rows that are compiled. This runs before ``-m``."""
     rows: Counter[tuple[str, str]] = Counter()
     for item in items:
         call = getattr(item, "callspec", None)
-        compiled = call and call.params.get("variant")
-        if getattr(compiled, "compiles", False):
-            row = str(compiled), item.name.partition("[")[0]
+        variant = call and call.params.get("variant")
+        if getattr(variant, "compiles", False) or getattr(variant, "library", None) == "jax":
+            row = str(variant), item.name.partition("[")[0]
             rows[row] += 1
             if rows[row] % QUICK_ROW_INTERVAL != 1:
                 item.add_marker(pytest.mark.long)

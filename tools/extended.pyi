@@ -638,7 +638,7 @@ def union1d(x1: array, x2: array, /) -> array:
 # section: elementwise; rows in _special.py
 def apply_where(
     condition: array,
-    args: Any,
+    args: array_or_arrays,
     f1: Callable[..., Any],
     f2: Callable[..., Any] | None = None,
     /,

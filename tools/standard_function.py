@@ -17,6 +17,7 @@ ROLES = {
     "operand": "ArrayT | Scalar",
     "maybe": "ArrayT | Scalar | None",
     "arrays": "Sequence[ArrayT]",
+    "array_or_arrays": "ArrayT | Sequence[ArrayT]",
     "dtype": "DType | None",
     "device": "Device | None",
 }
@@ -67,6 +68,8 @@ class Function:
         self.sequence = (None if self.numbers else self.vararg) or next(
             (name for name, role in self.roles.items() if role == "arrays"), None
         )
+        self.one_or_several = next((name for name, role in self.roles.items() if role == "array_or_arrays"), None)
+        """The parameter that is one array or a sequence of them."""
         self.creates = not self.arrays and not self.sequence
         self.answered = answered(self.verb, row_file)
         self.required = NOT_REQUIRED.get(self.verb, ())
@@ -122,6 +125,8 @@ class Function:
     def array_roles(self) -> dict[str, str]:
         """The parameters that take arrays, each with its role; ``*arrays`` has the role "arrays"."""
         taking = {name: role for name, role in self.roles.items() if role in (*ARRAY_ROLES, "arrays")}
+        if self.one_or_several:
+            taking[self.one_or_several] = "arrays"
         several = self.args.vararg
         role = ast.unparse(several.annotation) if several is not None and several.annotation is not None else ""
         if several is not None and role in ("array", "operand"):
@@ -152,6 +157,10 @@ class Function:
         classes = [f"type({name})" for name in self.arrays]
         if self.sequence:
             key = f"frozenset(map(type, {self.sequence}))"
+            hit = f"{self.table}[key]"
+        elif self.one_or_several:
+            each = self.one_or_several
+            key = f"frozenset([{classes[0]}, *map(type, {each} if isinstance({each}, (tuple, list)) else ({each},))])"
             hit = f"{self.table}[key]"
         elif self.numbers:
             key = f"frozenset([{classes[0]}, *[type(each) for each in {self.numbers} if type(each) not in NUMBERS]])"

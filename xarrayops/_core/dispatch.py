@@ -196,7 +196,8 @@ def _key(verb: str, arguments: dict[str, Any]) -> Classes:
     if "operands" in roles(verb).values():
         return frozenset(type(value) for value in (values[0], *(values[1] or ())) if type(value) not in NUMBERS)
     if "arrays" in roles(verb).values():
-        return frozenset(map(type, values[0]))
+        several = [value if isinstance(value, (tuple, list)) else [value] for value in values]
+        return frozenset(type(value) for each in several for value in each)
     return tuple(map(type, values)) if len(values) > 1 else type(values[0])
 
 

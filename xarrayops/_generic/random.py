@@ -152,11 +152,13 @@ CENTRAL = 0.425
 """Up to this distance of the probability from 1/2, AS 241 uses the first of its three formulas."""
 
 
-def random_draw(xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
+def random_draw(
+    xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /, a: Arithmetic | None = None
+) -> Array:
     """All elements at once, in int64."""
     words = threefry(key_words(xp, key), *counters(xp, prod(shape), device))
     bits = joined_words(draw, *words, lambda x, name: xp.astype(x, getattr(xp, name)))
-    return xp.reshape(from_bits(arithmetic(xp), draw, bits), shape)
+    return xp.reshape(from_bits(a or arithmetic(xp), draw, bits), shape)
 
 
 def random_keys(xp: ModuleType, key: Any, counters: Array, /) -> Array:

@@ -47,6 +47,8 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
 
 def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
     """The mean of numbers."""
+    if x.dtype.char in "dD":
+        return sum(x, axis, None, keepdims) / count(x, axis)
     if _narrow(x) is None:
         return np.mean(x, axis, keepdims=keepdims)
     work = x.dtype if x.dtype.char in "fF" else np.float64

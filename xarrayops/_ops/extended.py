@@ -1457,7 +1457,7 @@ _apply_where = table("apply_where", globals(), "_apply_where")
 @shows_own_parameters
 def apply_where(
     condition: ArrayT,
-    args: Any,
+    args: ArrayT | Sequence[ArrayT],
     f1: Callable[..., Any],
     f2: Callable[..., Any] | None = None,
     extra: Refused = NotGiven,
@@ -1477,10 +1477,11 @@ def apply_where(
     """
     if extra is not NotGiven:
         raise wrong_call("apply_where", locals())
+    key = frozenset([type(condition), *map(type, args if isinstance(args, (tuple, list)) else (args,))])
     try:
-        f = _apply_where[type(condition)]
+        f = _apply_where[key]
     except KeyError:
-        f = getattr(resolved, resolve("apply_where", type(condition)))
+        f = getattr(resolved, resolve("apply_where", key))
     return f(condition, args, f1, f2, fill_value=fill_value)
 
 

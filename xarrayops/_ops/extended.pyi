@@ -230,7 +230,7 @@ def setxor1d(x1: ArrayT, x2: ArrayT, /, *, assume_unique: bool = False) -> Array
 def union1d(x1: ArrayT, x2: ArrayT, /) -> ArrayT: ...
 def apply_where(
     condition: ArrayT,
-    args: Any,
+    args: ArrayT | Sequence[ArrayT],
     f1: Callable[..., Any],
     f2: Callable[..., Any] | None = None,
     /,

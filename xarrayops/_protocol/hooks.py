@@ -366,3 +366,14 @@ def takes_arrays(verb: str, /) -> bool:
     (True, False, True)
     """
     return verb in ROLES or verb in WRAPPED_HOOKS
+
+
+def array_roles(verb: str, /) -> dict[str, str]:
+    """The parameters of a function that take arrays, each with its role; empty for one that is in no table.
+
+    A role is "array", "arrays" (a sequence), "operand" (an array or a number) or "maybe" (or None, too).
+
+    >>> array_roles("sum"), array_roles("add")
+    ({'x': 'array'}, {'x1': 'operand', 'x2': 'operand'})
+    """
+    return ROLES.get(verb, {})

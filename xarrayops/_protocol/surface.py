@@ -185,7 +185,7 @@ ROLES = {
     "all": {"x": "array"},
     "allclose": {"x1": "operand", "x2": "operand"},
     "any": {"x": "array"},
-    "apply_where": {"condition": "array"},
+    "apply_where": {"condition": "array", "args": "arrays"},
     "argmax": {"x": "array"},
     "argmin": {"x": "array"},
     "argpartition": {"x": "array"},

@@ -7,14 +7,25 @@ constant ``EXTENDED`` names, which is imported when the first of them is needed;
 
 from __future__ import annotations
 
-from xarrayops._generic.extended.common import Rows as Rows, rows as rows
-from xarrayops._generic.extended.counting import require_counts as require_counts, segments as segments
+from xarrayops._generic.extended.common import Rows as Rows, normal_axes as normal_axes, rows as rows
+from xarrayops._generic.extended.counting import (
+    known as known,
+    length_unknown as length_unknown,
+    require_counts as require_counts,
+    segments as segments,
+)
+from xarrayops._generic.extended.linalg import require_equations as require_equations
 from xarrayops._generic.extended.order import require_count as require_count
-from xarrayops._generic.extended.padding import pad_widths as pad_widths
+from xarrayops._generic.extended.padding import (
+    pad_widths as pad_widths,
+    pairs as pairs,
+)
 from xarrayops._generic.extended.quantiles import (
     neighbours as neighbours,
     require_method as require_method,
     require_probability as require_probability,
 )
-from xarrayops._generic.extended.shaping import windows as windows
+from xarrayops._generic.extended.shaping import diagonal_slice as diagonal_slice, windows as windows
 from xarrayops._generic.extended.signal import kept as kept, require_signals as require_signals
+from xarrayops._generic.extended.statistics import along as along
+from xarrayops._generic.extended.windows import require_ratio as require_ratio, require_whole as require_whole

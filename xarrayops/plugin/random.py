@@ -14,6 +14,9 @@ from xarrayops._generic.random import (
     from_bits as from_bits,
     multiply_shift as multiply_shift,
     narrow_product as narrow_product,
+    random_draw as random_draw,
+    random_keys as random_keys,
+    random_permutation as random_permutation,
     signed_int64 as signed_int64,
     wide_product as wide_product,
 )

@@ -41,7 +41,7 @@ from xarrayops_backends.numpy._exchange import (
     try_as_numpy,
     try_from_numpy,
 )
-from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing, refusing_first as _refusing_first
+from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
 from xarrayops_backends.numpy._layout import as_strided, contiguous, memory_offset, pin_memory
 from xarrayops_backends.numpy._linalg import einsum, linalg_eig, linalg_eigvals, matmul, vecdot
 from xarrayops_backends.numpy._manipulation import diff
@@ -68,11 +68,19 @@ ENVIRONMENT = (
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
 EXTENDED = "xarrayops_backends.numpy._extended"
 
-_POSITIONAL = frozenset(
-    ("array_equal", "bincount", "delete", "gradient", "insert", "linalg.norm", "median", "pad", "trapezoid")
+_OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
+_BEYOND = (
+    "array_equal",
+    "average",
+    "bincount",
+    "fill_diagonal",
+    "gradient",
+    "insert",
+    "linalg.lstsq",
+    "linalg.norm",
+    "trapezoid",
 )
-"""Functions beyond the standard that are quick, and whose arrays are positional arguments."""
-_CHECK_THEMSELVES = (sum, prod, max, min, all, any, matmul, floor_divide)
+_CHECK_THEMSELVES = frozenset((*_OF_THE_STANDARD, *_BEYOND))
 """Functions that check dtypes themselves; and floor_divide, which replaces an elementwise ufunc and must be as fast."""
 
 
@@ -81,6 +89,6 @@ def wrap(verb: str, function: Callable[..., Array], /) -> Callable[..., Array]:
     function = PATCHES.get(verb, function)
     is_elementwise = isinstance(function, np.ufunc | partial) and getattr(function, "signature", None) is None
     is_bare = is_elementwise and verb not in CASTS_INTEGERS
-    if not takes_arrays(verb) or is_bare or function in _CHECK_THEMSELVES:
+    if not takes_arrays(verb) or is_bare or verb in _CHECK_THEMSELVES:
         return function
-    return (_refusing_first if verb in _POSITIONAL else _refusing)(verb, function)
+    return _refusing(verb, function)

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array
-from xarrayops.plugin.extended import pad_widths, require_counts
+from xarrayops.plugin import Array, sums
+from xarrayops.plugin.dtypes import NUMBERS
+from xarrayops.plugin.extended import (
+    along,
+    diagonal_slice,
+    pad_widths,
+    pairs,
+    require_counts,
+    require_equations,
+    require_ratio,
+    require_whole,
+)
+from xarrayops_backends.numpy._guard import require_numbers
+from xarrayops_backends.numpy._quantiles import (
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
 
 _np: Any = np
 """Typed as Any: the overloads of these functions do not know arrays of any dtype."""
@@ -16,10 +36,17 @@ _OPTIONS = {
     **dict.fromkeys(("edge", "empty", "wrap"), ()),
     **dict.fromkeys(("maximum", "mean", "median", "minimum"), ("stat_length",)),
     **dict.fromkeys(("reflect", "symmetric"), ("reflect_type",)),
-    "constant": ("constant_values",),
     "linear_ramp": ("end_values",),
 }
 """The options of each mode of `pad`; NumPy refuses others."""
+
+
+def _require_numbers(verb: str, *operands: Any) -> None:
+    """Raise unless the dtypes of all arrays among the operands are numeric."""
+    for x in operands:
+        dtype = getattr(x, "dtype", None)
+        if dtype is not None and dtype.kind not in NUMBERS:
+            require_numbers(verb, dtype)
 
 
 def pad(
@@ -34,8 +61,8 @@ def pad(
     reflect_type: str = "even",
 ) -> Array:
     """np.pad refuses the options of other modes, and takes a dict of widths since 2.2 only."""
-    if mode == "constant" and type(pad_width) is not dict:
-        return _np.pad(x, pad_width, mode, constant_values=constant_values)
+    if mode == "constant":
+        return _surrounded(x, pad_widths(x, pad_width, mode), pairs("constant_values", constant_values, x.ndim))
     if mode not in _OPTIONS or reflect_type not in ("even", "odd") or isinstance(pad_width, dict):
         pad_width = pad_widths(x, pad_width, mode, reflect_type)
     given = {
@@ -47,26 +74,32 @@ def pad(
     return _np.pad(x, pad_width, mode, **{name: given[name] for name in _OPTIONS[mode]})
 
 
+def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any, Any]]) -> Array:
+    """x in the middle of a new array, and constants at both ends of each axis."""
+    shape = tuple([before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)])
+    out = np.empty(shape, x.dtype, "F" if x.flags.fnc else "C")
+    inner = tuple([slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True)])
+    out[inner] = x
+    for axis, ((before, after), (first, last)) in enumerate(zip(widths, values, strict=True)):
+        start = (slice(None),) * axis
+        out[(*start, slice(before))] = first
+        out[(*start, slice(shape[axis] - after, None))] = last
+    return out
+
+
 argpartition = np.argpartition
 cbrt = np.cbrt
-compress = np.compress
 convolve = np.convolve
 correlate = np.correlate
-diag = np.diag
 digitize = np.digitize
-gradient = np.gradient
 intersect1d = np.intersect1d
 isclose = np.isclose
 kron = np.kron
 lexsort = np.lexsort
-linalg_norm = np.linalg.norm
 nan_to_num = np.nan_to_num
-nanmax = np.nanmax
-nanmin = np.nanmin
 outer = np.outer
 partition = np.partition
 polyval = np.polyval
-ptp = np.ptp
 setdiff1d = np.setdiff1d
 setxor1d = np.setxor1d
 sliding_window_view = np.lib.stride_tricks.sliding_window_view
@@ -74,9 +107,21 @@ union1d = np.union1d
 
 
 def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
-    """np.bincount has no fixed length, sums in float64, and refuses uint64."""
-    if x.ndim != 1 or x.dtype.kind not in "iub" or weights is not None or minlength < 0 or length is not None:
-        require_counts(np, x, weights, minlength, length)
+    """np.bincount has no fixed length, sums in float64, and refuses uint64. It is tried first: checks cost time."""
+    if length is not None:
+        counts = _checked_bincount(x, weights, minlength, length)
+    else:
+        try:
+            counts = np.bincount(x, weights, minlength)
+        except (TypeError, ValueError):
+            counts = _checked_bincount(x, weights, minlength, None)
+    is_narrow = weights is not None and weights.dtype.kind == "f" and weights.dtype != counts.dtype
+    return counts.astype(weights.dtype) if is_narrow else counts
+
+
+def _checked_bincount(x: Array, weights: Any, minlength: int, length: int | None) -> Array:
+    _require_numbers("bincount", x, weights)
+    require_counts(np, x, weights, minlength, length)
     if x.dtype.kind == "u":
         x = x.astype(np.int64)
     if length is not None:
@@ -84,55 +129,7 @@ def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: in
             kept = x < length
             x, weights = x[kept], weights if weights is None else weights[kept]
         minlength = length
-    counts = np.bincount(x, weights, minlength)
-    is_narrow = weights is not None and weights.dtype.kind == "f" and weights.dtype != counts.dtype
-    return counts.astype(weights.dtype) if is_narrow else counts
-
-
-def _reduced(x: Array, *, is_median: bool = False) -> Array:
-    """x for a median or a quantile: no complex numbers, and numbers for booleans, which np.quantile cannot subtract."""
-    if x.dtype.kind == "c":
-        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}")
-    return x.astype(np.float64) if x.dtype.kind == "b" and not is_median else x
-
-
-def median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.median orders complex numbers, too."""
-    return np.median(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
-
-
-def nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.nanmedian orders complex numbers, too."""
-    return np.nanmedian(_reduced(x, is_median=True), axis=axis, keepdims=keepdims)
-
-
-def _quantile(function: Any, x: Array, q: Any, axis: _Axes, method: str, keepdims: bool) -> Array:
-    """NumPy has no quantile of no elements."""
-    x = _reduced(x)
-    if x.size:
-        return function(x, q, axis=axis, method=method, keepdims=keepdims)
-    filled = np.median(x, axis=axis, keepdims=keepdims)
-    return np.full((*np.shape(q), *filled.shape), filled)
-
-
-def percentile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-    """See `_quantile`."""
-    return _quantile(np.percentile, x, q, axis, method, keepdims)
-
-
-def nanpercentile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-    """See `_quantile`."""
-    return _quantile(np.nanpercentile, x, q, axis, method, keepdims)
-
-
-def quantile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-    """See `_quantile`."""
-    return _quantile(np.quantile, x, q, axis, method, keepdims)
-
-
-def nanquantile(x: Array, /, q: Any, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
-    """See `_quantile`."""
-    return _quantile(np.nanquantile, x, q, axis, method, keepdims)
+    return np.bincount(x, weights, minlength)
 
 
 def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -167,38 +164,63 @@ def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equ
 
 def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     """np.array_equal returns a bool."""
-    return np.bool_(np.array_equal(x1, x2, equal_nan=equal_nan))
+    if x1.dtype.kind not in NUMBERS or x2.dtype.kind not in NUMBERS:
+        _require_numbers("array_equal", x1, x2)
+    if equal_nan:
+        return np.bool_(np.array_equal(x1, x2, equal_nan=True))
+    return np.bool_(False) if x1.shape != x2.shape else (x1 == x2).all()
+
+
+def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
+    """The method, without the wrapper of np.compress."""
+    return x.compress(condition, axis)
+
+
+def diag(x: Array, /, k: int = 0) -> Array:
+    """The method for matrices, without the wrapper of np.diag."""
+    return x.diagonal(k) if x.ndim == 2 else np.diag(x, k)
 
 
 def fill_diagonal(x: Array, value: Any, /, *, wrap: bool = False) -> Array:
-    """np.fill_diagonal writes its argument."""
+    """np.fill_diagonal writes its argument; a number is written to a slice."""
+    if x.dtype.kind not in NUMBERS:
+        _require_numbers("fill_diagonal", x)
     filled = x.copy()
-    np.fill_diagonal(filled, value, wrap)
+    if getattr(value, "ndim", 0):
+        np.fill_diagonal(filled, value, wrap)
+    else:
+        start, stop, step = diagonal_slice(x.shape, wrap)
+        filled.reshape(-1)[start:stop:step] = value
     return filled
 
 
 def insert(x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
     """np.insert takes the axis by position, too."""
-    return np.insert(x, index, values, axis=axis)
+    _require_numbers("insert", x, values)
+    return np.insert(x, index, values, axis)
 
 
 def delete(x: Array, index: Any, /, *, axis: int | None = None) -> Array:
-    """np.delete raises IndexError for a fraction."""
+    """np.delete raises IndexError for a fraction. Around one element of a vector, the pieces are joined."""
+    if type(index) is int and x.ndim == 1 and 0 <= index < x.shape[0]:
+        return np.concatenate((x[:index], x[index + 1 :]))
     if isinstance(index, float):
         raise TypeError(f"the index must be of integers, but it is {index!r}")
-    return np.delete(x, index, axis=axis)
+    return np.delete(x, index, axis)
 
 
 def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
     """np.average raises ZeroDivisionError where the weights sum to 0."""
-    if axis is None and weights is not None and weights.shape != x.shape:
-        raise ValueError(f"weights must have the shape {x.shape} of x without axis=, but they have {weights.shape}")
+    if x.dtype.kind not in NUMBERS or weights is not None:
+        _require_numbers("average", x, weights)
+    if weights is None:
+        return sums.mean(x, axis, keepdims)
+    if weights.shape != x.shape:
+        weights = along(np, weights, x, axis)
+    dtype = np.result_type(x, weights) if x.dtype.kind in "fc" else np.result_type(x, weights, np.float64)
+    total = np.multiply(x, weights, dtype=dtype).sum(axis, keepdims=keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if weights is None or (weights.shape == x.shape and not weights.sum(axis=axis).all()):
-            weights = np.ones((), np.float64) if weights is None else weights
-            total = np.multiply(x, weights).sum(axis=axis, keepdims=keepdims)
-            return total / np.broadcast_to(weights, x.shape).sum(axis=axis, keepdims=keepdims)
-        return _np.average(x, axis=axis, weights=weights, keepdims=keepdims)
+        return total / weights.sum(axis, dtype, keepdims=keepdims)
 
 
 def cov(
@@ -243,9 +265,101 @@ def interp(
     """np.interp computes in float64, also for float32."""
     found: Array = np.interp(x, xp, fp, left, right, period)
     dtype = np.result_type(x, xp, fp, np.float16) if hasattr(x, "dtype") else np.result_type(xp, fp, np.float16)
-    return found.astype(dtype) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
+    return found.astype(dtype, copy=False) if all(a.dtype.kind in "fc" for a in (xp, fp)) else found
 
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """np.trapezoid takes its options by position, too."""
+    _require_numbers("trapezoid", y, x)
     return np.trapezoid(y, x, dx, axis)
+
+
+def ptp(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """Two reductions, without the wrapper of np.ptp."""
+    return _np.maximum.reduce(x, axis, keepdims=keepdims) - _np.minimum.reduce(x, axis, keepdims=keepdims)
+
+
+def _extreme(reduce: Any) -> Any:
+    """The reduction by np.fmax or np.fmin, which choose the other one of a number and NaN."""
+
+    def function(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+        if x.dtype.kind == "c":
+            raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+        found = reduce(x, axis, keepdims=keepdims)
+        is_nan = found != found
+        if is_nan if not found.ndim else is_nan.any():
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)
+        return found
+
+    return function
+
+
+nanmax, nanmin = _extreme(np.fmax.reduce), _extreme(np.fmin.reduce)
+
+
+def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """The root of a product of the vector with itself, as in np.linalg.norm, without its checks."""
+    if ord is None and axis is None and not keepdims and x.dtype.kind == "f":
+        flat = x if x.ndim == 1 else x.ravel("K")
+        return np.sqrt(flat.dot(flat))
+    _require_numbers("linalg.norm", x)
+    return np.linalg.norm(x, ord, axis, keepdims)
+
+
+def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
+    """np.linalg.lstsq has no sums of squares for some ranks and shapes."""
+    _require_numbers("linalg.lstsq", x1, x2)
+    require_equations(x1, x2)
+    solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
+    if not residuals.size:
+        errors = np.abs(x2 - x1 @ solution)
+        residuals = np.atleast_1d((errors * errors).sum(0))
+    return solution, residuals, np.int64(rank), values
+
+
+def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1) -> Any:
+    """np.gradient; options that are not given cost time in its wrapper."""
+    if x.dtype.kind not in NUMBERS or spacing:
+        _require_numbers("gradient", x, *spacing)
+    if axis is None and edge_order == 1:
+        return _np.gradient(x, *spacing)
+    return _np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+
+
+def _window(function: Any) -> Any:
+    """A window of NumPy, which takes fractions for the number of values, too."""
+
+    def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
+        require_whole(n)
+        return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
+
+    return made
+
+
+bartlett, blackman, hamming, hanning, kaiser = map(
+    _window, (np.bartlett, np.blackman, np.hamming, np.hanning, np.kaiser)
+)
+
+
+def logspace(
+    start: float,
+    stop: float,
+    /,
+    num: int = 50,
+    *,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: Any = None,
+    device: Any = None,
+) -> Array:
+    """np.logspace takes arrays, too."""
+    return np.logspace(start, stop, num, endpoint, base, dtype)
+
+
+def geomspace(
+    start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: Any = None, device: Any = None
+) -> Array:
+    """np.geomspace takes numbers of two signs, too, which it makes complex."""
+    if num:
+        require_ratio(start, stop)
+    return np.geomspace(start, stop, num, endpoint, dtype)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, array_roles
 from xarrayops.plugin.dtypes import NUMBERS, gap_of
 
 ARRAY_TYPES = (np.ndarray, np.generic)
@@ -22,21 +22,26 @@ def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
         raise Unsupported(f"xo.{verb}: {gap}")
 
 
-def refusing_first(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
-    """As `refusing`, for functions whose arrays are positional: a look at each of them, and at no option."""
+def refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
+    """The function, which rejects arrays that are not numeric; NumPy would apply Python's rules to them."""
+    is_of_one = list(array_roles(verb).values()) == ["array"]
+    return (_refusing_first if is_of_one else _refusing_all)(verb, function)
+
+
+def _refusing_first(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
+    """The check of the only array, which is the first argument: no look at the options."""
 
     @wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Array:
-        for x in args:
-            if isinstance(x, ARRAY_TYPES) and x.dtype.kind not in NUMBERS:
-                require_numbers(verb, x.dtype)
-        return function(*args, **kwargs)
+    def checked(x: Any, /, *args: Any, **kwargs: Any) -> Array:
+        if isinstance(x, ARRAY_TYPES) and x.dtype.kind not in NUMBERS:
+            require_numbers(verb, x.dtype)
+        return function(x, *args, **kwargs)
 
     return checked
 
 
-def refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
-    """The function, which rejects arrays that are not numeric; NumPy would apply Python's rules to them."""
+def _refusing_all(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
+    """The check of all arguments, and of the members of sequences."""
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Array:

@@ -8,8 +8,10 @@ import numpy as np
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index
+from xarrayops.plugin.dtypes import NUMBERS
 from xarrayops.plugin.layout import permute
 from xarrayops_backends.numpy._compat import unshared
+from xarrayops_backends.numpy._guard import ARRAY_TYPES, require_numbers
 
 UPDATES = {
     "add": np.add,
@@ -27,8 +29,11 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     if copy is False and not x.flags.writeable:
         raise Unsupported("x is read-only. Instead: copy=None or copy=True, and use the result")
     target = np.array(x) if copy or not x.flags.writeable else x  # also makes an array of a scalar, which is immutable
-    _check(x, index)
-    is_array = isinstance(value, (np.ndarray, np.generic))
+    is_array = isinstance(value, ARRAY_TYPES)
+    if not index.is_basic:
+        _check(x, index)
+    if x.dtype.kind not in NUMBERS or (is_array and value.dtype.kind not in NUMBERS):
+        require_numbers("at", value.dtype if x.dtype.kind in NUMBERS else x.dtype)
     if op == "set":
         if not (is_array and value.size > permute.SMALL and _copied(target, index, value)):
             _set(target, index, value)
@@ -67,7 +72,10 @@ def _broadcast(x: Array, index: Index, value: Array) -> Array:
 
 def _check(x: Array, index: Index) -> None:
     """NumPy does not compare the extents of a mask that are 0 with those of x."""
-    if not index.is_basic and not all(getattr(entry, "size", 1) for entry in index.entries):
+    for entry in index.entries:
+        if isinstance(entry, ARRAY_TYPES):
+            require_numbers("at", entry.dtype)
+    if not all(getattr(entry, "size", 1) for entry in index.entries):
         index.selection(x.shape)
 
 
@@ -78,6 +86,7 @@ def _view(x: Array, index: Index) -> Array:
 
 def select(x: Array, index: Index, /, *, copy: bool | None) -> Array:
     """A view of a basic index, and a copy of others."""
+    require_numbers("at", x.dtype)
     if not index.is_basic:
         if copy is False:
             raise Unsupported("an index of arrays copies the elements. Instead: copy=None")

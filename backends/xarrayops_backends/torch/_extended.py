@@ -15,7 +15,11 @@ import torch
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.extended import (
     kept,
+    known,
+    length_unknown,
     neighbours,
+    normal_axes,
+    pad_widths,
     require_count,
     require_counts,
     require_method,
@@ -25,6 +29,7 @@ from xarrayops.plugin.extended import (
     segments,
     windows,
 )
+from xarrayops_backends.torch._attention_modes import is_traced, transforms
 
 _Axes = int | tuple[int, ...] | None
 _REAL = (torch.float32, torch.float64)
@@ -106,6 +111,78 @@ def _percentile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "lin
     return _quantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
 
 
+_PADDED = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
+"""NumPy's names of modes and PyTorch's."""
+
+
+def _paddable(call: Call, /) -> str | None:
+    """Why torch.nn.functional.pad cannot serve a call."""
+    x, width, mode = (*call.args, "constant")[:3]
+    if x.ndim < 2:
+        return "a concatenation is as quick along one axis"
+    if mode not in _PADDED or call.kwargs["reflect_type"] != "even":
+        return f"it has no code for mode={mode!r}"
+    if not isinstance(call.kwargs["constant_values"], int | float):
+        return "the values differ by side"
+    if not x.numel():
+        return "x has no elements"
+    widths = pad_widths(x, width, mode)
+    if _padded_axes(x, widths) not in (2, 3):
+        return "it pads the last two or three axes"
+    if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True)):
+        return "the values repeat"
+    return _of_reals(call)
+
+
+def _padded_axes(x: Array, widths: list[tuple[int, int]]) -> int:
+    """How many axes there are from the first one that is padded."""
+    return x.ndim - next((axis for axis, width in enumerate(widths) if width != (0, 0)), x.ndim)
+
+
+def _pad(x: Array, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Array:
+    """All axes in one pass, as images with one axis before."""
+    widths = pad_widths(x, pad_width, mode)
+    count = _padded_axes(x, widths)
+    images = x.reshape(-1, *x.shape[-count:])
+    amounts = [n for width in reversed(widths[-count:]) for n in width]
+    padded = torch.nn.functional.pad(images, amounts, _PADDED[mode], constant_values if mode == "constant" else None)
+    return padded.reshape(*x.shape[:-count], *padded.shape[1:])
+
+
+_LONG = 4096
+"""Rows of so many elements are quicker selected from one by one than sorted together."""
+
+
+def _selectable_nanquantile(call: Call, /) -> str | None:
+    if (reason := _selectable_quantile(call)) is not None:
+        return reason
+    if is_traced() or transforms():
+        return "it looks at values, which traced arrays do not have"
+    x = call.args[0]
+    length = math.prod(x.shape[a] for a in normal_axes(call.kwargs["axis"], x.ndim))
+    return None if length >= _LONG else f"rows of less than {_LONG} elements are quicker sorted together"
+
+
+def _nanquantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+    """As `_quantile`, of the numbers of each row, whose count decides which element is selected."""
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    is_number = ~torch.isnan(flat.values)
+    if is_number.all():
+        return _quantile(x, q, axis=axis, method=method, keepdims=keepdims)
+    n = flat.values.shape[-1]
+    numbers = (row[chosen] for row, chosen in zip(flat.values.reshape(-1, n), is_number.reshape(-1, n), strict=True))
+    nan = x.new_full((), math.nan)
+    found = [_quantile(row, q, method=method) if row.numel() else nan for row in numbers]
+    return torch.stack(found).reshape(flat.shape)
+
+
+def _nanpercentile(
+    x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """See `_nanquantile`."""
+    return _nanquantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
+
+
 def _within(ids: Array, count: int) -> Array:
     """The ids, with ``count`` for those out of range."""
     ids = ids.to(torch.int64)
@@ -116,10 +193,12 @@ def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, l
     """torch.bincount has no fixed length, which a compiled function needs, and no gradient of the weights."""
     require_counts(aac, x, weights, minlength, length)
     x = x.to(torch.int64)
-    if weights is None and not torch.compiler.is_compiling():
+    if length is None and torch.compiler.is_compiling():
+        raise length_unknown("length")
+    if weights is None and not is_traced() and not x.is_meta:
         return _counts(x, minlength, length)
     if length is None:
-        if x.numel() and int(x.min()) < 0:
+        if x.numel() and known(x.min(), "length") < 0:
             raise ValueError("x has negative values")
         length = max(int(x.max()) + 1 if x.numel() else 0, minlength)
     if weights is None:
@@ -213,10 +292,13 @@ def _of_one_axis(call: Call, /) -> str | None:
     return _of_reals(call) if is_one else "torch.softmax takes one axis"
 
 
+PAD_CANDIDATES = [("pad", _pad, _paddable)]
 MEDIAN_CANDIDATES = [("selection", _median, _selectable)]
 NANMEDIAN_CANDIDATES = [("selection", _nanmedian, _selectable)]
 QUANTILE_CANDIDATES = [("selection", _quantile, _selectable_quantile)]
 PERCENTILE_CANDIDATES = [("selection", _percentile, _selectable_quantile)]
+NANQUANTILE_CANDIDATES = [("selection", _nanquantile, _selectable_nanquantile)]
+NANPERCENTILE_CANDIDATES = [("selection", _nanpercentile, _selectable_nanquantile)]
 SEGMENT_SUM_CANDIDATES = [("scatter", _segmented("sum", lambda dtype: 0), _of_numbers)]
 SEGMENT_MAX_CANDIDATES = [("scatter", _segmented("amax", _least), _of_numbers)]
 SEGMENT_MIN_CANDIDATES = [("scatter", _segmented("amin", _greatest), _of_numbers)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import array_api_compat.torch
 
+from xarrayops.plugin import EXTENDED as _FUNCTIONS
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch_xla import _guard
 from xarrayops_backends.torch_xla._creation import (
@@ -102,6 +103,14 @@ from xarrayops_backends.torch_xla._linalg import (
     linalg_vector_norm,
     vecdot,
 )
+from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
+from xarrayops_backends.torch_xla._random import (
+    native_draw,
+    native_generator,
+    random_draw,
+    random_keys,
+    random_permutation,
+)
 from xarrayops_backends.torch_xla._statistics import (
     count_nonzero,
     max,
@@ -116,7 +125,7 @@ ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """No candidates of the torch backend: the generic implementation serves XLA."""
 RANDOM_DRAW_CANDIDATES = ()
-"""The generic implementation, too: PyTorch/XLA has no operators of tensors on several devices."""
+EXTENDED = "xarrayops_backends.torch_xla._extended"
 
 
 def __getattr__(name: str) -> object:
@@ -128,4 +137,6 @@ def __getattr__(name: str) -> object:
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
     """Refuse complex128 in arguments and results, and compute empty arrays on the CPU if XLA fails on them."""
+    if verb in _FUNCTIONS:
+        function = _with_correct_operators(function)
     return _guard.guarded(_guard.empty_on_cpu(verb, function) if verb in _guard.EMPTY else function)

@@ -13,6 +13,7 @@ from array_api_compat import torch as _compat
 from xarrayops.plugin import Array
 from xarrayops_backends.torch import _creation
 from xarrayops_backends.torch._dtypes import _COMPLEX_OF
+from xarrayops_backends.torch._wide import WIDE
 
 
 def _on_xla(function: Callable[..., Array]) -> Callable[..., Array]:
@@ -52,7 +53,10 @@ _full = _on_xla(_compat.full)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Without a dtype, PyTorch/XLA would return complex128 for a Python complex number."""
+    """PyTorch/XLA returns complex128 for a complex number without a dtype, and overflows in unsigned integers."""
+    if dtype in WIDE:
+        value = torch.full((), fill_value, dtype=dtype).to(torch_xla.device() if device is None else device)
+        return value.expand(shape).clone()
     if dtype is None and isinstance(fill_value, complex):
         dtype = _COMPLEX_OF[torch.get_default_dtype()]
     return _full(shape, fill_value, dtype=dtype, device=device)

@@ -16,21 +16,21 @@ from xarrayops_backends.torch._statistics import sum as _sum
 from xarrayops_backends.torch._wide import WIDE
 from xarrayops_backends.torch_xla._elementwise import abs as _abs, multiply as _multiply
 
-_ON_CPU = 'the CPU: xo.convert(x, "torch", device="cpu") before the call'
+ON_CPU = 'the CPU: xo.convert(x, "torch", device="cpu") before the call'
 
 linalg_svd = unsupported(
     "PyTorch/XLA (2.9) returns wrong shapes for stacks, single precision for float64, and supports no complex numbers",
-    instead=_ON_CPU,
+    instead=ON_CPU,
 )
 linalg_pinv = unsupported(
-    "PyTorch/XLA (2.9) computes it by svd, in single precision and for real matrices only", instead=_ON_CPU
+    "PyTorch/XLA (2.9) computes it by svd, in single precision and for real matrices only", instead=ON_CPU
 )
 
 
 def linalg_eigh(x: Array, /) -> Any:
     """XLA stops its iteration at the accuracy of single precision."""
     if x.dtype is torch.float64:
-        raise Unsupported(f"PyTorch/XLA (2.9) computes eigenvectors in single precision. Instead: {_ON_CPU}")
+        raise Unsupported(f"PyTorch/XLA (2.9) computes eigenvectors in single precision. Instead: {ON_CPU}")
     return torch.linalg.eigh(x)
 
 

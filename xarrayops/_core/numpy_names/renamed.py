@@ -47,6 +47,7 @@ RENAMED = {
     "NaN": "nan",
     "infty": "inf",
     # dtypes
+    "bool8": "bool",
     "bool_": "bool",
     "byte": "int8",
     "cdouble": "complex128",

@@ -4,7 +4,10 @@ HOST = (
     'values are read and written by NumPy: xo.asarray(numpy_array, like=x), and xo.convert(x, "numpy") before writing'
 )
 TEXT = "the text of an array is the library's own: str(x), or NumPy's of xo.convert(x, \"numpy\")"
-CLASS = "arrays stay those of their library; there is no class of arrays"
+CLASS = "arrays stay those of their library; xo.array_namespace(x) raises for what is no array"
+MATRIX = "matrices are arrays of two axes; xo.matmul(x, y) is their product"
+MASKED = "masked arrays are not here; use xo.where(mask, x, 0), or NaN and functions such as xo.nansum"
+CHECKS = "tests take NumPy's arrays; xo.allclose and xo.array_equal compare those of any library"
 LOOP = "it calls Python for each element or slice; write the function for whole arrays, with axis="
 ITERATOR = "it is an iterator over elements in Python; write the computation for whole arrays"
 DATES = "only NumPy has dates; use them before the conversion, or convert them to integers with x.astype(numpy.int64)"
@@ -30,12 +33,16 @@ _GROUPS = {
     HOST: "fromfile fromregex fromstring genfromtxt load loadtxt memmap save savetxt savez savez_compressed DataSource",
     TEXT: "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific "
     "get_printoptions printoptions set_printoptions set_string_function",
-    CLASS: "asmatrix bmat mat ma matrix ndarray rec recarray record chararray",
+    CLASS: "ndarray",
+    MATRIX: "asmatrix bmat mat matrix",
+    MASKED: "ma",
+    CHECKS: "testing",
     LOOP: "apply_along_axis apply_over_axes frompyfunc ufunc vectorize",
     ITERATOR: "flatiter ndenumerate ndindex nditer nested_iters",
     DATES: "busday_count busday_offset busdaycalendar datetime64 datetime_as_string datetime_data is_busday isnat "
     "timedelta64",
-    STRINGS: "bytes_ char character object object_ str str_ string_ strings unicode unicode_ void",
+    STRINGS: "bytes_ char character chararray object object_ rec recarray record str str_ string_ strings unicode "
+    "unicode_ void",
     KINDS: "complexfloating flexible floating generic inexact integer number signedinteger unsignedinteger issctype "
     "issubclass_ issubsctype obj2sctype",
     DTYPES: "ScalarType dtype dtypes cast find_common_type format_parser maximum_sctype min_scalar_type mintypecode "
@@ -43,7 +50,7 @@ _GROUPS = {
     WIDE: "clongdouble clongfloat complex256 complex192 float128 float96 longcomplex longdouble longfloat",
     ERRORS: "errstate geterr geterrcall geterrobj seterr seterrcall seterrobj",
     POLYNOMIALS: "poly poly1d polyadd polyder polydiv polyint polymul polynomial polysub roots",
-    MODULE: "core ctypeslib emath exceptions f2py lib matlib testing test typing version add_docstring "
+    MODULE: "core ctypeslib emath exceptions f2py lib matlib test typing version add_docstring "
     "add_newdoc add_newdoc_ufunc asfarray byte_bounds compat compare_chararrays deprecate deprecate_with_doc disp "
     "fastCopyAndTranspose get_array_wrap get_include info little_endian lookfor nbytes recfromcsv recfromtxt "
     "safe_eval show_config show_runtime source tracemalloc_domain who",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from types import ModuleType
-from typing import NamedTuple
 
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 
 Axes = int | tuple[int, ...] | None
@@ -73,7 +73,7 @@ def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
     return axes
 
 
-class Rows(NamedTuple):
+class Rows(Record):
     """An array whose reduced axes are one, the last, and the shape of a result of one value for each row."""
 
     values: Array

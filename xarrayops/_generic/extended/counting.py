@@ -8,6 +8,7 @@ from typing import Any
 
 from xarrayops._generic.extended.common import astype, device_of, floating
 from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
 
 
 def bincount(
@@ -42,9 +43,23 @@ def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
     """x without negative values, and the number of bins up to its maximum."""
     if not x.shape[0]:
         return x, minlength
-    if int(xp.min(xp.astype(x, xp.int64))) < 0:
+    if known(xp.min(xp.astype(x, xp.int64)), "length") < 0:
         raise ValueError("x has negative values")
     return x, max(int(xp.max(xp.astype(x, xp.int64))) + 1, minlength)
+
+
+def known(value: Array, option: str) -> int:
+    """An integer that a length depends on; raises where a function is traced, so that arrays have no values."""
+    try:
+        return int(value)
+    except (TypeError, RuntimeError) as error:  # those of tracers of JAX, and of fake tensors
+        raise length_unknown(option) from error
+
+
+def length_unknown(option: str) -> Unsupported:
+    """The error for a length that depends on values, where a function is traced."""
+    why = "the length of the result depends on values, which are unknown while a function is traced or compiled"
+    return Unsupported(f"without {option}= {why}. Instead: give {option}=")
 
 
 def segment_sum(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
@@ -92,7 +107,9 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
         shapes = f"{tuple(segment_ids.shape)}, and that of x is {tuple(x.shape)}"
         raise ValueError(f"segment_ids must have one id for each element of the first axis of x; its shape is {shapes}")
     if num_segments is None:
-        return int(xp.max(xp.astype(segment_ids, xp.int64))) + 1 if segment_ids.shape[0] else 0
+        if not segment_ids.shape[0]:
+            return 0
+        return known(xp.max(xp.astype(segment_ids, xp.int64)), "num_segments") + 1
     if num_segments < 0:
         raise ValueError(f"num_segments={num_segments} is negative")
     return int(num_segments)

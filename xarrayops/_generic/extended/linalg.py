@@ -47,11 +47,16 @@ def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
     return least / greatest if p == -2 else greatest / least
 
 
-def lstsq(xp: ModuleType, x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """By singular values: those that count as 0 are left out."""
+def require_equations(x1: Array, x2: Array) -> None:
+    """Raise for arrays that are no matrix and right sides of as many rows."""
     if x1.ndim != 2 or x2.ndim not in (1, 2) or x1.shape[0] != x2.shape[0]:
         shapes = f"{tuple(x1.shape)} and {tuple(x2.shape)}"
         raise ValueError(f"x1 must be a matrix, and x2 a vector or a matrix of as many rows; the shapes are {shapes}")
+
+
+def lstsq(xp: ModuleType, x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
+    """By singular values: those that count as 0 are left out."""
+    require_equations(x1, x2)
     x1, x2 = floating(xp, x1), floating(xp, x2)
     x1, x2 = alike(xp, x1, x2)
     right = x2[:, None] if x2.ndim == 1 else x2

@@ -17,13 +17,13 @@ def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = No
     if weights is None:
         return xp.mean(x, axis=axis, keepdims=keepdims)
     if tuple(weights.shape) != tuple(x.shape):
-        weights = _along(xp, weights, x, axis)
+        weights = along(xp, weights, x, axis)
     weights = floating(xp, weights)
     total = xp.sum(xp.multiply(x, weights), axis=axis, keepdims=keepdims)
     return total / xp.sum(weights, axis=axis, keepdims=keepdims)
 
 
-def _along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
+def along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
     """A vector of weights, in the shape of x."""
     if not isinstance(axis, int) or weights.ndim != 1 or weights.shape[0] != x.shape[axis]:
         shapes = f"{tuple(weights.shape)}, x {tuple(x.shape)}, and axis={axis}"

@@ -10,17 +10,18 @@ from xarrayops._generic.extended.common import astype
 from xarrayops._protocol.types import Array
 
 
-def _places(xp: ModuleType, start: float, stop: float, n: int, device: Any) -> Array:
+def _places(xp: ModuleType, start: float, stop: float, n: int, device: Any, *, endpoint: bool = True) -> Array:
     """n values from start to stop, in float64 where the library has it: a window of float32 is rounded once."""
     known = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
-    return xp.linspace(start, stop, n, dtype=known.get("float64"), device=device)
+    return xp.linspace(start, stop, n, dtype=known.get("float64"), device=device, endpoint=endpoint)
 
 
 def _rounded(xp: ModuleType, x: Array, dtype: Any) -> Array:
     return astype(xp, x, xp.asarray(0.0).dtype if dtype is None else dtype)
 
 
-def _require(n: int) -> None:
+def require_whole(n: int) -> None:
+    """Raise for a number of values that is no integer."""
     if not hasattr(n, "__index__"):
         raise TypeError(f"the number of values must be an integer, but it is {n!r}")
 
@@ -28,7 +29,7 @@ def _require(n: int) -> None:
 def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, device: Any) -> Array:
     """A sum of cosines of multiples of the angle; a window of one value is 1."""
     if n <= 1:
-        _require(n)
+        require_whole(n)
         return _single(xp, n, dtype, device)
     angle = _places(xp, 0.0, 2 * math.pi, n, device)
     total = factors[0] + factors[1] * xp.cos(angle)
@@ -58,7 +59,7 @@ def blackman(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None
 def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The distance from the middle."""
     if n <= 1:
-        _require(n)
+        require_whole(n)
         return _single(xp, n, dtype, device)
     return _rounded(xp, 1.0 - xp.abs(_places(xp, -1.0, 1.0, n, device)), dtype)
 
@@ -66,7 +67,7 @@ def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None
 def kaiser(xp: ModuleType, n: int, beta: float, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The Bessel function I0 of the distance from the middle."""
     if n <= 1:
-        _require(n)
+        require_whole(n)
         return _single(xp, n, dtype, device)
     place = _places(xp, -1.0, 1.0, n, device)
     quarter = (beta / 2) ** 2 * (1.0 - place * place)
@@ -95,7 +96,7 @@ def logspace(
     device: Any = None,
 ) -> Array:
     """Powers of the base."""
-    return xp.pow(base, xp.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint))
+    return _rounded(xp, xp.pow(base, _places(xp, start, stop, num, device, endpoint=endpoint)), dtype)
 
 
 def geomspace(
@@ -110,16 +111,18 @@ def geomspace(
     device: Any = None,
 ) -> Array:
     """Powers of 10 between the logarithms; both ends are exact."""
-    if num == 0:
-        return xp.linspace(0.0, 0.0, 0, dtype=dtype, device=device)
+    require_ratio(start, stop)
+    if num < 2:
+        return _rounded(xp, _places(xp, start, stop, num, device), dtype)
+    low, high = math.log10(abs(start)), math.log10(abs(stop))
+    found = xp.pow(10.0, _places(xp, low, high, num, device, endpoint=endpoint))
+    found = xp.negative(found) if start < 0 else found
+    first = xp.full_like(found[:1], float(start))
+    last = [xp.full_like(first, float(stop))] if endpoint else []
+    return _rounded(xp, xp.concat([first, found[1 : num - len(last)], *last]), dtype)
+
+
+def require_ratio(start: float, stop: float) -> None:
+    """Raise unless one number is a positive multiple of the other."""
     if not start * stop > 0:
         raise ValueError(f"both ends must be positive, or both negative, not {start} and {stop}")
-    sign = math.copysign(1.0, start)
-    powers = xp.linspace(
-        math.log10(abs(start)), math.log10(abs(stop)), num, dtype=dtype, device=device, endpoint=endpoint
-    )
-    found = sign * xp.pow(10.0, powers)
-    first = xp.full_like(found[:1], float(start))
-    if num == 1 or not endpoint:
-        return xp.concat([first, found[1:]])
-    return xp.concat([first, found[1:-1], xp.full_like(first, float(stop))])

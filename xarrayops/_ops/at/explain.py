@@ -18,7 +18,8 @@ def explain_at(verb: str, /, *args: Any, copy: bool | None = True, **kwargs: Any
     x, index, op, value = signature("update").bind(*args, copy=copy, **kwargs).args
     backend = operands.check(x, index, op, value)[0]
     operands.read(backend, x, index, op)
-    operands.check_copy(op, copy)
+    if copy is not None and type(copy) is not bool:
+        raise operands.wrong_copy(op, copy)
     served = explain_call(verb, *args, copy=copy, **kwargs)
     obstacle = "copy=True" if copy else _obstacle(backend, x, op, value, copy)
     if served.chosen is None or (obstacle is not None and copy is False):

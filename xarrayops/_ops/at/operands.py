@@ -46,9 +46,8 @@ checked: dict[tuple[Any, ...], tuple[Backend, _Conversion | None]] = {}
 """The backend and the conversion of the value, of operations, classes and dtypes that passed the checks."""
 
 
-def check_copy(op: str, copy: Any) -> None:
-    if copy is not True and copy is not None and copy is not False:
-        raise TypeError(f"xo.at(x)[index].{op}: copy must be True, False or None, not {copy!r}")
+def wrong_copy(op: str, copy: Any) -> TypeError:
+    return TypeError(f"xo.at(x)[index].{op}: copy must be True, False or None, not {copy!r}")
 
 
 def converted(value: Any, conversion: _Conversion, x: Array, op: str) -> Any:

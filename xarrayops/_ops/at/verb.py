@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Generic, NoReturn
 
+from xarrayops._core.arguments import NON_ARRAY_TYPES
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters
-from xarrayops._ops.at.operands import check, check_copy, checked, converted, dtype_of, one_backend, read
-from xarrayops._protocol.indexing import Index
+from xarrayops._ops.at.operands import check, checked, converted, one_backend, read, wrong_copy
+from xarrayops._protocol.indexing import BASIC, Index
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 from xarrayops.errors import XArrayOpsError
 
@@ -157,14 +158,19 @@ class IndexedUpdate(Generic[ArrayT]):
 
 
 def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Array:
-    check_copy(op, copy)
+    if copy is not None and type(copy) is not bool:
+        raise wrong_copy(op, copy)
+    cls = type(value)
     try:
-        backend, conversion = checked[op, type(x), x.dtype, type(value), dtype_of(value)]
+        backend, conversion = checked[op, type(x), x.dtype, cls, None if cls in NON_ARRAY_TYPES else value.dtype]
     except (KeyError, AttributeError, TypeError):
         backend, conversion = check(x, index, op, value)
     if conversion is not None:
         value = converted(value, conversion, x, op)
-    selected = read(backend, x, index, op)
+    if type(index) in BASIC:
+        selected = Index((index,), backend.functions, is_basic=True)
+    else:
+        selected = read(backend, x, index, op)
     try:
         result: Array = backend.functions["update"](x, selected, op, value, copy=copy)
     except (IndexError, ValueError, TypeError, RuntimeError) as error:
@@ -174,7 +180,8 @@ def _updated(x: Array, index: Any, op: str, value: Any, copy: bool | None) -> Ar
 
 
 def _selected(x: Array, index: Any, copy: bool | None) -> Array:
-    check_copy("get", copy)
+    if copy is not None and type(copy) is not bool:
+        raise wrong_copy("get", copy)
     backend = one_backend(x, index)
     selected = read(backend, x, index, "get")
     try:
