@@ -171,7 +171,7 @@ def failures(*verbs: str) -> dict[str, str]:
     return {verb: "\n".join(messages) for verb, messages in found.items()}
 
 
-@pytest.mark.parametrize(("verb", "other"), pairwise([*BROKEN, next(iter(BROKEN))]))
+@pytest.mark.parametrize(("verb", "other"), list(pairwise([*BROKEN, next(iter(BROKEN))])))
 def test_only_the_wrong_function_fails(verb: str, other: str) -> None:
     function, message = BROKEN[verb]
     with replaced(verb, function):
