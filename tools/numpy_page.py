@@ -33,6 +33,38 @@ Traceback (most recent call last):
 TypeError: xo.sum takes axis by keyword: xo.sum(x, axis=0)
 ```
 
+## One changed import
+
+`import xarrayops.numpy as np` has NumPy's names and signatures, for the arrays of every library: main namespace,
+`linalg`, `fft` and `random`. It is the first step of a port. Each function calls one of ours.
+
+```python
+>>> import xarrayops.numpy as xnp
+>>> xnp.concatenate([x, x]).std(axis=0).shape, float(xnp.std(x, 0, ddof=1)[1])
+((2,), 2.1213203435596424)
+>>> with xo.use("numpy", dtype="float32"):
+...     xnp.zeros(3).dtype
+dtype('float32')
+>>> xnp.ufuncs
+Traceback (most recent call last):
+...
+AttributeError: np has no ufuncs; did you mean np.ufunc?
+```
+
+- Lists and numbers beside arrays become arrays of their library. Without an array, functions follow `xo.use` and
+  `xo.set_default`, and have NumPy's default dtypes float64, int64 and complex128 on every library, unless
+  `xo.use(dtype=...)` names another. JAX without its 64-bit types raises.
+- Dtypes are promoted as in NumPy; on other libraries than NumPy, functions of small integers give float64.
+- `out=` is written in place on NumPy, PyTorch and CuPy. JAX and Dask raise and say what to write, as do `np.copyto` and
+  `np.put`. `where=` of a ufunc needs `out=`.
+- `np.float32(x)` casts, `x.dtype == np.float32` and `isinstance(x, np.ndarray)` work on every library.
+- `np.random.default_rng` has the methods of NumPy's generator; the numbers are those of [xo.random](random.md). There
+  is no global state: `np.random.seed` raises.
+- `weights=` of quantiles, estimators of bins, objects, structured dtypes and subclasses are not supported.
+- Methods and operators are those of the array's own library.
+
+## What differs in `xarrayops` itself
+
 What differs everywhere, and why:
 
 - Arrays come first and by position; options such as `axis=` come by keyword. The standard requires

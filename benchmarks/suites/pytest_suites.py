@@ -24,10 +24,10 @@ class Suite:
 
     shim: str
     tests: str
-    """The file or folder with the tests, in the checkout."""
+    """The file or folder with the tests, in the checkout; or several files, separated by spaces."""
     source: str | None = None
-    """The folder in the checkout with the package under test; None: a copy of the one test file runs on what is
-    installed, because the checkout is no built package."""
+    """The folder in the checkout with the package under test; None: copies of the files run on what is installed,
+    because the checkout is no built package."""
     select: str = ""
 
     def run(self, checkout: Path, library: str, select: str) -> Outcome:
@@ -36,15 +36,17 @@ class Suite:
             work = Path(folder)
             if self.source is None:
                 place, paths = work, [FOLDER]
-                tests = shutil.copy(checkout / self.tests, work)
+                names = self.tests.split()
+                copies = [name.replace("/", "_") if len(names) > 1 else Path(name).name for name in names]
+                tests = [shutil.copy(checkout / name, work / copy) for name, copy in zip(names, copies, strict=True)]
                 (work / "pytest.ini").write_text("[pytest]\n")
             else:
                 place, paths = checkout, [FOLDER, (checkout / self.source).resolve()]
-                tests = self.tests
+                tests = [self.tests]
             report, calls = work / "report.xml", work / "calls.json"
             expression = " and ".join(f"({each})" for each in (self.select, select) if each)
             command = [
-                *(sys.executable, "-m", "pytest", str(tests), "-q", "--tb=line", "-p", "no:cacheprovider"),
+                *(sys.executable, "-m", "pytest", *map(str, tests), "-q", "--tb=line", "-p", "no:cacheprovider"),
                 *("-p", f"shims.{self.shim}", "-o", "junit_family=xunit1", f"--junitxml={report}", "-k", expression),
             ]
             environment = {
@@ -76,10 +78,19 @@ def outcome(report: Path, calls: dict[str, int]) -> Outcome:
     return Outcome(passed, failures, skipped, calls)
 
 
+_OF_LIB = "function_base shape_base arraysetops twodim_base nanfunctions ufunclike type_check histograms index_tricks"
+NUMPY_FILES = [
+    *(f"numpy/lib/tests/test_{name}.py" for name in (*_OF_LIB.split(), "arraypad", "stride_tricks")),
+    *(f"numpy/_core/tests/test_{name}.py" for name in ("numeric", "shape_base", "function_base", "umath")),
+    *("numpy/linalg/tests/test_linalg.py", "numpy/fft/tests/test_pocketfft.py", "numpy/fft/tests/test_helper.py"),
+]
+"""NumPy's tests of the functions that xarrayops.numpy has."""
+
 SUITES = {
     "array-api-extra": Suite("array_api_extra_namespaces", "tests/main", source="src"),
     "jax-attention": Suite("jax_attention", "tests/nn_test.py", select="DotProductAttention"),
     "numpy-einsum": Suite("numpy_einsum", "numpy/_core/tests/test_einsum.py"),
+    "numpy-module": Suite("numpy_module", " ".join(NUMPY_FILES), select="not large and not huge"),
     "scipy-sparse": Suite(
         "scipy_sparse",
         "scipy/sparse/tests/test_base.py",

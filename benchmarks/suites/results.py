@@ -30,13 +30,15 @@ class Outcome:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def reason(suite: str, library: str, test: str) -> str | None:
-    """Why a test may fail; None if it must pass."""
+def reason(suite: str, library: str, test: str, message: str = "") -> str | None:
+    """Why a test may fail, by its name or its message; None if it must pass."""
     return next(
         (
             why
             for name, libraries, pattern, why in REASONS
-            if name == suite and (libraries == "any" or library in libraries.split()) and re.search(pattern, test)
+            if name == suite
+            and (libraries == "any" or library in libraries.split())
+            and (re.search(pattern, test) or re.search(pattern, message))
         ),
         None,
     )
@@ -44,14 +46,14 @@ def reason(suite: str, library: str, test: str) -> str | None:
 
 def unexplained(suite: str, library: str, outcome: Outcome) -> dict[str, str]:
     """The failures without a reason, with their messages."""
-    return {test: why for test, why in outcome.failures.items() if reason(suite, library, test) is None}
+    return {test: why for test, why in outcome.failures.items() if reason(suite, library, test, why) is None}
 
 
 def record(path: Path, suite: str, library: str, outcome: Outcome, checkout: Path | None, seconds: float) -> None:
     """Write the counts of a run. They replace those of an earlier run of the suite on the library."""
     by_reason: dict[str, list[str]] = {}
     for test in sorted(outcome.failures):
-        by_reason.setdefault(reason(suite, library, test) or "unexplained", []).append(test)
+        by_reason.setdefault(reason(suite, library, test, outcome.failures[test]) or "unexplained", []).append(test)
     run = {
         "suite": suite,
         "library": library,
@@ -88,6 +90,8 @@ def versions(library: str) -> dict[str, str]:
 
 
 def commit(checkout: Path) -> str:
-    """The commit of a checkout."""
+    """The commit of a checkout; "installed" for an installed package."""
+    if not (checkout / ".git").exists():
+        return "installed"
     command = ["git", "log", "-1", "--format=%h"]
     return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,7 +1,7 @@
 """NumPy's tests of its functions call those of xarrayops.numpy, on NumPy's arrays.
 
-In each module of tests, ``np`` and the functions that it imported from NumPy become ours. Classes, constants, dtypes and
-names that ours lacks stay NumPy's. Tests that call none of our functions are left out of the counts: they are skipped.
+In each module of tests, ``np`` and the functions that it imported from NumPy become ours. Classes, constants, dtypes
+and names that ours lacks stay NumPy's. Tests that call none of our functions are left out: they count as skipped.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy._core._rational_tests
 import numpy._core._umath_tests
+import numpy.ma
 import numpy.testing
 import pytest
 
@@ -41,6 +42,7 @@ class Led:
         self.__name__, self.__doc__ = theirs.__name__, theirs.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call ours in a test, and NumPy's outside."""
         return self._served()(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -52,6 +54,7 @@ class Led:
 
 
 def is_function(value: Any) -> bool:
+    """Whether a public object of ours is a function or a ufunc."""
     return isinstance(value, ufunc) or inspect.isfunction(value)
 
 
@@ -101,5 +104,6 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 
 @atexit.register
 def write() -> None:
+    """Write the number of calls for the runner."""
     if "SUITE_CALLS" in os.environ:
         Path(os.environ["SUITE_CALLS"]).write_text(json.dumps({"ours": sum(CALLS.values())}))
