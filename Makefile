@@ -77,6 +77,7 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json
 	$(RUN) benchmarks/peers/attention.py --out benchmarks/results/attention.json
 	$(RUN) benchmarks/peers/sparse_formats.py --out benchmarks/results/sparse.json
+	$(RUN) benchmarks/peers/sparse_functions.py --out benchmarks/results/sparse_functions.json
 	$(RUN) benchmarks/peers/random_numbers.py --out benchmarks/results/random.json
 	$(RUN) benchmarks/peers/timing.py --out benchmarks/results/timing.json
 

@@ -150,34 +150,35 @@ BROKEN = {
     "to_dense": (_forgets_duplicates, "values:"),
     "sum": (_writes_its_operand, "operand: the call has written to its data"),
     "transpose": (_dense, "class: numpy.ndarray is not a sparse container"),
+    "take": (_reverses_order, "InvalidSparse"),
+    "scale": (_a_little_off, "values:"),
+    "sqrt": (_wide, "dtype: complex128, .*expected float32"),
+    "norm": (lambda right, *args: right(*args) * 1.001, "values:"),
 }
 
 
-def failures() -> dict[str, str]:
-    """The messages of all rows that fail on NumPy's backend, by verb."""
+def failures(*verbs: str) -> dict[str, str]:
+    """The messages of the rows of these verbs that fail on NumPy's backend, by verb."""
     found: dict[str, list[str]] = {}
     for row in ROWS:
+        verb = row.verb.removeprefix("sparse.")
+        if verb not in verbs:
+            continue
         try:
             check_sparse_row(NUMPY, row)
         except AssertionError as error:
-            found.setdefault(row.verb.removeprefix("sparse."), []).append(str(error))
+            found.setdefault(verb, []).append(str(error))
     return {verb: "\n".join(messages) for verb, messages in found.items()}
 
 
-@pytest.fixture(scope="module")
-def before() -> dict[str, str]:
-    """The failures of the unchanged backend."""
-    return failures()
-
-
-@pytest.mark.parametrize("verb", BROKEN)
-def test_only_the_wrong_function_fails(before: dict[str, str], verb: str) -> None:
+@pytest.mark.parametrize(("verb", "other"), list(pairwise([*BROKEN, next(iter(BROKEN))])))
+def test_only_the_wrong_function_fails(verb: str, other: str) -> None:
     function, message = BROKEN[verb]
     with replaced(verb, function):
-        after = failures()
-    assert after.keys() == {*before, verb}
+        found = failures(verb, other)
+    assert found.keys() == {verb}
     with pytest.raises(AssertionError, match=message):
-        raise AssertionError(after[verb])
+        raise AssertionError(found[verb])
 
 
 def test_unsorted_results_and_errors_fail() -> None:

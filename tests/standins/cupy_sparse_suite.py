@@ -287,14 +287,40 @@ def test_wide_matrices_need_no_keys_of_row_times_columns():
 
 
 def test_the_host_kernels_are_refused():
-    """The memory is on the device, so only the first kernel of each operation can serve."""
+    """The memory is on the device, so the kernels of CuPy serve, or the generic functions."""
     x, _ = array((6, 8))
     s, _ = operand("csr")
     for verb in VERBS:
-        (name, _, _), (host, _, refusal) = xo.backend(x).sparse.kernels[verb]
-        assert (name, host) == ("cusparse" if verb == "matmul" else "cupy", "host")
-        args = (x, _sparse.Compaction("csr")) if verb == "from_dense" else (s, x)
-        assert refusal(Call(args, {})) == "the values are on cuda:0, not in host memory"
+        kernels = {name: refusal for name, _, refusal in xo.backend(x).sparse.kernels[verb]}
+        serving = {"generic", "cusparse" if verb == "matmul" else "cupy"} & kernels.keys()
+        assert len(serving) == 1, verb
+        if "host" in kernels:
+            args = {"from_dense": (x, _sparse.Compaction("csr")), "maximum": (s, s), "concat": (0, s, s)}
+            assert kernels["host"](Call(args.get(verb, (s, x)), {})) == "the values are on cuda:0, not in host memory"
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_functions_of_canonical_matrices(format, dtype):
+    sparse = xo.sparse
+    for shape, index in itertools.product(SHAPES, ("int32", "int64")):
+        (s, x), (t, y) = (operand(format, shape, dtype, index=index, seed=seed) for seed in (0, 1))
+        before = snapshot(s)
+        (rows, r), (columns, c) = (array((extent,), dtype) for extent in shape)
+        check(sparse.square(s), x * x, format, dtype)
+        check(sparse.negative(s), -x, format, dtype)
+        check(sparse.scale(s, rows, columns), r[:, None] * x * c, format, dtype)
+        check(sparse.concat([s, t]), np.concatenate([x, y]), format, dtype)
+        check(sparse.concat([s, t], axis=1), np.concatenate([x, y], 1), format, dtype)
+        np.testing.assert_array_equal(sparse.diagonal(s).get(), np.diagonal(x))
+        if "float" in dtype:
+            check(sparse.maximum(s, t), np.maximum(x, y), format, dtype)
+        for axis, extent in enumerate(shape):
+            indices = np.arange(extent + 2)[::-1] % max(extent, 1) - extent if extent else np.arange(0)
+            check(sparse.take(s, cupy.array(indices), axis=axis), np.take(x, indices, axis), format, dtype)
+            np.testing.assert_array_equal(sparse.count(s, axis=axis).get(), (x != 0).sum(axis))
+            np.testing.assert_allclose(sparse.norm(s, axis=axis).get(), np.linalg.norm(x, axis=axis), rtol=1e-6)
+        assert_untouched(s, before)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -11,10 +11,19 @@ from typing import Any
 
 from xarrayops._core.namespace import candidates
 from xarrayops._generic.sparse import is_sound
+from xarrayops._generic.sparse_functions import FUNCTIONS
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
-from xarrayops._protocol.candidates import Kernel, first_able
+from xarrayops._protocol.candidates import Kernel, always, first_able
 from xarrayops._protocol.install import install_command
-from xarrayops._protocol.sparse import CONTAINER_VERBS, VERBS, Container, Parts, SparseSupport
+from xarrayops._protocol.sparse import (
+    CANONICAL_OPERANDS,
+    CONTAINER_VERBS,
+    MERGED,
+    VERBS,
+    Container,
+    Parts,
+    SparseSupport,
+)
 from xarrayops._protocol.types import Array
 from xarrayops.errors import InvalidSparse, Unsupported
 
@@ -25,7 +34,7 @@ class SparseBackend(SparseLibrary):
     Attributes
     ----------
     kernels : dict
-        The kernels of each verb, best first; the last ones are the host kernels of xarrayops.
+        The kernels of each verb, best first: those of the companion, the host kernel and the generic function.
     functions : dict
         The function of each verb. It calls the first kernel that can serve the call.
     """
@@ -33,17 +42,20 @@ class SparseBackend(SparseLibrary):
     def __init__(self, backend: DenseBackend, support: SparseSupport) -> None:
         super().__init__(backend, _companion(backend.name, support))
         self.kernels: dict[str, list[Kernel]] = {
-            verb: [*candidates(self.module, verb), self._on_host(verb)] for verb in VERBS
+            verb: [*candidates(self.module, verb), *self._our_kernels(verb)] for verb in VERBS
         }
-        self.functions: dict[str, Callable[..., Any]] = {
-            verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()
-        }
+        self.functions = {verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()}
         self.call = getattr(self.module, "untraced", _as_it_is)(self._call)
 
-    def _on_host(self, verb: str) -> Kernel:
+    def _our_kernels(self, verb: str) -> list[Kernel]:
         from xarrayops._host.sparse import host
 
-        return "host", partial(getattr(host, verb), self), partial(host.refusal, self, verb)
+        found: list[Kernel] = []
+        if hasattr(host, verb):
+            found.append(("host", partial(getattr(host, verb), self), partial(host.refusal, self, verb)))
+        if verb in FUNCTIONS:
+            found.append(("generic", partial(FUNCTIONS[verb], self), always))
+        return found
 
     def parts_fault(self, p: Parts, *, canonical: bool) -> str | None:
         """What is wrong with the parts, with the first invalid entry; None if they are valid.
@@ -53,11 +65,23 @@ class SparseBackend(SparseLibrary):
         """
         from xarrayops._host.sparse import host
 
-        device = self.backend.device_of(next(iter(p.single_arrays.values())))
-        on_device = device is not None and device.kind != "cpu"
-        if on_device and host.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical)):
+        if self._is_on_accelerator(p) and self._is_sound_there(p, canonical=canonical):
             return None
         return host.fault(self.structure_on_host(p), canonical=canonical)
+
+    def _is_on_accelerator(self, p: Parts) -> bool:
+        device = self.backend.device_of(next(iter(p.single_arrays.values())))
+        return device is not None and device.kind != "cpu"
+
+    def _is_in_host_memory(self, p: Parts) -> bool:
+        device = self.backend.device_of(next(iter(p.single_arrays.values())))
+        return device is not None and device.kind == "cpu"
+
+    def _is_sound_there(self, p: Parts, *, canonical: bool) -> bool:
+        """Whether parts on an accelerator are valid, with one synchronisation."""
+        from xarrayops._host.sparse import host
+
+        return host.form_fault(self.outline(p)) is None and bool(self.is_sound(p, canonical=canonical))
 
     def is_sound(self, p: Parts, *, canonical: bool) -> Array:
         """Whether the indices of well-formed parts are valid, as an array of shape (), without synchronisation."""
@@ -69,16 +93,48 @@ class SparseBackend(SparseLibrary):
         for x in operands:
             if self.holds(x):
                 p = self.seen(x)
-                device = self.backend.device_of(next(iter(p.single_arrays.values())))
-                fault = self.parts_fault(p, canonical=False) if device and device.kind == "cpu" else None
+                fault = self.parts_fault(p, canonical=False) if self._is_in_host_memory(p) else None
                 if fault is not None:
                     raise InvalidSparse(fault)
+
+    def canonical(self, s: Container) -> Container:
+        """The container itself if it is found to be canonical, else a canonical copy.
+
+        Traced indices are canonical if the container records it. Raises for indices in host memory that are invalid.
+        """
+        p = self.seen(s)
+        if self._is_canonical(p):
+            return s
+        self.require_sound(s)
+        return self.functions["convert"](s, p.format, p.block)
+
+    def _is_canonical(self, p: Parts) -> bool:
+        is_lazy = self.backend.functions["is_lazy"]
+        if any(is_lazy(x) for name, x in p.single_arrays.items() if name != "data"):
+            return bool(p.sorted and p.unique)
+        if self._is_on_accelerator(p):
+            return self._is_sound_there(p, canonical=True)
+        return self.parts_fault(p, canonical=True) is None
+
+    def _checked(self, verb: str, args: tuple[Any, ...]) -> Iterator[Any]:
+        """The arguments with `_operand` applied. An operand that is given twice is checked once."""
+        made: dict[int, Any] = {}
+        for x in args:
+            if id(x) not in made:
+                made[id(x)] = self._operand(verb, x)
+            yield made[id(x)]
+
+    def _operand(self, verb: str, x: Any) -> Any:
+        """An operand, canonical if the kernels of the verb rely on it. Raises if its indices are out of bounds."""
+        if self.holds(x) and (verb in CANONICAL_OPERANDS or (verb in MERGED and self._is_in_host_memory(self.seen(x)))):
+            return self.canonical(x)
+        self.require_sound(x)
+        return x
 
     def _call(self, verb: str, *args: Any) -> Any:
         """Check the operands and call the function of a verb; errors describe the operands."""
         try:
-            self.require_sound(*args)
-            return self.functions[verb](*args)
+            return self.functions[verb](*self._checked(verb, args))
         except _COMPLETED as error:
             name = verb if verb in CONTAINER_VERBS else f"sparse.{verb}"
             kind = next(cls for cls in _COMPLETED if isinstance(error, cls))
@@ -115,7 +171,7 @@ class SparseBackend(SparseLibrary):
         return bool(self.backend.functions["is_lazy"](self.values(s)))
 
 
-_COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, ValueError)
+_COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, IndexError, ValueError)
 """The errors to whose messages `call` adds the verb and the operands."""
 
 

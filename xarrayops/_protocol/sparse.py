@@ -12,6 +12,11 @@ Container = Any
 """A native sparse matrix of SciPy, PyTorch, CuPy or JAX."""
 
 FORMATS = ("coo", "csr", "csc", "bsr")
+ELEMENTWISE = {
+    **{name: name for name in ("abs", "sign", "sqrt", "square", "expm1", "log1p", "sin", "tan", "tanh", "negative")},
+    "power": "pow",
+}
+"""The verbs that apply a function of the namespace to the stored values, and the name of that function."""
 INDICES = ("int32", "int64")
 """The dtypes of indices, the narrowest first."""
 
@@ -97,7 +102,8 @@ class SparseHooks:
     """The verbs of a companion: names, signatures and laws. The class is documentation and is never instantiated.
 
     Results are canonical, that is sorted and without duplicates; a transpose over the same arrays need not be. Operands
-    need not be canonical, but their indices are within bounds.
+    need not be canonical, but their indices are within bounds. Exceptions: the operands of `ELEMENTWISE` and of the
+    verbs from ``maximum`` on are canonical; those of ``add`` and ``multiply`` are canonical in host memory.
     """
 
     @staticmethod
@@ -145,8 +151,48 @@ class SparseHooks:
         """The elements of ``a @ b`` at the stored positions of the pattern."""
         raise NotImplementedError
 
+    @staticmethod
+    def maximum(a: Container, b: Container | float, /) -> Container:
+        """The larger value at each position of a or b, in the format of a. A number b is 0."""
+        raise NotImplementedError
 
-VERBS = tuple(name for name, member in vars(SparseHooks).items() if isinstance(member, staticmethod))
+    @staticmethod
+    def scale(s: Container, rows: Array | None, columns: Array | None, /) -> Container:
+        """Each value times the factor of its row and that of its column. The indices of s may be shared."""
+        raise NotImplementedError
+
+    @staticmethod
+    def take(s: Container, indices: Array, axis: int, /) -> Container:
+        """The selected rows or columns, in the format of s, or csr if s is bsr. Indices may be a mask, or negative."""
+        raise NotImplementedError
+
+    @staticmethod
+    def concat(axis: int, /, *containers: Container) -> Container:
+        """The matrices one after the other along an axis, in the format of the first, or csr if that is bsr."""
+        raise NotImplementedError
+
+    @staticmethod
+    def count(s: Container, axis: int | None, /) -> Array:
+        """The number of values that are not zero, with the dtype of a sum of booleans."""
+        raise NotImplementedError
+
+    @staticmethod
+    def norm(s: Container, axis: int | None, /) -> Array:
+        """The 2-norm of each column (axis 0), of each row (axis 1) or of all values, as a dense array."""
+        raise NotImplementedError
+
+    @staticmethod
+    def diagonal(s: Container, /) -> Array:
+        """The values at equal row and column, as a dense array of the dtype of s."""
+        raise NotImplementedError
+
+
+_HOOKS = tuple(name for name, member in vars(SparseHooks).items() if isinstance(member, staticmethod))
+VERBS = (*_HOOKS, *ELEMENTWISE)
 """Every verb of a companion."""
+CANONICAL_OPERANDS = frozenset((*_HOOKS[_HOOKS.index("maximum") :], *ELEMENTWISE))
+"""The verbs whose operands are canonical everywhere."""
+MERGED = frozenset(("add", "multiply"))
+"""The verbs whose operands are canonical in host memory."""
 CONTAINER_VERBS = ("matmul", "device", "is_lazy")
 """The verbs of the main namespace that accept containers too."""

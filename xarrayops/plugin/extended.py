@@ -7,7 +7,14 @@ constant ``EXTENDED`` names, which is imported when the first of them is needed;
 
 from __future__ import annotations
 
-from xarrayops._generic.extended.common import Rows as Rows, normal_axes as normal_axes, rows as rows
+from xarrayops._generic.extended.common import (
+    Rows as Rows,
+    checked_axes as checked_axes,
+    normal_axes as normal_axes,
+    normal_axis as normal_axis,
+    rows as rows,
+    whole as whole,
+)
 from xarrayops._generic.extended.counting import (
     known as known,
     length_unknown as length_unknown,
@@ -26,6 +33,12 @@ from xarrayops._generic.extended.quantiles import (
     require_probability as require_probability,
 )
 from xarrayops._generic.extended.shaping import diagonal_slice as diagonal_slice, windows as windows
-from xarrayops._generic.extended.signal import kept as kept, require_signals as require_signals
-from xarrayops._generic.extended.statistics import along as along
-from xarrayops._generic.extended.windows import require_ratio as require_ratio, require_whole as require_whole
+from xarrayops._generic.extended.signal import (
+    convolved as convolved,
+    correlated as correlated,
+    require_coefficients as require_coefficients,
+    require_coordinates as require_coordinates,
+    require_signals as require_signals,
+)
+from xarrayops._generic.extended.statistics import along as along, require_observations as require_observations
+from xarrayops._generic.extended.windows import require_ratio as require_ratio

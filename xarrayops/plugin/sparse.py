@@ -25,6 +25,8 @@ What it may define:
     are not adjacent in memory.
 ``values(s, /) -> array``
     The values, if ``seen`` would copy or wait for the other arrays.
+``with_values(s, data, /) -> container``
+    A container over the indices of s, which is canonical, and other values. Default: by ``seen`` and ``wrap``.
 ``is_sound(p, /, *, canonical) -> array``
     Whether the indices of parts on an accelerator are valid, as a boolean array of shape () of the library, without
     synchronisation. It may be False for valid parts; then the host checks them. Default: `is_sound` of this module.
@@ -32,8 +34,8 @@ What it may define:
     Parts in host memory without padding entries, if the library has them.
 ``untraced(function, /) -> function``
     The function, excluded from the library's compiler, if that cannot trace sparse containers.
-``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB of `SparseHooks` (in capitals)
-    The kernels that may serve it, best first. The host kernels of xarrayops follow.
+``VERB_CANDIDATES = [(name, function, refusal), ...]`` for a VERB of `SparseHooks` or `ELEMENTWISE` (in capitals)
+    The kernels that may serve it, best first. The host kernels of xarrayops follow, then its generic functions.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from xarrayops._generic.sparse import is_sound as is_sound
 from xarrayops._host.sparse import host as host
 from xarrayops._host.sparse.compressed import index_dtype as index_dtype
 from xarrayops._protocol.sparse import (
+    ELEMENTWISE as ELEMENTWISE,
     FORMATS as FORMATS,
     INDICES as INDICES,
     VERBS as VERBS,

@@ -73,6 +73,10 @@ HUGE = {
 """Matrices of more than 2**31 elements; the second has an extent above the range of int32."""
 
 
+def _shape_of_first_matrix(*operands: Any) -> tuple[int, ...]:
+    return next(x.shape for x in operands if isinstance(x, Entries))
+
+
 @dataclass(frozen=True)
 class SparseRow:
     """One way to call a verb.
@@ -91,6 +95,11 @@ class SparseRow:
         Takes the formats of the sparse operands, and those that the library supports; returns the result's format.
     exact : bool
         Whether the result must store an entry at each expected position, even if its value is zero.
+    shape : callable, optional
+        Takes the operands; returns the shape of the result. Default: that of the first matrix.
+    dense : callable, optional
+        The same function of dense arrays, which have one item here; the result must have its dtype. Default: the
+        promoted dtype of the operands.
     """
 
     verb: str
@@ -100,6 +109,8 @@ class SparseRow:
     operands: Callable[[Entries], tuple[Any, ...] | None]
     result_format: Callable[[list[str], tuple[str, ...]], str] = lambda given, formats: given[0]
     exact: bool = False
+    shape: Callable[..., tuple[int, ...]] = _shape_of_first_matrix
+    dense: Callable[..., Any] | None = None
 
     def __str__(self) -> str:
         return f"{self.verb} {self.label}".strip()
@@ -149,15 +160,74 @@ def _without_blocks(given: list[str], formats: tuple[str, ...]) -> str:
 
 _row = SparseRow
 _sparse = xo.sparse
+
+
+def _of_kinds(operands: Callable[[Entries], Any], kinds: str) -> Callable[[Entries], Any]:
+    """The operands, or None for dtypes of other kinds."""
+    return lambda e: operands(e) if e.data.dtype.kind in kinds else None
+
+
+def _elementwise(name: str, function: Callable[[Host], Host], kinds: str = "iufc") -> SparseRow:
+    of_sparse, of_dense = getattr(_sparse, name), getattr(xo, name)
+    operands = _of_kinds(_one_matrix, kinds)
+    return _row(f"sparse.{name}", "", of_sparse, partial(oracle.mapped, function), operands, dense=of_dense)
+
+
+def _power(exponent: float) -> SparseRow:
+    raised = partial(oracle.mapped, lambda x: np.power(x, exponent))
+    function, dense = lambda s: _sparse.power(s, exponent), lambda x: xo.pow(x, exponent)
+    return _row("sparse.power", str(exponent), function, raised, _of_kinds(_one_matrix, "iufc"), dense=dense)
+
+
+def _zero_or_more(s: Any) -> Any:
+    return _sparse.maximum(s, 0)
+
+
+def _concat(*containers: Any, axis: int) -> Any:
+    return _sparse.concat(containers, axis=axis)
+
+
+def _factors(e: Entries) -> tuple[Any, ...]:
+    dtype = e.data.dtype.name
+    return e, *(sample(dtype, (extent,), low=-2, high=2, seed=k) for k, extent in enumerate(e.shape))
+
+
+def _selection(e: Entries, *, axis: int, mask: bool) -> tuple[Entries, Host]:
+    """The matrix, and a mask or indices, some of them repeated and negative."""
+    extent = e.shape[axis]
+    random = np.random.default_rng(extent)
+    return e, random.random(extent) < 0.5 if mask else random.integers(-extent, max(extent, 1), 5 if extent else 0)
+
+
+def _selected_shape(e: Entries, indices: Host, *, axis: int) -> tuple[int, ...]:
+    count = int(indices.sum()) if indices.dtype == bool else len(indices)
+    return (count, e.shape[1]) if axis == 0 else (e.shape[0], count)
+
+
+def _neighbours(e: Entries, *, axis: int) -> tuple[Entries, Entries]:
+    """The matrix, and another that fits beside it along an axis."""
+    shape = (3, e.shape[1]) if axis == 0 else (e.shape[0], 3)
+    return e, scattered(e.data.dtype.name, shape, 5 if all(shape) else 0, seed=1)
+
+
+def _joined_shape(a: Entries, b: Entries, *, axis: int) -> tuple[int, ...]:
+    return (a.shape[0] + b.shape[0], a.shape[1]) if axis == 0 else (a.shape[0], a.shape[1] + b.shape[1])
+
+
 ROWS = [
     _row("sparse.to_dense", "", _sparse.to_dense, Entries.dense, _one_matrix),
-    _row("sparse.transpose", "", _sparse.transpose, oracle.transposed, _one_matrix, _transposed_format, exact=True),
-    _row("sparse.sum", "", _sparse.sum, partial(oracle.total, axis=None), _one_matrix),
+    _row(
+        *("sparse.transpose", "", _sparse.transpose, oracle.transposed, _one_matrix, _transposed_format),
+        exact=True,
+        shape=lambda e: e.shape[::-1],
+    ),
     *(
         _row(
-            "sparse.sum", f"axis {axis}", partial(_sparse.sum, axis=axis), partial(oracle.total, axis=axis), _one_matrix
+            *("sparse.sum", f"axis {axis}", partial(_sparse.sum, axis=axis), partial(oracle.total, axis=axis)),
+            _one_matrix,
+            dense=xo.sum,
         )
-        for axis in (0, 1, -1)
+        for axis in (None, 0, 1, -1)
     ),
     _row("sparse.add", "", _sparse.add, oracle.added, _two_matrices),
     _row("sparse.add", "to itself", _sparse.add, oracle.added, lambda e: (e, e)),
@@ -176,8 +246,64 @@ ROWS = [
     _row("matmul", "by dense without columns", xo.matmul, oracle.times_dense, _dense(lambda m, n: (n, 0))),
     _row("matmul", "a vector by sparse", xo.matmul, oracle.dense_times, _dense(lambda m, n: (m,), first=True)),
     _row("matmul", "dense by sparse", xo.matmul, oracle.dense_times, _dense(lambda m, n: (3, m), first=True)),
-    _row("matmul", "by sparse", xo.matmul, oracle.product, _product_operands, _without_blocks),
-    _row("sparse.sddmm", "", _sparse.sddmm, oracle.sampled, _sddmm_operands, exact=True),
+    _row(
+        *("matmul", "by sparse", xo.matmul, oracle.product, _product_operands, _without_blocks),
+        shape=lambda a, b: (a.shape[0], b.shape[1]),
+    ),
+    _row(
+        *("sparse.sddmm", "", _sparse.sddmm, oracle.sampled, _sddmm_operands),
+        exact=True,
+        dense=lambda a, b, pattern: a,
+    ),
+    *(_elementwise(name, getattr(np, name)) for name in ("abs", "sign", "square")),
+    *(_elementwise(name, getattr(np, name), "biufc") for name in ("sqrt", "expm1", "log1p", "sin", "tan", "tanh")),
+    _elementwise("negative", np.negative, "ifc"),
+    *(_power(exponent) for exponent in (2, 1.5)),
+    _row(
+        *("sparse.maximum", "with 0", _zero_or_more, partial(oracle.mapped, lambda x: np.maximum(x, 0))),
+        _of_kinds(_one_matrix, "iuf"),
+    ),
+    _row("sparse.maximum", "", _sparse.maximum, oracle.larger, _of_kinds(_two_matrices, "iuf")),
+    _row("sparse.scale", "", _sparse.scale, oracle.with_factors, _factors),
+    *(
+        _row(
+            *(
+                "sparse.take",
+                f"{what}, axis {axis}",
+                partial(_sparse.take, axis=axis),
+                partial(oracle.selected, axis=axis),
+                partial(_selection, axis=axis, mask=what == "mask"),
+                _without_blocks,
+            ),
+            shape=partial(_selected_shape, axis=axis),
+            dense=lambda s, indices: s,
+        )
+        for what in ("indices", "mask")
+        for axis in (0, 1)
+    ),
+    *(
+        _row(
+            *(
+                "sparse.concat",
+                f"axis {axis}",
+                partial(_concat, axis=axis),
+                partial(oracle.joined, axis=axis),
+                partial(_neighbours, axis=axis),
+                _without_blocks,
+            ),
+            shape=partial(_joined_shape, axis=axis),
+        )
+        for axis in (0, 1)
+    ),
+    *(
+        _row(*(verb, f"axis {axis}", partial(function, axis=axis), partial(found, axis=axis), _one_matrix), dense=dense)
+        for verb, function, found, dense in (
+            ("sparse.count", _sparse.count, oracle.nonzeros, lambda x: xo.sum(x != 0)),
+            ("sparse.norm", _sparse.norm, oracle.euclidean, xo.linalg.vector_norm),
+        )
+        for axis in (None, 0, 1)
+    ),
+    _row("sparse.diagonal", "", _sparse.diagonal, oracle.diagonal, _one_matrix, dense=lambda x: x),
 ]
 """The ways to call each verb with sparse operands."""
 

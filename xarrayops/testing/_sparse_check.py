@@ -158,9 +158,9 @@ def check_result(variant: Variant, row: SparseRow, got: Any, operands: list[Any]
     """Compare a result with the oracle's, for operands as `as_stored` gives them."""
     want = row.oracle(*operands)
     if not isinstance(want, dict):
-        check_dense(variant, got, np.asarray(want), dtype=_dense_dtype(variant, row, operands))
+        check_dense(variant, got, np.asarray(want), dtype=_dtype(variant, row, operands))
         return
-    shape, dtype = _shape_and_dtype(row, operands)
+    shape, dtype = row.shape(*operands), _stored_dtype(variant, _dtype(variant, row, operands))
     given = [f for x, f in zip(operands, formats, strict=True) if isinstance(x, Entries)]
     format = row.result_format(given, variant.backend.sparse.formats)
     relabelled = row.verb == "sparse.transpose" and format != given[0]
@@ -181,27 +181,23 @@ def _supports_dtypes(variant: Variant, operands: tuple[Any, ...]) -> bool:
     return not refused and {a.dtype.name for a in arrays} <= variant.dtypes
 
 
-def _shape_and_dtype(row: SparseRow, operands: list[Any]) -> tuple[tuple[int, ...], str]:
-    """The shape and the dtype of a sparse result."""
-    matrices = [x for x in operands if isinstance(x, Entries)]
-    dense = [x for x in operands if isinstance(x, np.ndarray)]
-    shape = matrices[0].shape
-    if row.verb == "sparse.transpose":
-        shape = shape[::-1]
-    elif row.verb == "matmul":
-        shape = (shape[0], matrices[1].shape[1])
-    source = dense if row.verb == "sparse.sddmm" else [x.data for x in matrices] + dense
-    return shape, np.result_type(*(x.dtype for x in source)).name
-
-
-def _dense_dtype(variant: Variant, row: SparseRow, operands: list[Any]) -> str:
-    """The expected dtype of a dense result; for a sum, the dtype of the library's dense sum."""
-    dtypes = [x.data.dtype if isinstance(x, Entries) else x.dtype for x in operands]
-    if row.verb != "sparse.sum":
+def _dtype(variant: Variant, row: SparseRow, operands: list[Any]) -> str:
+    """The dtype of a dense result, or of the dense function."""
+    dtypes = [x.data.dtype if isinstance(x, Entries) else x.dtype for x in operands if hasattr(x, "data")]
+    if row.dense is None:
         return np.result_type(*dtypes).name
-    own = xo.sum(variant.make(operands[0].dense()))
-    name: str = variant.backend.functions["dtype_name"](own.dtype)
+    made = row.dense(*(variant.make(np.ones((1, 1), dtype)) for dtype in dtypes))
+    name: str = variant.backend.functions["dtype_name"](made.dtype)
     return name
+
+
+def _stored_dtype(variant: Variant, dtype: str) -> str:
+    """The dtype of a sparse result; the default floating-point dtype if containers cannot hold the dense one."""
+    if variant.backend.sparse.dtype_refusal(dtype) is None:
+        return dtype
+    functions = variant.backend.functions
+    default: str = functions["dtype_name"](functions["default_floating_dtype"]())
+    return default
 
 
 def _check_unchanged(now: Parts, before: Parts) -> None:

@@ -15,7 +15,7 @@ from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.testing._sparse_hostile import ERROR, NATIVE, RESULT, draw
 from xarrayops.testing._variant import Variant
 
-CLEAR_ERRORS = (XArrayOpsError, ValueError, TypeError, MemoryError, OverflowError)
+CLEAR_ERRORS = (XArrayOpsError, ValueError, TypeError, IndexError, MemoryError, OverflowError)
 """The errors that a hostile call may raise, with a message."""
 EXTRA_BYTES = 2 << 30
 """The memory that a worker may map after its start. Huge extents then raise MemoryError instead of swapping."""

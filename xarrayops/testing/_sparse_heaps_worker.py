@@ -76,12 +76,37 @@ def _checks(variant: Variant, random: Random) -> Iterator[Check]:
     yield f"matmul by a vector of {name}", lambda: xo.matmul(s, v), lambda: expected @ y[:, 0]
     yield f"matmul from the left of {name}", lambda: xo.matmul(c, xo.sparse.transpose(s)), lambda: y.T @ expected.T
     yield f"matmul by sparse of {name}", lambda: xo.matmul(s, u), lambda: expected @ inner_expected
+    yield from _checks_of_functions(variant, random, s, t, expected, other_expected, name)
     if dtype != "bool" and format != "bsr":  # bsr also stores the zeros of its blocks
         p, q = _small_integers(random, (shape[0], 4), dtype), _small_integers(random, (4, shape[1]), dtype)
         left, across = variant.make(p), variant.make(q)
         sampled = lambda: _pattern(expected).multiply(p @ q)
         yield f"sddmm of {name}", lambda: xo.sparse.sddmm(left, across, s), sampled
     yield from _checks_of_three_axes(variant, random, dtype)
+
+
+def _checks_of_functions(
+    variant: Variant, random: Random, s: Any, t: Any, expected: Any, other_expected: Any, name: str
+) -> Iterator[Check]:
+    """Checks of the elementwise functions, of selections and of functions of rows and columns."""
+    first, second = expected.toarray(), other_expected.toarray()
+    if first.dtype.kind != "b":
+        yield f"square of {name}", lambda: xo.sparse.square(s), lambda: np.square(first)
+    if first.dtype.kind in "if":
+        yield f"abs of {name}", lambda: xo.sparse.abs(s), lambda: np.abs(first)
+        yield f"maximum of {name}", lambda: xo.sparse.maximum(s, t), lambda: np.maximum(first, second)
+    rows, columns = (_small_integers(random, (extent,), first.dtype.name) for extent in first.shape)
+    factors = variant.make(rows), variant.make(columns)
+    yield f"scale of {name}", lambda: xo.sparse.scale(s, *factors), lambda: rows[:, None] * first * columns
+    for axis in (0, 1):
+        places = random.integers(-first.shape[axis], first.shape[axis], 9)
+        indices = variant.make(places)
+        taken = partial(xo.sparse.take, s, indices, axis=axis)
+        yield f"take along {axis} of {name}", taken, partial(np.take, first, places, axis)
+        joined = partial(xo.sparse.concat, [s, t], axis=axis)
+        yield f"concat along {axis} of {name}", joined, partial(np.concatenate, [first, second], axis)
+        yield f"count along {axis} of {name}", partial(xo.sparse.count, s, axis=axis), partial((first != 0).sum, axis)
+    yield f"diagonal of {name}", lambda: xo.sparse.diagonal(s), lambda: np.diagonal(first)
 
 
 def _checks_of_three_axes(variant: Variant, random: Random, dtype: str) -> Iterator[Check]:

@@ -203,7 +203,10 @@ def _small_operands(variant: Variant, verb: str, s: Any) -> tuple[Any, ...]:
     """Operands whose size does not depend on the shape of the matrix."""
     if verb == "sparse.sddmm":
         return variant.make(np.ones((1, 1))), variant.make(np.ones((1, 1))), s
-    return (s, s) if verb in ("sparse.add", "sparse.multiply", "matmul") else (s,)
+    if verb in ("sparse.scale", "sparse.take"):
+        return (s, *(variant.make(np.zeros(1, "int32")) for _ in range(2 if verb == "sparse.scale" else 1)))
+    pairs = ("sparse.add", "sparse.multiply", "matmul", "sparse.maximum", "sparse.concat")
+    return (s, s) if verb in pairs else (s,)
 
 
 def _operand(variant: Variant, x: Any, format: str) -> Any:
@@ -224,6 +227,8 @@ def random_arguments(variant: Variant, chance: random.Random) -> HostileCall:
     description = (
         f"{verb}({', '.join(type(x).__name__ if hasattr(x, 'shape') else repr(x)[:30] for x in args)}, {extra})"
     )
+    if verb == "concat" and chance.random() < 0.7:
+        args, extra = [args], {"axis": chance.choice((0, 1, *JUNK))}
     return HostileCall(description, lambda: getattr(xo.sparse, verb)(*args, **extra), EITHER)
 
 

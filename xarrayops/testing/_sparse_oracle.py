@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -163,6 +164,66 @@ def total(e: Entries, axis: int | None) -> Host:
     for position, value in e.value_at.items():
         out[() if axis is None else position[1 - axis % 2]] += value
     return out
+
+
+def mapped(function: Callable[[Host], Host], e: Entries) -> ValueAt:
+    """A function of each value; True counts as 1."""
+    value_at = e.value_at
+    values = widened(np.asarray(list(value_at.values()), e.data.dtype))
+    values = function(values.astype("float64") if values.dtype.kind == "b" else values)
+    return dict(zip(value_at, values.tolist(), strict=True))
+
+
+def larger(a: Entries, b: Entries) -> ValueAt:
+    """The larger value at each position of either operand; NaN if one is NaN."""
+    x, y = a.value_at, b.value_at
+    return {p: np.maximum(x.get(p, 0), y.get(p, 0)).item() for p in (x | y)}
+
+
+def with_factors(e: Entries, rows: Host, columns: Host) -> ValueAt:
+    """Each value times the factors of its row and of its column."""
+    factors = {p: times(rows[p[0]].item(), columns[p[1]].item()) for p in e.value_at}
+    return {p: times(value, factors[p]) for p, value in e.value_at.items()}
+
+
+def selected(e: Entries, indices: Host, *, axis: int) -> ValueAt:
+    """The rows or columns at the indices, or where a mask is true."""
+    extent = e.shape[axis]
+    places = np.flatnonzero(indices) if indices.dtype == bool else indices
+    found: ValueAt = {}
+    for k, place in enumerate(places.tolist()):
+        for position, value in e.value_at.items():
+            if position[axis] == place % extent:
+                found[(k, position[1]) if axis == 0 else (position[0], k)] = value
+    return found
+
+
+def joined(a: Entries, b: Entries, *, axis: int) -> ValueAt:
+    """The second matrix after the first along an axis."""
+    start = (a.shape[0], 0) if axis == 0 else (0, a.shape[1])
+    return a.value_at | {(i + start[0], j + start[1]): value for (i, j), value in b.value_at.items()}
+
+
+def nonzeros(e: Entries, axis: int | None) -> Host:
+    """The number of values that are not zero, along an axis or in all."""
+    return total(e._replace(coords=_stacked(e), data=np.asarray([v != 0 for v in e.value_at.values()], bool)), axis)
+
+
+def euclidean(e: Entries, axis: int | None) -> Host:
+    """The root of the sum of squares, along an axis or of all values."""
+    squares = [abs(v) ** 2 for v in e.value_at.values()]
+    return np.sqrt(total(e._replace(coords=_stacked(e), data=np.asarray(squares, "float64")), axis))
+
+
+def diagonal(e: Entries) -> Host:
+    """The value at each position with equal row and column."""
+    value_at = e.value_at
+    return np.asarray([value_at.get((k, k), 0) for k in range(min(e.shape))], widened(e.data).dtype)
+
+
+def _stacked(e: Entries) -> Host:
+    """The positions with a value, without duplicates, as coordinates."""
+    return np.asarray(list(e.value_at), "int64").reshape(-1, len(e.shape)).T
 
 
 def widened(a: Host) -> Host:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.plugin.sparse import FORMATS
+from xarrayops.plugin.sparse import ELEMENTWISE, FORMATS
 from xarrayops.testing._foreign import foreign_arrays
 from xarrayops.testing._samples import ALL
 from xarrayops.testing._sparse_cases import GENERAL, distinct
@@ -171,6 +171,32 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "sddmm: a dense pattern": (lambda g: xo.sparse.sddmm(g.x, g.x, g.x), "pattern is dense.*Instead"),
     "sddmm: a sparse factor": (lambda g: xo.sparse.sddmm(g.s, g.x, g.other), "a is sparse.*Instead"),
     "sddmm: the pattern as a factor": (lambda g: xo.sparse.sddmm(g.square, g.x[:, :4], g.square), "a is sparse"),
+    "abs: dense": (lambda g: xo.sparse.abs(g.x), "is dense.*Instead"),
+    "sqrt: a list": (lambda g: xo.sparse.sqrt([1.0]), "list"),
+    "power: zero": (lambda g: xo.sparse.power(g.s, 0), "above 0.*Instead"),
+    "power: a negative exponent": (lambda g: xo.sparse.power(g.s, -1.5), "-1.5.*above 0"),
+    "power: an array": (lambda g: xo.sparse.power(g.s, g.x), "above 0"),
+    "maximum: another number": (lambda g: xo.sparse.maximum(g.s, 1), "b is 1.*Instead"),
+    "maximum: dense": (lambda g: xo.sparse.maximum(g.s, g.x), "b is dense.*Instead"),
+    "maximum: another shape": (lambda g: xo.sparse.maximum(g.s, g.other), r"\(4, 6\) and \(3, 6\)"),
+    "scale: no factors": (lambda g: xo.sparse.scale(g.s), "rows=, columns= or both"),
+    "scale: a number": (lambda g: xo.sparse.scale(g.s, rows=2.0), r"rows is 2\.0.*Instead"),
+    "scale: too many factors": (lambda g: xo.sparse.scale(g.s, g.x[0, :]), r"rows has shape \(6,\), not \(4,\)"),
+    "scale: a matrix of factors": (lambda g: xo.sparse.scale(g.s, columns=g.x), r"columns has shape \(4, 6\)"),
+    "scale: sparse factors": (lambda g: xo.sparse.scale(g.s, g.s), "rows is sparse.*Instead"),
+    "take: a list": (lambda g: xo.sparse.take(g.s, [0]), "list"),
+    "take: floats": (lambda g: xo.sparse.take(g.s, g.x[:, 0]), "neither integers nor a mask"),
+    "take: two axes of indices": (lambda g: xo.sparse.take(g.s, g.x), "one axis"),
+    "take: a short mask": (lambda g: xo.sparse.take(g.s, mask(g, (3,), "bool")), "3 items.*axis 0 of s has 4"),
+    "take: an unknown axis": (lambda g: xo.sparse.take(g.s, mask(g, (4,), "bool"), axis=2), "axis 2.*Instead"),
+    "concat: nothing": (lambda g: xo.sparse.concat([]), "at least one"),
+    "concat: one container": (lambda g: xo.sparse.concat(g.s), "list or tuple"),
+    "concat: dense": (lambda g: xo.sparse.concat([g.s, g.x]), r"containers\[1\] is dense.*Instead"),
+    "concat: another shape": (lambda g: xo.sparse.concat([g.s, g.other], axis=1), r"\(4, 6\) and \(3, 6\)"),
+    "concat: no axis": (lambda g: xo.sparse.concat([g.s, g.s], axis=None), "axis None"),  # type: ignore[arg-type]
+    "count: an unknown axis": (lambda g: xo.sparse.count(g.s, axis=2), "axis 2.*Instead"),
+    "norm: dense": (lambda g: xo.sparse.norm(g.x), "is dense.*Instead"),
+    "diagonal: dense": (lambda g: xo.sparse.diagonal(g.x), "is dense.*Instead"),
     "sddmm: shapes": (lambda g: xo.sparse.sddmm(g.x, g.x, g.s), r"\(4, 6\), \(4, 6\) and \(4, 6\)"),
 }
 """Calls that raise, and a pattern of the error message."""
@@ -181,6 +207,10 @@ MIXED: dict[str, Callable[[Any, Any, Any], Any]] = {
     "sparse.from_parts": lambda x, s, foreign: xo.sparse.from_parts("coo", x, foreign, shape=(4, 6)),
     "matmul": lambda x, s, foreign: xo.matmul(s, foreign),
     "sparse.sddmm": lambda x, s, foreign: xo.sparse.sddmm(x, foreign, s),
+    "sparse.maximum": lambda x, s, foreign: xo.sparse.maximum(s, foreign),
+    "sparse.scale": lambda x, s, foreign: xo.sparse.scale(s, columns=foreign),
+    "sparse.take": lambda x, s, foreign: xo.sparse.take(s, foreign),
+    "sparse.concat": lambda x, s, foreign: xo.sparse.concat([s, foreign]),
 }
 GAPS: dict[str, Callable[[Any], Any]] = {
     "sparse.from_dense": xo.sparse.from_dense,
@@ -194,6 +224,13 @@ GAPS: dict[str, Callable[[Any], Any]] = {
     "sparse.multiply": lambda x: xo.sparse.multiply(x, x),
     "sparse.sum": xo.sparse.sum,
     "sparse.sddmm": lambda x: xo.sparse.sddmm(x, x, x),
+    **{f"sparse.{verb}": getattr(xo.sparse, verb) for verb in ELEMENTWISE if verb != "power"},
+    "sparse.power": lambda x: xo.sparse.power(x, 2),
+    "sparse.maximum": lambda x: xo.sparse.maximum(x, 0),
+    "sparse.scale": lambda x: xo.sparse.scale(x, x[:, 0], x[0, :]),
+    "sparse.take": lambda x: xo.sparse.take(x, x[:, 0]),
+    "sparse.concat": lambda x: xo.sparse.concat([x, x]),
+    **{f"sparse.{verb}": getattr(xo.sparse, verb) for verb in ("count", "norm", "diagonal")},
 }
 """Each verb with dense arrays, for libraries without containers."""
 

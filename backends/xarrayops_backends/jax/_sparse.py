@@ -67,6 +67,11 @@ def wrap(p: Parts, /) -> Container:
     return BCOO((p.data, _transposed(p.coords)), shape=tuple(p.shape), **known)
 
 
+def with_values(s: Container, data: Array, /) -> Container:
+    """A container over the indices of a canonical one."""
+    return programs.with_data(s, data, canonical=True)
+
+
 def _transposed(x: Array) -> Array:
     """The transpose. In host memory NumPy makes it, because JAX would compile it for each number of entries."""
     return from_numpy(to_numpy(x).T, x.device) if _is_on_host(x) else x.T
@@ -128,6 +133,15 @@ def _host_preferred(args: tuple[Any, ...], operands: tuple[Any, ...]) -> str | N
 def _sddmm_refusal(call: Call, /) -> str | None:
     """Refuse calls that the host kernels serve; the dtype of the pattern is ignored."""
     return _host_preferred(call.args, call.args[:2])
+
+
+def _scale_refusal(call: Call, /) -> str | None:
+    """Refuse calls that the host kernels serve. They keep no padding."""
+    reason = _on_host_refusal(call)
+    if reason is None:
+        return None
+    p = parts(call.args[0]).map(to_numpy)
+    return reason if unpadded(p).data.shape == p.data.shape else None
 
 
 def _sum_refusal(call: Call, /) -> str | None:
@@ -250,4 +264,5 @@ TRANSPOSE_CANDIDATES = _jax_candidate(_transpose)
 ADD_CANDIDATES = _jax_candidate(_add)
 MULTIPLY_CANDIDATES = _jax_candidate(_multiply)
 SUM_CANDIDATES = _jax_candidate(programs.sum, _sum_refusal)
+SCALE_CANDIDATES = _jax_candidate(programs.scale, _scale_refusal)
 SDDMM_CANDIDATES = _jax_candidate(_sddmm, _sddmm_refusal)

@@ -68,9 +68,10 @@ def container(p: Parts, format: str) -> Container:
     return BCSR(arrays, shape=p.shape, indices_sorted=True, unique_indices=bool(p.unique))
 
 
-def _with_data(s: Container, data: Array) -> Container:
+def with_data(s: Container, data: Array, *, canonical: bool = False) -> Container:
     """A container with the same indices and other data."""
-    known = {"shape": s.shape, "indices_sorted": s.indices_sorted, "unique_indices": s.unique_indices}
+    is_sorted, is_unique = s.indices_sorted or canonical, s.unique_indices or canonical
+    known = {"shape": s.shape, "indices_sorted": is_sorted, "unique_indices": is_unique}
     return BCSR((data, s.indices, s.indptr), **known) if isinstance(s, BCSR) else BCOO((data, s.indices), **known)
 
 
@@ -208,7 +209,16 @@ def multiply(a: Container, b: Any) -> Container:
             jnp.where(x < n, 0, x) if m == 1 else x for x, n, m in zip(p.coords, p.shape, b.shape, strict=True)
         ]
         b = _gathered(b, tuple(positions))
-    return _with_data(a, p.data * b)
+    return with_data(a, p.data * b)
+
+
+@jax.jit
+def scale(s: Container, rows: Array | None, columns: Array | None) -> Container:
+    """The values of a canonical container times the factors of their rows and columns."""
+    data = s.data
+    for position, factors in zip(entries(s).coords, (rows, columns), strict=True):
+        data = data if factors is None else data * _gathered(factors, (position,))
+    return with_data(s, data, canonical=True)
 
 
 def _intersection(a: Parts, b: Parts) -> Parts:

@@ -11,13 +11,19 @@ from xarrayops.plugin import Array, sums
 from xarrayops.plugin.dtypes import NUMBERS
 from xarrayops.plugin.extended import (
     along,
+    checked_axes,
     diagonal_slice,
+    normal_axis,
     pad_widths,
     pairs,
+    require_coefficients,
+    require_coordinates,
     require_counts,
     require_equations,
+    require_observations,
     require_ratio,
-    require_whole,
+    require_signals,
+    whole,
 )
 from xarrayops_backends.numpy._guard import require_numbers
 from xarrayops_backends.numpy._quantiles import (
@@ -62,7 +68,9 @@ def pad(
 ) -> Array:
     """np.pad refuses the options of other modes, and takes a dict of widths since 2.2 only."""
     if mode == "constant":
-        return _surrounded(x, pad_widths(x, pad_width, mode), pairs("constant_values", constant_values, x.ndim))
+        return _surrounded(
+            x, pad_widths(x, pad_width, mode, reflect_type), pairs("constant_values", constant_values, x.ndim)
+        )
     if mode not in _OPTIONS or reflect_type not in ("even", "odd") or isinstance(pad_width, dict):
         pad_width = pad_widths(x, pad_width, mode, reflect_type)
     given = {
@@ -89,8 +97,6 @@ def _surrounded(x: Array, widths: list[tuple[int, int]], values: list[tuple[Any,
 
 argpartition = np.argpartition
 cbrt = np.cbrt
-convolve = np.convolve
-correlate = np.correlate
 digitize = np.digitize
 intersect1d = np.intersect1d
 isclose = np.isclose
@@ -99,7 +105,6 @@ lexsort = np.lexsort
 nan_to_num = np.nan_to_num
 outer = np.outer
 partition = np.partition
-polyval = np.polyval
 setdiff1d = np.setdiff1d
 setxor1d = np.setxor1d
 sliding_window_view = np.lib.stride_tricks.sliding_window_view
@@ -130,6 +135,24 @@ def _checked_bincount(x: Array, weights: Any, minlength: int, length: int | None
             x, weights = x[kept], weights if weights is None else weights[kept]
         minlength = length
     return np.bincount(x, weights, minlength)
+
+
+def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
+    """np.convolve takes arrays without dimensions, too."""
+    require_signals(x1, x2, mode)
+    return _np.convolve(x1, x2, mode)
+
+
+def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+    """np.correlate takes arrays without dimensions, too."""
+    require_signals(x1, x2, mode)
+    return _np.correlate(x1, x2, mode)
+
+
+def polyval(p: Array, x: Any, /) -> Array:
+    """np.polyval takes coefficients of more dimensions, too."""
+    require_coefficients(p)
+    return np.polyval(p, x)
 
 
 def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -234,6 +257,10 @@ def cov(
     aweights: Any = None,
 ) -> Array:
     """np.cov calls the correction ddof, and computes in float64."""
+    if fweights is not None or aweights is not None:
+        count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
+        require_observations("fweights", fweights, count)
+        require_observations("aweights", aweights, count)
     dtype = np.result_type(x, np.float64) if x.dtype.kind not in "fc" else x.dtype
     found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
     return found
@@ -255,7 +282,9 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """np.histogram takes names of estimators, too, and returns edges of the weights' dtype."""
+    """np.histogram takes complex numbers, and names of estimators, too."""
+    if x.dtype.kind == "c":
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     return np.histogram(x, bins, range, density, weights)
 
 
@@ -271,6 +300,8 @@ def interp(
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """np.trapezoid takes its options by position, too."""
     _require_numbers("trapezoid", y, x)
+    if x is not None:
+        require_coordinates(y, x, normal_axis(axis, y.ndim))
     return np.trapezoid(y, x, dx, axis)
 
 
@@ -303,7 +334,7 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
         flat = x if x.ndim == 1 else x.ravel("K")
         return np.sqrt(flat.dot(flat))
     _require_numbers("linalg.norm", x)
-    return np.linalg.norm(x, ord, axis, keepdims)
+    return np.linalg.norm(x, ord, checked_axes(axis, x.ndim), keepdims)
 
 
 def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
@@ -330,7 +361,7 @@ def _window(function: Any) -> Any:
     """A window of NumPy, which takes fractions for the number of values, too."""
 
     def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
-        require_whole(n)
+        whole("n", n)
         return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
 
     return made

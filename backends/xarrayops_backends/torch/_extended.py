@@ -14,7 +14,8 @@ import torch
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.extended import (
-    kept,
+    convolved,
+    correlated,
     known,
     length_unknown,
     neighbours,
@@ -24,7 +25,6 @@ from xarrayops.plugin.extended import (
     require_counts,
     require_method,
     require_probability,
-    require_signals,
     rows,
     segments,
     windows,
@@ -246,10 +246,14 @@ def _greatest(dtype: torch.dtype) -> Any:
 
 
 def _convolved(call: Call, /) -> str | None:
-    if call.args[0].dtype != call.args[1].dtype or not all(x.numel() for x in call.args[:2]):
+    x1, x2 = call.args[:2]
+    if x1.dtype != x2.dtype or not all(x.ndim == 1 and x.numel() for x in (x1, x2)):
         return "the vectors have two dtypes, or no elements"
-    if call.args[0].device.type != "cpu":
+    if x1.device.type != "cpu":
         return "convolutions of float32 may be of TF32 on this device"
+    short = x2 if x1.shape[0] >= x2.shape[0] else x1
+    if not is_traced() and not transforms() and not torch.isfinite(short).all():
+        return "it multiplies zeros at both ends by values that are not finite"
     return _of_reals(call)
 
 
@@ -259,16 +263,11 @@ def _full(x1: Array, x2: Array) -> Array:
 
 
 def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
-    require_signals(x1, x2, mode)
-    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
-    return kept(_full(long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
+    return convolved(_full, x1, x2, mode)
 
 
 def _correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
-    require_signals(x1, x2, mode)
-    n, m = x1.shape[0], x2.shape[0]
-    full = _full(x1, x2.flip(0)) if n >= m else _full(x2.flip(0), x1)
-    return kept(full, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+    return correlated(_full, x1, x2, mode, lambda x: x.flip(0))
 
 
 def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:

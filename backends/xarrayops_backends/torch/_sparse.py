@@ -14,11 +14,16 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Call
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops.plugin.sparse import FORMATS as FORMATS, host
+from xarrayops.plugin.sparse import FORMATS as FORMATS, Container, Parts, host
 from xarrayops_backends.torch import _sparse_operations as operations, _sparse_products as products
-from xarrayops_backends.torch._sparse_parts import holds as holds, parts as parts, wrap as wrap
+from xarrayops_backends.torch._sparse_parts import coalesced, holds as holds, parts as parts, wrap as wrap
 
 INDEX_DTYPES = {"coo": ("int64",)}
+
+
+def seen(s: Container, /) -> Parts:
+    """The parts; a coo tensor of PyTorch that needs a gradient is coalesced, as its duplicates have no gradients."""
+    return parts(coalesced(s))
 
 
 def untraced(function: Callable[..., Any], /) -> Callable[..., Any]:

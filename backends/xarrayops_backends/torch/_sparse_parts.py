@@ -95,8 +95,7 @@ def differentiable(s: Container) -> Parts:
     A coo tensor that PyTorch created is coalesced first. A compressed tensor that PyTorch created is refused if its
     entries are unsorted or have duplicates, unless the tensor is a leaf.
     """
-    if s.layout is torch.sparse_coo and s.requires_grad and _making(s) is None:
-        s = s.coalesce()
+    s = coalesced(s)
     p = parts(s)
     foreign = s.requires_grad and not s.is_leaf and _making(s) is None
     if foreign and p.format != "coo" and not entries.is_canonical(p):
@@ -105,6 +104,12 @@ def differentiable(s: Container) -> Parts:
             f"Instead: xo.sparse.from_parts({p.format!r}, indptr, indices, data, shape=..., check=False)"
         )
     return p
+
+
+def coalesced(s: Container) -> Container:
+    """The tensor, coalesced if it is a coo tensor that PyTorch created and that needs a gradient."""
+    is_foreign = s.layout is torch.sparse_coo and s.requires_grad and _making(s) is None
+    return s.coalesce() if is_foreign else s
 
 
 def _making(s: Container) -> Any:

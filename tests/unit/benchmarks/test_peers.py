@@ -135,6 +135,14 @@ def test_sparse(tmp_path):
     assert results["memory_mb"].keys() >= {"csr", "relu"}
 
 
+def test_sparse_functions(tmp_path):
+    pytest.importorskip("scipy")
+    results = results_of("sparse_functions.py", tmp_path, "--rounds", 1, "--pause", 0, "--entries", 2000)
+    names = {row["case"] for row in results["rows"]}
+    assert {"multiply by itself", "take rows", "scale rows", "tf-idf"} <= names
+    assert all(ratio > 0 for row in results["rows"] for ratio in row["ratios"].values())
+
+
 SUITE = """
 import pytest
 

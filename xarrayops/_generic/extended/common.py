@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import ModuleType
+from typing import Any
 
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
@@ -56,8 +57,28 @@ def device_of(x: Array) -> object:
     return getattr(x, "device", None)
 
 
+def index_dtype(xp: ModuleType, x: Array) -> object:
+    """The dtype of indices beside x: the library's default, which is int32 on JAX while its 64-bit types are off."""
+    return xp.__array_namespace_info__().default_dtypes(device=device_of(x))["indexing"]
+
+
+def whole(name: str, value: Any) -> int:
+    """The integer; TypeError if it is something else, also for booleans."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an integer, but it is {value!r}")
+    return int(value)
+
+
+def counted(name: str, value: Any) -> int:
+    """The integer; ValueError if it is negative."""
+    if whole(name, value) < 0:
+        raise ValueError(f"{name}={value} is negative")
+    return int(value)
+
+
 def normal_axis(axis: int, ndim: int) -> int:
     """The axis as a number from 0 on; IndexError if there is no such axis."""
+    axis = whole("axis", axis)
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
     return axis % ndim
@@ -71,6 +92,13 @@ def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
     if len(set(axes)) < len(axes):
         raise ValueError(f"axis={axis} has an axis twice")
     return axes
+
+
+def checked_axes(axis: Axes, ndim: int) -> Axes:
+    """The axis or the axes from 0 on; None, which stands for all, as it is."""
+    if axis is None:
+        return None
+    return normal_axes(axis, ndim) if isinstance(axis, (tuple, list)) else normal_axis(axis, ndim)
 
 
 class Rows(Record):

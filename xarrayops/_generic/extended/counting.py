@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import astype, device_of, floating
+from xarrayops._generic.extended.common import astype, counted, device_of, floating, index_dtype
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -32,9 +32,9 @@ def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, lengt
         raise ValueError(f"x must be a vector, but its shape is {tuple(x.shape)}")
     if not xp.isdtype(x.dtype, ("bool", "integral")):
         raise TypeError(f"x must be of integers, but its dtype is {x.dtype}")
-    for name, value in (("minlength", minlength), ("length", length)):
-        if value is not None and value < 0:
-            raise ValueError(f"{name}={value} is negative")
+    counted("minlength", minlength)
+    if length is not None:
+        counted("length", length)
     if weights is not None and tuple(getattr(weights, "shape", ())) != tuple(x.shape):
         raise ValueError(f"weights must have the shape {tuple(x.shape)} of x")
 
@@ -43,9 +43,9 @@ def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
     """x without negative values, and the number of bins up to its maximum."""
     if not x.shape[0]:
         return x, minlength
-    if known(xp.min(xp.astype(x, xp.int64)), "length") < 0:
+    if known(xp.min(xp.astype(x, index_dtype(xp, x))), "length") < 0:
         raise ValueError("x has negative values")
-    return x, max(int(xp.max(xp.astype(x, xp.int64))) + 1, minlength)
+    return x, max(int(xp.max(xp.astype(x, index_dtype(xp, x)))) + 1, minlength)
 
 
 def known(value: Array, option: str) -> int:
@@ -109,10 +109,8 @@ def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | N
     if num_segments is None:
         if not segment_ids.shape[0]:
             return 0
-        return known(xp.max(xp.astype(segment_ids, xp.int64)), "num_segments") + 1
-    if num_segments < 0:
-        raise ValueError(f"num_segments={num_segments} is negative")
-    return int(num_segments)
+        return known(xp.max(xp.astype(segment_ids, index_dtype(xp, segment_ids))), "num_segments") + 1
+    return counted("num_segments", num_segments)
 
 
 def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
@@ -121,7 +119,7 @@ def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
 
 def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
     """Elements combined by index; those with an index out of range go to one more element, which is left out."""
-    ids = astype(xp, ids, xp.int64)
+    ids = astype(xp, ids, index_dtype(xp, ids))
     ids = xp.where((ids < 0) | (ids >= count), xp.full_like(ids, count), ids)
     start = bool(start) if xp.isdtype(x.dtype, "bool") else start
     result = xp.full((count + 1, *x.shape[1:]), start, dtype=x.dtype, device=device_of(x))

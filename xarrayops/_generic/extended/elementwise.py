@@ -6,7 +6,17 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, as_array, astype, device_of, floating, normal_axis
+from xarrayops._generic.extended.common import (
+    Axes,
+    as_array,
+    astype,
+    checked_axes,
+    counted,
+    device_of,
+    floating,
+    index_dtype,
+    normal_axis,
+)
 from xarrayops._protocol.types import Array
 
 
@@ -25,14 +35,14 @@ def cbrt(xp: ModuleType, x: Array, /) -> Array:
 
 def softmax(xp: ModuleType, x: Array, /, *, axis: Axes = -1) -> Array:
     """The greatest element is subtracted first."""
-    x = floating(xp, x)
+    x, axis = floating(xp, x), checked_axes(axis, x.ndim)
     powers = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 
 
 def logsumexp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The greatest finite element is subtracted first, and added to the result."""
-    x = floating(xp, x)
+    x, axis = floating(xp, x), checked_axes(axis, x.ndim)
     if not all(x.shape):
         return xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=keepdims))
     top = xp.max(x, axis=axis, keepdims=True)
@@ -51,12 +61,11 @@ def one_hot(xp: ModuleType, x: Array, /, num_classes: int, *, dtype: Any = None,
     """A comparison with all indices."""
     if not xp.isdtype(x.dtype, "integral"):
         raise TypeError(f"x must be of integers, but its dtype is {x.dtype}")
-    if num_classes < 0:
-        raise ValueError(f"num_classes={num_classes} is negative")
+    num_classes = counted("num_classes", num_classes)
     axis = normal_axis(axis, x.ndim + 1)
     dtype = xp.asarray(0.0).dtype if dtype is None else dtype
-    classes = xp.arange(num_classes, dtype=xp.int64, device=device_of(x))
-    found = xp.astype(astype(xp, x, xp.int64)[..., None] == classes, dtype)
+    classes = xp.arange(num_classes, dtype=index_dtype(xp, x), device=device_of(x))
+    found = xp.astype(astype(xp, x, index_dtype(xp, x))[..., None] == classes, dtype)
     return found if axis == x.ndim else xp.moveaxis(found, -1, axis)
 
 

@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import alike, astype, floating
+from xarrayops._generic.extended.common import alike, astype, floating, normal_axes
 from xarrayops._protocol.types import Array
 
 _OF_MATRICES = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
@@ -19,7 +19,7 @@ def norm(
     x = floating(xp, x)
     if axis is None and ord is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = normal_axes(axis, x.ndim)
     if len(axes) == 1:
         if isinstance(ord, str):
             raise ValueError(f"ord={ord!r} is a norm of matrices; the axes are {axes}")
@@ -31,8 +31,7 @@ def norm(
     found = xp.linalg.matrix_norm(xp.moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     if not keepdims:
         return found
-    kept = {axis % x.ndim for axis in axes}
-    return xp.reshape(found, tuple(1 if axis in kept else extent for axis, extent in enumerate(x.shape)))
+    return xp.reshape(found, tuple(1 if axis in axes else extent for axis, extent in enumerate(x.shape)))
 
 
 def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
@@ -41,6 +40,8 @@ def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
         raise ValueError(f"x must have at least 2 dimensions, but its shape is {tuple(x.shape)}")
     x = floating(xp, x)
     if p not in (None, 2, -2):
+        if x.shape[-1] != x.shape[-2]:
+            raise ValueError(f"p={p!r} needs square matrices, but the shape of x is {tuple(x.shape)}")
         return norm(xp, x, ord=p, axis=(-2, -1)) * norm(xp, xp.linalg.inv(x), ord=p, axis=(-2, -1))
     values = xp.linalg.svdvals(x)
     greatest, least = values[..., 0], values[..., -1]

@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, floating
+from xarrayops._generic.extended.common import Axes, checked_axes, floating
 from xarrayops._protocol.types import Array
 
 
@@ -21,7 +21,7 @@ def _replaced(xp: ModuleType, x: Array, number: float) -> Array:
 
 def nansum(xp: ModuleType, x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """NaN counts as 0."""
-    return xp.sum(_replaced(xp, x, 0), axis=axis, dtype=dtype, keepdims=keepdims)
+    return xp.sum(_replaced(xp, x, 0), axis=checked_axes(axis, x.ndim), dtype=dtype, keepdims=keepdims)
 
 
 def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
@@ -66,6 +66,7 @@ def nanmin(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = F
 def _extreme(xp: ModuleType, reduce: Any, number: float, x: Array, axis: Axes, *, keepdims: bool) -> Array:
     if xp.isdtype(x.dtype, "complex floating"):
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    axis = checked_axes(axis, x.ndim)
     found = reduce(_replaced(xp, x, number), axis=axis, keepdims=keepdims)
     if not _has_nans(xp, x):
         return found

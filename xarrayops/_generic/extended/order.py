@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import normal_axis
+from xarrayops._generic.extended.common import normal_axis, whole
 from xarrayops._protocol.types import Array
 
 
@@ -15,7 +15,7 @@ def _checked(xp: ModuleType, x: Array, kth: Any, axis: int | None) -> tuple[Arra
         x, axis = xp.reshape(x, (-1,)), 0
     axis = normal_axis(axis, x.ndim)
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
-        if not -x.shape[axis] <= k < x.shape[axis]:
+        if x.shape[axis] and not -x.shape[axis] <= whole("kth", k) < x.shape[axis]:
             raise ValueError(f"kth={k} is out of bounds for an axis of length {x.shape[axis]}")
     return x, axis
 
@@ -35,13 +35,15 @@ def argpartition(xp: ModuleType, x: Array, /, kth: Any, *, axis: int | None = -1
 def require_count(x: Array, k: int, axis: int) -> int:
     """The axis from 0 on; raises for a number of elements that it does not have."""
     axis = normal_axis(axis, x.ndim)
-    if not 0 <= k <= x.shape[axis]:
+    if not 0 <= whole("k", k) <= x.shape[axis]:
         raise ValueError(f"k={k} is not from 0 to {x.shape[axis]}, the length of the axis")
     return axis
 
 
 def topk(xp: ModuleType, x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
     """The first elements in order. NaNs sort to the end, so the rising order is reversed for the greatest."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     axis = require_count(x, k, axis)
     order = xp.argsort(x, axis=axis)
     start = (slice(None),) * axis

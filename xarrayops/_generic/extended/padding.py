@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import astype, device_of, normal_axis, widest
+from xarrayops._generic.extended.common import astype, counted, device_of, index_dtype, normal_axis, widest
 from xarrayops._generic.extended.quantiles import median
 from xarrayops._protocol.types import Array
 
@@ -65,11 +65,7 @@ def pad_widths(x: Array, pad_width: Any, mode: str, reflect_type: str = "even") 
 
 
 def _as_width(width: Any) -> int:
-    if isinstance(width, bool) or not hasattr(width, "__index__"):
-        raise TypeError(f"pad_width must be of integers; it has {width!r}")
-    if width < 0:
-        raise ValueError(f"pad_width must not be negative; it has {width!r}")
-    return int(width)
+    return counted("pad_width", width)
 
 
 def pairs(name: str, value: Any, ndim: int) -> list[Pair]:
@@ -168,7 +164,7 @@ def _mirrored(xp: ModuleType, x: Array, axis: int, places: range, mode: str) -> 
     """The values for places outside of an axis: a slice or its reverse within one period, else by their index."""
     n = x.shape[axis]
     if not places or len(places) > n - (mode == "reflect"):
-        indices = xp.asarray([source(p, n, mode) for p in places], dtype=xp.int64, device=device_of(x))
+        indices = xp.asarray([source(p, n, mode) for p in places], dtype=index_dtype(xp, x), device=device_of(x))
         return xp.take(x, indices, axis=axis)
     first, last = sorted((source(places[0], n, mode), source(places[-1], n, mode)))
     part = _part(x, axis, first, last + 1)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, Rows, astype, device_of, floating, rows
+from xarrayops._generic.extended.common import Axes, Rows, astype, device_of, floating, index_dtype, rows
 from xarrayops._protocol.types import Array
 
 ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -200,7 +200,7 @@ def _probabilities(xp: ModuleType, q: Array) -> Array:
 
 def _as_index(xp: ModuleType, index: Array) -> Array:
     """Indices as integers; those of NaN become 0."""
-    return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), xp.int64)
+    return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), index_dtype(xp, index))
 
 
 def _between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import as_array, astype, device_of, normal_axis
+from xarrayops._generic.extended.common import as_array, astype, counted, device_of, index_dtype, normal_axis, whole
 from xarrayops._protocol.types import Array
 
 _FEW_PIECES = 16
@@ -26,7 +26,7 @@ def diag(xp: ModuleType, x: Array, /, k: int = 0) -> Array:
         return xp.linalg.diagonal(x, offset=k)
     if x.ndim != 1:
         raise ValueError(f"x must have 1 or 2 dimensions, but its shape is {tuple(x.shape)}")
-    n = x.shape[0] + abs(k)
+    n = x.shape[0] + abs(whole("k", k))
     fill = xp.zeros(abs(k), dtype=x.dtype, device=device_of(x))
     column = xp.concat([x, fill] if k >= 0 else [fill, x])[:, None]
     mask = xp.eye(n, k=k, dtype=xp.bool, device=device_of(x))
@@ -79,6 +79,8 @@ def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None 
     if axis is None:
         x, axis = xp.reshape(x, (-1,)), 0
     axis, condition = normal_axis(axis, x.ndim), xp.astype(condition, xp.bool)
+    if condition.shape[0] > x.shape[axis] and xp.any(condition[x.shape[axis] :]):
+        raise IndexError(f"the condition is true beyond the {x.shape[axis]} elements of the axis")
     if x.ndim == 1 and condition.shape[0] == x.shape[axis]:
         return x[condition]
     return xp.take(x, xp.nonzero(condition)[0], axis=axis)
@@ -91,7 +93,7 @@ def places(index: Any, extent: int, *, end: int) -> tuple[list[int], bool]:
     """
     if isinstance(index, slice):
         return list(range(*index.indices(extent))), False
-    listed = index.tolist() if hasattr(index, "tolist") else index
+    listed = index.tolist() if hasattr(index, "tolist") else list(index) if getattr(index, "ndim", 0) else index
     if isinstance(listed, Sequence) and not isinstance(listed, (str, bytes)):
         if len(listed) and all(isinstance(i, bool) for i in listed):
             if len(listed) != extent:
@@ -102,11 +104,10 @@ def places(index: Any, extent: int, *, end: int) -> tuple[list[int], bool]:
 
 
 def _place(index: Any, extent: int, end: int) -> int:
-    if isinstance(index, bool) or not hasattr(index, "__index__"):
-        raise TypeError(f"the index must be of integers, but it has {index!r}")
-    if not -extent <= index <= end:
+    place = whole("index", index)
+    if not -extent <= place <= end:
         raise IndexError(f"index {index} is out of bounds for an axis of length {extent}")
-    return int(index) + extent if index < 0 else int(index)
+    return place + extent if place < 0 else place
 
 
 def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) -> Array:
@@ -120,7 +121,7 @@ def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) 
         return xp.asarray(x, copy=True)
     if len(removed) >= _FEW_PIECES:
         gone = set(removed)
-        kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=xp.int64, device=device_of(x))
+        kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=index_dtype(xp, x), device=device_of(x))
         return xp.take(x, kept, axis=axis)
     bounds = zip([-1, *removed], [*removed, extent], strict=True)
     pieces = [_piece(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
@@ -144,10 +145,12 @@ def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | 
         values = xp.moveaxis(values, 0, axis) if getattr(values, "ndim", 0) == x.ndim else values
         found = found * values.shape[axis]
     shape = (*x.shape[:axis], len(found), *x.shape[axis + 1 :])
+    if any(n not in (1, m) for n, m in zip(values.shape, shape, strict=True)):
+        raise ValueError(f"values of the shape {tuple(values.shape)} do not fit into the shape {shape}")
     values = xp.broadcast_to(values, shape)
     order = sorted(range(len(found)), key=lambda i: found[i])
     if order != list(range(len(found))):
-        values = xp.take(values, xp.asarray(order, dtype=xp.int64, device=device_of(x)), axis=axis)
+        values = xp.take(values, xp.asarray(order, dtype=index_dtype(xp, x), device=device_of(x)), axis=axis)
     pieces, last, begin = [], 0, 0
     for end in range(1, len(order) + 1):
         place = found[order[end - 1]]
@@ -168,8 +171,7 @@ def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
         raise ValueError(f"window_shape={window_shape} must have one length for each of the axes {axes}")
     extents = list(x.shape)
     for a, length in zip(axes, lengths, strict=True):
-        if length < 0:
-            raise ValueError(f"window_shape={window_shape} has a negative length")
+        counted("window_shape", length)
         extents[a] -= length - 1
         if extents[a] < 1:
             raise ValueError(f"window_shape={window_shape} does not fit into the shape {tuple(x.shape)}")
@@ -180,7 +182,7 @@ def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: An
     """A gather, for libraries without strides: the indices are the first place plus the place in the window."""
     for a, length in windows(x, window_shape, axis):
         count = x.shape[a] - length + 1
-        start, step = (xp.arange(n, dtype=xp.int64, device=device_of(x)) for n in (count, length))
+        start, step = (xp.arange(n, dtype=index_dtype(xp, x), device=device_of(x)) for n in (count, length))
         taken = xp.take(x, xp.reshape(start[:, None] + step[None, :], (-1,)), axis=a)
         x = xp.moveaxis(xp.reshape(taken, (*x.shape[:a], count, length, *x.shape[a + 1 :])), a + 1, -1)
     return x

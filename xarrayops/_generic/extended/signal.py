@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +38,8 @@ def interp(
         raise ValueError(f"xp and fp must be vectors of one length, and not empty; their shapes are {shapes}")
     points, values = floating(xp, points), floating(xp, values)
     x = floating(xp, as_array(xp, x, points))
+    if xp.isdtype(x.dtype, "complex floating") or xp.isdtype(points.dtype, "complex floating"):
+        raise TypeError(f"coordinates have an order, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
     points, x = alike(xp, points, x)
     if period is not None:
         x, points, values = _repeated(xp, x, points, values, period)
@@ -78,11 +82,18 @@ def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, ax
     y, axis = floating(xp, y), normal_axis(axis, y.ndim)
     step: Any = dx
     if x is not None:
+        require_coordinates(y, x, axis)
         step = xp.diff(floating(xp, x), axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
             step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
     lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
     return xp.sum(step * (lower + upper) / 2, axis=axis)
+
+
+def require_coordinates(y: Array, x: Array, axis: int) -> None:
+    """Raise unless the coordinates of samples are a vector of the length of the axis, or have the shape of y."""
+    if tuple(x.shape) not in ((y.shape[axis],), tuple(y.shape)):
+        raise ValueError(f"x must be a vector of {y.shape[axis]}, or have the shape {tuple(y.shape)}, not {x.shape}")
 
 
 def _from(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -150,21 +161,33 @@ def require_signals(x1: Array, x2: Array, mode: str) -> None:
 
 def convolve(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "full") -> Array:
     """The shifted copies of the longer vector, times the elements of the shorter one."""
-    require_signals(x1, x2, mode)
-    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
-    return kept(_full(xp, long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
+    return convolved(partial(_full, xp), x1, x2, mode)
 
 
 def correlate(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "valid") -> Array:
     """The convolution with the conjugate in reverse."""
+    conjugate = xp.conj(x2) if xp.isdtype(x2.dtype, "complex floating") else x2
+    return correlated(partial(_full, xp), x1, conjugate, mode, xp.flip)
+
+
+def convolved(full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str) -> Array:
+    """The part that a mode keeps of the full convolution of the longer vector and the shorter one."""
     require_signals(x1, x2, mode)
-    n, m = x1.shape[0], x2.shape[0]
-    reverse = xp.conj(xp.flip(x2)) if xp.isdtype(x2.dtype, "complex floating") else xp.flip(x2)
-    full = _full(xp, x1, reverse) if n >= m else _full(xp, reverse, x1)
-    return kept(full, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
+    return _kept(full(long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
 
 
-def kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
+def correlated(
+    full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str, flip: Callable[[Array], Array]
+) -> Array:
+    """As `convolved`, with x2 in reverse."""
+    require_signals(x1, x2, mode)
+    n, m, reverse = x1.shape[0], x2.shape[0], flip(x2)
+    products = full(x1, reverse) if n >= m else full(reverse, x1)
+    return _kept(products, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+
+
+def _kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
     """The part of a full convolution that a mode keeps; ``start`` is where "same" begins."""
     if mode == "full":
         return full
@@ -172,20 +195,25 @@ def kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
 
 
 def _full(xp: ModuleType, long: Array, short: Array) -> Array:
-    n, m = long.shape[0], short.shape[0]
+    m = short.shape[0]
     long, short = alike(xp, long, short)
     fill = xp.zeros((m - 1,), dtype=long.dtype, device=device_of(long))
-    padded = xp.concat([fill, long, fill])
-    total = xp.multiply(padded[m - 1 :], short[0])
-    for i in range(1, m):
-        total = xp.add(total, xp.multiply(padded[m - 1 - i : 2 * (m - 1) - i + n], short[i]))
+    total = None
+    for i in range(m):
+        shifted = xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]])
+        total = shifted if total is None else xp.add(total, shifted)
     return total
+
+
+def require_coefficients(p: Array) -> None:
+    """Raise unless p is a vector."""
+    if p.ndim != 1:
+        raise ValueError(f"p must be a vector of coefficients, but its shape is {tuple(p.shape)}")
 
 
 def polyval(xp: ModuleType, p: Array, x: Any, /) -> Array:
     """Horner's rule."""
-    if p.ndim != 1:
-        raise ValueError(f"p must be a vector of coefficients, but its shape is {tuple(p.shape)}")
+    require_coefficients(p)
     x = as_array(xp, x, p)
     x, p = alike(xp, x, p)
     total = xp.zeros_like(x)

@@ -6,14 +6,14 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, astype, device_of, floating, normal_axis
+from xarrayops._generic.extended.common import Axes, astype, checked_axes, device_of, floating, normal_axis
 from xarrayops._generic.extended.counting import bincount
 from xarrayops._protocol.types import Array
 
 
 def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
     """The sum of the products, divided by the sum of the weights."""
-    x = floating(xp, x)
+    x, axis = floating(xp, x), checked_axes(axis, x.ndim)
     if weights is None:
         return xp.mean(x, axis=axis, keepdims=keepdims)
     if tuple(weights.shape) != tuple(x.shape):
@@ -46,11 +46,13 @@ def cov(
     """The product of the centred variables with their conjugates."""
     data = _variables(xp, x, rowvar=rowvar)
     if y is not None:
-        data = xp.concat([data, _variables(xp, y, rowvar=rowvar)], axis=0)
+        other = _variables(xp, y, rowvar=rowvar)
+        if other.shape[1] != data.shape[1]:
+            raise ValueError(f"x has {data.shape[1]} observations, but y has {other.shape[1]}")
+        data = xp.concat([data, other], axis=0)
     count = data.shape[1]
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
-        if weights is not None and tuple(weights.shape) != (count,):
-            raise ValueError(f"{name} must have the shape ({count},), but they have {tuple(weights.shape)}")
+        require_observations(name, weights, count)
     real = xp.real(data) if xp.isdtype(data.dtype, "complex floating") else data
     given = [xp.astype(w, real.dtype) for w in (fweights, aweights) if w is not None]
     if not given:
@@ -63,6 +65,12 @@ def cov(
     rest = total - correction * (xp.sum(weights * given[-1]) / total if aweights is not None else 1)
     centred = data - mean
     return _without_single(xp, xp.matmul(centred * weights, xp.conj(xp.matrix_transpose(centred))) / rest)
+
+
+def require_observations(name: str, weights: Any, count: int) -> None:
+    """Raise for weights that are not one for each observation."""
+    if weights is not None and tuple(weights.shape) != (count,):
+        raise ValueError(f"{name} must have the shape ({count},), but they have {tuple(weights.shape)}")
 
 
 def _variables(xp: ModuleType, x: Array, *, rowvar: bool) -> Array:
@@ -93,6 +101,7 @@ def corrcoef(xp: ModuleType, x: Array, y: Any = None, /, *, rowvar: bool = True)
 
 def ptp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The difference of both ends."""
+    axis = checked_axes(axis, x.ndim)
     return xp.subtract(xp.max(x, axis=axis, keepdims=keepdims), xp.min(x, axis=axis, keepdims=keepdims))
 
 
@@ -119,6 +128,8 @@ def histogram(
     weights: Any = None,
 ) -> tuple[Array, Array]:
     """The bin of each element by a search among the edges, then a count. Others are in one more bin, left out."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
     x = xp.reshape(x, (-1,))
     if weights is not None:
         if math.prod(weights.shape) != x.shape[0]:

@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import astype
+from xarrayops._generic.extended.common import astype, whole
 from xarrayops._protocol.types import Array
 
 
@@ -20,16 +20,10 @@ def _rounded(xp: ModuleType, x: Array, dtype: Any) -> Array:
     return astype(xp, x, xp.asarray(0.0).dtype if dtype is None else dtype)
 
 
-def require_whole(n: int) -> None:
-    """Raise for a number of values that is no integer."""
-    if not hasattr(n, "__index__"):
-        raise TypeError(f"the number of values must be an integer, but it is {n!r}")
-
-
 def _cosines(xp: ModuleType, n: int, factors: tuple[float, ...], dtype: Any, device: Any) -> Array:
     """A sum of cosines of multiples of the angle; a window of one value is 1."""
     if n <= 1:
-        require_whole(n)
+        whole("n", n)
         return _single(xp, n, dtype, device)
     angle = _places(xp, 1.0 - n, n - 1.0, n, device) * (math.pi / (n - 1))  # from -pi to pi: exactly symmetric
     total = factors[0] - factors[1] * xp.cos(angle)
@@ -59,7 +53,7 @@ def blackman(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None
 def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The distance from the middle."""
     if n <= 1:
-        require_whole(n)
+        whole("n", n)
         return _single(xp, n, dtype, device)
     return _rounded(xp, 1.0 - xp.abs(_places(xp, -1.0, 1.0, n, device)), dtype)
 
@@ -67,7 +61,7 @@ def bartlett(xp: ModuleType, n: int, /, *, dtype: Any = None, device: Any = None
 def kaiser(xp: ModuleType, n: int, beta: float, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The Bessel function I0 of the distance from the middle."""
     if n <= 1:
-        require_whole(n)
+        whole("n", n)
         return _single(xp, n, dtype, device)
     place = _places(xp, -1.0, 1.0, n, device)
     quarter = (beta / 2) ** 2 * (1.0 - place * place)

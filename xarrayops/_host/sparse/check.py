@@ -206,6 +206,8 @@ def _indices_fault(
     indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
 ) -> str | None:
     """The fault of the indices; the pointers are valid."""
+    if canonical and _are_canonical(indptr, indices, extent):
+        return None
     line, across = names
 
     def within(start: int, stop: int) -> str | None:
@@ -236,6 +238,35 @@ def _indices_fault(
         return f"{here} is not sorted: {across} {indices[k]} at entry {k} comes after {across} {indices[k - 1]}"
 
     return _first_fault(len(indices), indices.strides[0], within, ordered if canonical else None)
+
+
+def _are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
+    """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0.
+
+    They rise if the number of indices that are no larger than the previous one is the number of such indices at which a
+    line begins. Then it is sufficient that the first and the last index of each line are within bounds.
+    """
+    if 0 in (indices.strides[0], indptr.strides[0]):
+        return False
+    falls, buffer = 0, np.empty(CHUNK, np.bool_)
+    for start in range(0, len(indices) - 1, CHUNK):
+        part = indices[start : start + CHUNK + 1]
+        falls += int(np.count_nonzero(np.less_equal(part[1:], part[:-1], out=buffer[: len(part) - 1])))
+    previous = -1  # the last index before the lines of this step
+    for line in range(0, len(indptr) - 1, CHUNK):
+        pointers = indptr[line : line + CHUNK + 1]
+        begins, ends = pointers[:-1], pointers[1:]
+        has_entries = ends > begins
+        if not has_entries.all():
+            begins, ends = begins[has_entries], ends[has_entries]
+        first, last = indices.take(begins), indices.take(ends - 1)
+        if not first.size:
+            continue
+        if first.min() < 0 or last.max() >= extent:
+            return False
+        falls -= int(np.count_nonzero(first[1:] <= last[:-1])) + int(first[0] <= previous)
+        previous = last[-1]
+    return falls == 0
 
 
 def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonical: bool) -> str | None:

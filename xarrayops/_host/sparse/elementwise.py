@@ -9,34 +9,69 @@ import numpy as np
 
 from xarrayops._host import threads
 from xarrayops._host.sparse.compressed import Compressed
-from xarrayops._host.sparse.order import arithmetic, as_scipy, between, canonical, cast, row_ranges, rows_of
-from xarrayops._host.sparse.products import spmm, stacked
+from xarrayops._host.sparse.order import arithmetic, as_scipy, between, ranges, rounded, row_ranges, rows_of
+from xarrayops._host.sparse.products import stacked
 
 Array = np.ndarray[Any, Any]
 
 STEP = 1 << 16
 """The number of entries of one step."""
+SUMMED = 1 << 21
+"""The number of entries that one thread sums: a sum is so fast that starting a thread for fewer takes longer."""
 
 
 def add(a: Compressed, b: Compressed) -> Compressed:
-    """``a + b``, canonical, without zeros."""
+    """``a + b`` for canonical operands: canonical, without zeros."""
     return _combined(a, b, lambda x, y: as_scipy(x, x.data) + as_scipy(y, y.data))
 
 
 def multiply(a: Compressed, b: Compressed) -> Compressed:
-    """The elementwise product, canonical, with the entries that both operands have."""
-    return _combined(a, b, _common)
+    """The elementwise product of canonical operands: canonical, with the entries that both operands have."""
+    if not _have_equal_indices(a, b):
+        return _combined(a, b, _common)
+    dtype = np.result_type(a.data, b.data)
+    with np.errstate(all="ignore"):  # as in SciPy's loops
+        data = rounded(np.multiply(a.data, b.data, dtype=arithmetic(dtype)), dtype)
+    return a._replace(indptr=a.indptr.copy(), indices=a.indices.copy(), data=data)
+
+
+def maximum(a: Compressed, b: Compressed) -> Compressed:
+    """The larger values of canonical operands: canonical, with the entries of both."""
+    return _combined(a, b, _larger)
+
+
+def _have_equal_indices(a: Compressed, b: Compressed) -> bool:
+    return a is b or (np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices))
 
 
 def _common(x: Compressed, y: Compressed) -> Any:
     """SciPy finds the common entries of nonzero numbers; with the values, infinity times a missing entry gives NaN."""
-    first, second = (np.arange(1, c.data.size + 1) for c in (x, y))
+    first, second = _numbers(x), _numbers(y)
     ones = np.ones_like(first), np.ones_like(second)
     product = as_scipy(x, first).multiply(as_scipy(y, ones[1]))
     places = as_scipy(x, ones[0]).multiply(as_scipy(y, second)).data
     with np.errstate(all="ignore"):  # as in SciPy's loops
         product.data = x.data[product.data - 1] * y.data[places - 1]
     return product
+
+
+def _larger(x: Compressed, y: Compressed) -> Any:
+    """The larger of each pair of values, where a missing one is 0.
+
+    SciPy's maximum ignores some NaN. With NaN, SciPy adds complex numbers instead: the real part of a sum is the number
+    of an entry of x, from 1, or 0 for none; the imaginary part is that of y.
+    """
+    if not any(np.isnan(c.data).any() for c in (x, y)):
+        return as_scipy(x, x.data).maximum(as_scipy(y, y.data))
+    union = as_scipy(x, _numbers(x) + 0j) + as_scipy(y, _numbers(y) * 1j)
+    numbers = (part.astype(np.intp) for part in (union.data.real, union.data.imag))
+    values = (np.concatenate((np.zeros(1, c.data.dtype), c.data)) for c in (x, y))
+    union.data = np.maximum(*(data[number] for data, number in zip(values, numbers, strict=True)))
+    return union
+
+
+def _numbers(c: Compressed) -> Array:
+    return np.arange(1, c.data.size + 1)
 
 
 def multiply_dense(c: Compressed, dense: Array) -> Compressed:
@@ -55,16 +90,31 @@ def multiply_dense(c: Compressed, dense: Array) -> Compressed:
 
 
 def sum_rows(c: Compressed) -> Array:
-    """The sum of each row (rows,), in the dtype of NumPy's sums."""
-    c = cast(c, c.data[:0].sum().dtype)
-    folded = c._replace(indices=np.zeros_like(c.indices), columns=1)  # regardless of the number of columns
-    return spmm(folded, np.ones(1, c.data.dtype))
+    """The sum of each row (rows,), in the dtype of NumPy's sums. Duplicates are summed in that dtype, too."""
+    dtype = c.data[:0].sum().dtype
+    sums = np.zeros(c.rows, arithmetic(dtype))
+
+    def work(rows: Iterable[tuple[int, int]]) -> None:
+        with np.errstate(all="ignore"):  # as in SciPy's loops
+            for begin, end in rows:
+                starts = c.indptr[begin:end]
+                filled = starts < c.indptr[begin + 1 : end + 1]  # reduceat has no empty sums
+                part = c.data[: c.indptr[end]]
+                sums[begin:end][filled] = np.add.reduceat(part, starts[filled], dtype=sums.dtype)
+
+    threads.run(work, ranges(lambda row: int(c.indptr[row]), c.rows, -(-c.data.size // SUMMED)))
+    return rounded(sums, dtype)
 
 
 def sum_columns(c: Compressed) -> Array:
-    """The sum of each column (columns,), in the dtype of NumPy's sums."""
-    c = cast(c, c.data[:0].sum().dtype)
-    sums = np.zeros(c.columns, c.data.dtype)
+    """The sum of each column (columns,), in the dtype of NumPy's sums. Duplicates are summed in that dtype, too."""
+    dtype = c.data[:0].sum().dtype
+    if c.data.dtype == np.bool_:
+        return np.bincount(c.indices if c.data.all() else c.indices[c.data], minlength=c.columns)
+    if dtype.kind == "f" and dtype.itemsize <= 8:
+        with np.errstate(all="ignore"):
+            return rounded(np.bincount(c.indices, c.data, minlength=c.columns), dtype)
+    sums = np.zeros(c.columns, dtype)
     np.add.at(sums, c.indices, c.data)
     return sums
 
@@ -72,7 +122,7 @@ def sum_columns(c: Compressed) -> Array:
 def _combined(a: Compressed, b: Compressed, combine: Callable[[Compressed, Compressed], Any]) -> Compressed:
     """Combine ranges of rows. For canonical operands SciPy needs one pass and returns a canonical result."""
     dtype, index = np.result_type(a.data, b.data), np.result_type(a.indices, b.indices)
-    a, b = (cast(canonical(c), arithmetic(dtype)) for c in (a, b))
+    a, b = (c._replace(data=c.data.astype(arithmetic(dtype), copy=False)) for c in (a, b))
 
     def compute(begin: int, end: int) -> Any:
         return combine(between(a, begin, end), between(b, begin, end))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xarrayops._host.sparse import check, compact, elementwise, order, products
+from xarrayops._host.sparse import check, compact, elementwise, order, products, selection
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
+from xarrayops._host.sparse.standard import scaled, selected
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Compaction, Container, Parts
 from xarrayops._protocol.types import Array
@@ -28,6 +29,8 @@ BY_COLUMNS = "csc"
 
 def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
     """Why the host kernels cannot serve a call; None if they can."""
+    if verb == "maximum" and not library.holds(call.args[1]):
+        return "it takes two sparse matrices"
     where = call.args[1].where if verb == "from_dense" else None
     for x in (library.values(x) for x in (*call.args, where) if hasattr(x, "dtype")):
         memory = library.memory(x)
@@ -40,15 +43,17 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
         reason = library.backend.functions["export_refusal"](x)
         if reason is not None:
             return str(reason)
-    return _promotion_refusal(library, call.args) if verb in ("matmul", "add", "multiply") else None
+    if verb not in ("matmul", "add", "multiply", "maximum", "scale", "concat"):
+        return None
+    return _promotion_refusal(library, [x for x in call.args if verb == "multiply" or hasattr(x, "dtype")])
 
 
-def _promotion_refusal(library: SparseLibrary, operands: tuple[Any, ...]) -> str | None:
+def _promotion_refusal(library: SparseLibrary, operands: list[Any]) -> str | None:
     """The reason if NumPy promotes the operands to another dtype than their library does; else None."""
     functions = library.backend.functions
     values = [library.values(x) if hasattr(x, "dtype") else x for x in operands]
     known = [functions["dtype_name"](x.dtype) if hasattr(x, "dtype") else x for x in values]
-    if known[0] == known[1]:
+    if all(x == known[0] for x in known):
         return None
     ours = np.result_type(*(np.dtype(x) if isinstance(x, str) else x for x in known)).name
     theirs = functions["dtype_name"](functions["result_type"](*values))
@@ -181,11 +186,24 @@ def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum along an axis, or of all entries."""
     p = library.on_host(library.seen(s))
     c = _compressed(p)
+    c = c if c.data.dtype == c.data[:0].sum().dtype else order.canonical(c)  # duplicates are summed in their own dtype
+    return library.native(_sums(p.format, c, axis))
+
+
+def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
+    """The number of values that are not zero."""
+    p = library.on_host(library.seen(s))
+    c = _compressed(p)
+    counts = _sums(p.format, c._replace(data=c.data != 0), axis)
+    return library.native(counts.astype(library.integer_dtype(), copy=False))
+
+
+def _sums(format: str, c: Compressed, axis: int | None) -> _Host:
+    """The sums of a matrix along an axis, or of all its values; it is compressed along its columns if it is csc."""
     if axis is None:
-        wide = order.cast(c, c.data[:0].sum().dtype)  # sums duplicates first, in their own dtype
-        return library.native(np.asarray(wide.data.sum()))
-    along_rows = (axis == 0) != (p.format == BY_COLUMNS)
-    return library.native(elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c))
+        return np.asarray(c.data.sum())
+    along_rows = (axis == 0) != (format == BY_COLUMNS)
+    return elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c)
 
 
 def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> Container:
@@ -197,14 +215,52 @@ def sddmm(library: SparseLibrary, a: Array, b: Array, pattern: Container, /) -> 
     return _container(library, _with_values(c, data), p.format, p.block)
 
 
+def maximum(library: SparseLibrary, a: Container, b: Container, /) -> Container:
+    """The larger values of two containers."""
+    return _elementwise(library, a, b, elementwise.maximum)
+
+
+def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Array | None, /) -> Container:
+    """The values times factors, over the same indices."""
+    p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
+    factors = (x if x is None else to_numpy(x) for x in (rows, columns))
+    with np.errstate(all="ignore"):  # as in SciPy's loops
+        return library.with_values(s, library.native(scaled(np, p, *factors)))
+
+
+def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:
+    """The selected rows or columns."""
+    p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
+    places = selected(np, to_numpy(indices), s.shape[axis], np.int64)
+    by_columns = p.format == BY_COLUMNS
+    made = selection.take(_compressed(p), places, 1 - axis if by_columns else axis)
+    if by_columns:
+        return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
+    return _container(library, made, "csr" if p.format == "bsr" else p.format, None)
+
+
+def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Container:
+    """The matrices one after the other."""
+    parts = [library.on_host(library.seen(s)) for s in containers]
+    made = selection.concat([_canonical_rows(p) for p in parts], axis)
+    return _container(library, made, "csr" if parts[0].format == "bsr" else parts[0].format, None)
+
+
+def diagonal(library: SparseLibrary, s: Container, /) -> Array:
+    """The diagonal, which a transpose does not change."""
+    return library.native(selection.diagonal(_compressed(library.on_host(library.seen(s)))))
+
+
 def _with_values(c: Compressed, data: _Host) -> Compressed:
     """Other values at the same positions. The indices are copied, so that the result shares no memory with c."""
     return c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=data)
 
 
 def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
-    first, second = (library.on_host(library.seen(x)) for x in (a, b))
-    return _container(library, function(_by_rows(first), _by_rows(second)), first.format, first.block)
+    p = library.on_host(library.seen(a))
+    first = _canonical_rows(p)
+    second = first if b is a else _canonical_rows(library.on_host(library.seen(b)))
+    return _container(library, function(first, second), p.format, p.block)
 
 
 def _summed(p: Parts) -> tuple[_Host, _Host]:
@@ -228,9 +284,12 @@ def _compressed(p: Parts) -> Compressed:
 
 def _by_rows(p: Parts) -> Compressed:
     """A canonical matrix compressed along its rows."""
+    return order.canonical(_compressed(p)) if p.format == "csr" else _canonical_rows(p)
+
+
+def _canonical_rows(p: Parts) -> Compressed:
+    """The same, for canonical parts."""
     c = _compressed(p)
-    if p.format == "csr":
-        return order.canonical(c)
     return order.transposed(c) if p.format == BY_COLUMNS else c
 
 

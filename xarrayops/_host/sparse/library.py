@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from xarrayops._protocol.devices import Device, Memory
 from xarrayops._protocol.sparse import INDICES, Container, Parts
 from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
 
 
 class DenseBackend(Protocol):
@@ -44,7 +45,11 @@ class SparseLibrary:
         The formats of its containers.
     pads : bool
         Whether containers may have padding entries.
+    functions : dict
+        The function of each verb. `xarrayops._core.sparse_backend` chooses the kernels.
     """
+
+    functions: dict[str, Callable[..., Any]]
 
     def __init__(self, backend: DenseBackend, module: ModuleType) -> None:
         self.backend = backend
@@ -56,6 +61,7 @@ class SparseLibrary:
         self.seen: Callable[[Container], Parts] = getattr(module, "seen", module.parts)
         self.wrap: Callable[[Parts], Container] = module.wrap
         self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
+        self._with_values: Callable[[Container, Array], Container] = getattr(module, "with_values", self._wrapped)
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
         """The names of the dtypes of indices of a format, the narrowest first."""
@@ -67,9 +73,23 @@ class SparseLibrary:
         own = getattr(self.module, "dtype_refusal", None)
         return None if own is None else own(dtype)
 
+    def integer_dtype(self) -> str:
+        """The name of the widest integer dtype that the library has now."""
+        return "int64" if self.backend.functions["import_refusal"]("int64") is None else "int32"
+
     def values(self, x: Container | Array) -> Array:
         """The values of a container; x itself if it is dense. The indices are on the same device."""
         return self._values(x) if self.holds(x) else x
+
+    def with_values(self, s: Container, data: Array) -> Container:
+        """A canonical container over the indices of another, which is canonical too, and other values."""
+        refused = self.dtype_refusal(self.backend.functions["dtype_name"](data.dtype))
+        if refused is not None:
+            raise Unsupported(refused)
+        return self._with_values(s, data)
+
+    def _wrapped(self, s: Container, data: Array) -> Container:
+        return self.wrap(self.seen(s)._replace(data=data, sorted=True, unique=True))
 
     def memory(self, x: Array) -> Memory | None:
         """The memory of an array, without waiting for its values."""

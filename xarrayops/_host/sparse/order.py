@@ -49,7 +49,7 @@ def from_coo(row: Array, column: Array, data: Array, rows: int, columns: int) ->
     entries.data, entries.coords = bits(data), (row, column)
     entries.has_canonical_format = True  # so that SciPy does not sum bits
     made = entries.tocsr()
-    return _canonicalized(_compressed(made, made.data.view(data.dtype), dtype))
+    return canonicalized(_compressed(made, made.data.view(data.dtype), dtype))
 
 
 def rows_of(c: Compressed) -> Array:
@@ -80,7 +80,7 @@ def canonical(c: Compressed) -> Compressed:
         return c
     if (loops := _loops(c.data.size)) and not seen.has_sorted_indices:
         return _sorted(loops, rows_of(c), c.indices, c.data, c.rows, c.columns, digits=c.columns)
-    return _canonicalized(c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=c.data.copy()))
+    return canonicalized(c._replace(indptr=c.indptr.copy(), indices=c.indices.copy(), data=c.data.copy()))
 
 
 def transposed(c: Compressed) -> Compressed:
@@ -99,8 +99,8 @@ def transposed(c: Compressed) -> Compressed:
 
     threads.run(transpose, enumerate(cuts))
     if len(parts) != 1:
-        return _canonicalized(_side_by_side(parts, c))
-    return _canonicalized(
+        return canonicalized(_side_by_side(parts, c))
+    return canonicalized(
         Compressed(parts[0].indptr, parts[0].indices, parts[0].data.view(c.data.dtype), c.columns, c.rows)
     )
 
@@ -289,10 +289,10 @@ def _sorted(
 
     threads.run(place, range(counts.shape[0]))
     made = Compressed(indptr, indices, ordered, rows, columns)
-    return _canonicalized(made) if sum(repeated) else made
+    return canonicalized(made) if sum(repeated) else made
 
 
-def _canonicalized(c: Compressed) -> Compressed:
+def canonicalized(c: Compressed) -> Compressed:
     """Sort the rows and sum duplicates, in place if the dtype allows it."""
     seen = as_scipy(c, bits(c.data))
     if seen.has_canonical_format:

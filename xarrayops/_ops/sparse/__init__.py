@@ -1,20 +1,38 @@
 """Sparse matrices: containers stay native; one contract over their formats and libraries."""
 
 from xarrayops import standard
-from xarrayops._ops.sparse import build, convert, explain, operations
+from xarrayops._ops.sparse import build, convert, elementwise, explain, functions, operations
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.sparse import Parts
 
 VERBS = (
     Verb("matmul", standard.matmul, explain=explain.explain_matmul),
+    Verb("sparse.abs", elementwise.abs, explain=explain.explain_prepared(elementwise.abs)),
     Verb("sparse.add", operations.add, explain=explain.explain_prepared(operations.add)),
+    Verb("sparse.concat", functions.concat, explain=explain.explain_prepared(functions.concat)),
     Verb("sparse.convert", convert.convert, explain=explain.explain_sparse_convert),
+    Verb("sparse.count", functions.count, explain=explain.explain_prepared(functions.count)),
+    Verb("sparse.diagonal", functions.diagonal, explain=explain.explain_prepared(functions.diagonal)),
+    Verb("sparse.expm1", elementwise.expm1, explain=explain.explain_prepared(elementwise.expm1)),
     Verb("sparse.from_dense", build.from_dense, explain=explain.explain_prepared(build.from_dense)),
     Verb("sparse.from_parts", build.from_parts),
+    Verb("sparse.log1p", elementwise.log1p, explain=explain.explain_prepared(elementwise.log1p)),
+    Verb("sparse.maximum", elementwise.maximum, explain=explain.explain_prepared(elementwise.maximum)),
     Verb("sparse.multiply", operations.multiply, explain=explain.explain_prepared(operations.multiply)),
+    Verb("sparse.negative", elementwise.negative, explain=explain.explain_prepared(elementwise.negative)),
+    Verb("sparse.norm", functions.norm, explain=explain.explain_prepared(functions.norm)),
     Verb("sparse.parts", build.parts, results=(Parts,)),
+    Verb("sparse.power", elementwise.power, explain=explain.explain_prepared(elementwise.power)),
+    Verb("sparse.scale", functions.scale, explain=explain.explain_prepared(functions.scale)),
     Verb("sparse.sddmm", operations.sddmm, explain=explain.explain_prepared(operations.sddmm)),
+    Verb("sparse.sign", elementwise.sign, explain=explain.explain_prepared(elementwise.sign)),
+    Verb("sparse.sin", elementwise.sin, explain=explain.explain_prepared(elementwise.sin)),
+    Verb("sparse.sqrt", elementwise.sqrt, explain=explain.explain_prepared(elementwise.sqrt)),
+    Verb("sparse.square", elementwise.square, explain=explain.explain_prepared(elementwise.square)),
     Verb("sparse.sum", operations.sum, explain=explain.explain_prepared(operations.sum)),
+    Verb("sparse.take", functions.take, explain=explain.explain_prepared(functions.take)),
+    Verb("sparse.tan", elementwise.tan, explain=explain.explain_prepared(elementwise.tan)),
+    Verb("sparse.tanh", elementwise.tanh, explain=explain.explain_prepared(elementwise.tanh)),
     Verb("sparse.to_dense", build.to_dense, explain=explain.explain_prepared(build.to_dense)),
     Verb("sparse.transpose", operations.transpose, explain=explain.explain_prepared(operations.transpose)),
     Verb("sparse.validate", build.validate),

@@ -89,6 +89,13 @@ def require_block(block: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"blocks of {rows} x {columns} do not divide a matrix of {shape[0]} x {shape[1]}")
 
 
+def require_axis(verb: str, axis: Any) -> int:
+    """The axis of a matrix as 0 or 1; raises if there is none such."""
+    if type(axis) is not int or not -2 <= axis < 2:
+        raise ValueError(f"xo.sparse.{verb}: a matrix has no axis {axis!r}. Instead: 0 or 1")
+    return axis % 2
+
+
 def require_same_shape(verb: str, a: Container, b: Any) -> None:
     """Raise unless two operands have the same shape."""
     if tuple(a.shape) != tuple(b.shape):

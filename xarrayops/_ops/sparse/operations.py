@@ -7,6 +7,7 @@ from typing import Any
 from xarrayops._core.registry import SCALARS
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
+    require_axis,
     require_container,
     require_matrix,
     require_same_shape,
@@ -100,9 +101,7 @@ def sum(s: Container, /, *, axis: int | None = None) -> Array:
     """
     sparse = require_container("sum", "s", s)
     require_matrix("sum", "s", s)
-    if axis is not None and (type(axis) is not int or not -2 <= axis < 2):
-        raise ValueError(f"xo.sparse.sum: a matrix has no axis {axis!r}. Instead: 0, 1 or None")
-    return sparse, (s, None if axis is None else axis % 2)
+    return sparse, (s, None if axis is None else require_axis("sum", axis))
 
 
 @sparse_verb

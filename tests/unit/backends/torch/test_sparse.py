@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 
 SPARSE = backend_by_name("torch").sparse
 FORMATS = ("coo", "csr", "csc", "bsr")
-OWN = {verb: {name: function for name, function, _ in SPARSE.kernels[verb]}["torch"] for verb in SPARSE.kernels}
+OWN = {verb: function for verb in SPARSE.kernels for name, function, _ in SPARSE.kernels[verb] if name == "torch"}
 """PyTorch's own functions. On the CPU they serve gradients and dtypes that NumPy lacks, on other devices all calls."""
 DTYPES = [torch.int64, torch.int8, torch.float16, torch.bfloat16, torch.float64, torch.complex64]
 TO_FORMAT = {

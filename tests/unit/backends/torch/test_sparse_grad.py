@@ -53,6 +53,17 @@ def scattered(format: str, values: Any) -> Any:
     return dense
 
 
+TAKEN = torch.tensor([2, -1, 2, 0])
+
+
+def _reversed(s: Any) -> Any:
+    return xo.sparse.take(s, torch.arange(s.shape[0] - 1, -1, -1))
+
+
+def _scaled(s: Any, d: Any) -> Any:
+    return d[:4, None] * s * d[4:]
+
+
 VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[int, ...] | None]] = {
     "to_dense": (xo.sparse.to_dense, lambda s: s, None),
     "matmul, dense on the right": (xo.matmul, torch.matmul, (6, 3)),
@@ -80,6 +91,32 @@ VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[int, ...] |
     "convert to coo": (lambda s: xo.sparse.to_dense(xo.sparse.convert(s, "coo")), lambda s: s, None),
     "convert to csr": (lambda s: xo.sparse.to_dense(xo.sparse.convert(s, "csr")), lambda s: s, None),
     "convert to csc": (lambda s: xo.sparse.to_dense(xo.sparse.convert(s, "csc")), lambda s: s, None),
+    **{
+        name: (lambda s, name=name: xo.sparse.to_dense(getattr(xo.sparse, name)(s)), getattr(torch, name), None)
+        for name in ("abs", "square", "expm1", "sin", "tan", "tanh", "negative")
+    },
+    "power": (lambda s: xo.sparse.to_dense(xo.sparse.power(s, 3)), lambda s: s**3, None),
+    "maximum with 0": (lambda s: xo.sparse.to_dense(xo.sparse.maximum(s, 0)), torch.relu, None),
+    "maximum": (
+        lambda s: xo.sparse.to_dense(xo.sparse.maximum(s, _reversed(s))),
+        lambda s: torch.maximum(s, s.flip(0)),
+        None,
+    ),
+    "scale": (lambda s, d: xo.sparse.to_dense(xo.sparse.scale(s, d[:4], d[4:])), _scaled, (10,)),
+    "take rows": (lambda s: xo.sparse.to_dense(xo.sparse.take(s, TAKEN)), lambda s: s[TAKEN], None),
+    "take columns": (lambda s: xo.sparse.to_dense(xo.sparse.take(s, TAKEN, axis=1)), lambda s: s[:, TAKEN], None),
+    "concat": (
+        lambda s: xo.sparse.to_dense(xo.sparse.concat([s, xo.sparse.multiply(s, 2.0)], axis=1)),
+        lambda s: torch.cat([s, 2 * s], 1),
+        None,
+    ),
+    "norm of rows": (
+        lambda s: xo.sparse.norm(s, axis=1),
+        lambda s: torch.linalg.vector_norm(s, dim=1),
+        None,
+    ),
+    "norm": (xo.sparse.norm, torch.linalg.vector_norm, None),
+    "diagonal": (xo.sparse.diagonal, torch.diagonal, None),
     "convert to bsr": (lambda s: xo.sparse.to_dense(xo.sparse.convert(s, "bsr", block=(2, 3))), lambda s: s, None),
 }
 

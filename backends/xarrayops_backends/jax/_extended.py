@@ -1,0 +1,89 @@
+"""Functions beyond the standard for which JAX has quicker ones than the generic twins: each is compiled as a whole.
+
+The twin serves the calls that they refuse, and all others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from xarrayops.plugin import Array, Call
+from xarrayops.plugin.extended import (
+    checked_axes,
+    convolved,
+    correlated,
+    pad_widths,
+    require_coefficients,
+)
+
+_UNROLLED = 16
+"""The products that are added in one pass over memory."""
+
+
+@jax.jit
+def _full(long: Array, short: Array) -> Array:
+    """All products, in a loop, so that the time to compile does not depend on the lengths.
+
+    Not jnp.convolve: it gives floating-point numbers for integers, and JAX 0.10 may end the process on the CPU.
+    """
+    dtype = jnp.result_type(long, short)
+    long, short = long.astype(dtype), short.astype(dtype)
+    n, m = long.shape[0], short.shape[0]
+    padded, inside = jnp.pad(long, m - 1), jnp.pad(jnp.ones(n, bool), m - 1)
+
+    def add(i: Any, total: Array) -> Array:
+        part, is_inside = (jax.lax.dynamic_slice(x, (m - 1 - i,), total.shape) for x in (padded, inside))
+        return total + jnp.where(is_inside, part * short[i], jnp.zeros((), dtype))
+
+    found: Array = jax.lax.fori_loop(0, m, add, jnp.zeros(n + m - 1, dtype), unroll=_UNROLLED)
+    return found
+
+
+def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
+    """The products in a compiled loop."""
+    return convolved(_full, x1, x2, mode)
+
+
+def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+    """The products in a compiled loop."""
+    return correlated(_full, x1, jnp.conj(x2), mode, jnp.flip)
+
+
+def polyval(p: Array, x: Any, /) -> Array:
+    """jnp.polyval."""
+    require_coefficients(p)
+    return jnp.polyval(p, x)
+
+
+def _gradient(x: Array, /, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    found = jnp.gradient(x, *spacing, axis=checked_axes(axis, x.ndim))
+    return found if isinstance(found, jax.Array) else tuple(found) if len(found) != 1 else found[0]
+
+
+def _simple_gradient(call: Call, /) -> str | None:
+    x, *spacing = call.args
+    if call.kwargs["edge_order"] != 1 or spacing:
+        return "jnp.gradient has no second order"
+    if not x.ndim or min(x.shape) < 2:
+        return "an axis is too short"
+    return None
+
+
+_PADDED = ("edge", "reflect", "symmetric", "wrap")
+
+
+def _pad(x: Array, /, pad_width: Any, mode: str = "constant", **options: Any) -> Array:
+    return jnp.pad(x, pad_widths(x, pad_width, mode), mode)
+
+
+def _paddable(call: Call, /) -> str | None:
+    if (*call.args, "constant")[2] not in _PADDED or call.kwargs["reflect_type"] != "even":
+        return f"it serves the modes {', '.join(_PADDED)}"
+    return None
+
+
+GRADIENT_CANDIDATES = [("gradient", _gradient, _simple_gradient)]
+PAD_CANDIDATES = [("pad", _pad, _paddable)]

@@ -1,0 +1,137 @@
+"""Functions under NumPy's names where a kernel serves some calls, or a compiler traces them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+RANDOM = np.random.default_rng(0)
+
+
+class TestLengthsThatDependOnValues:
+    CALLS = (
+        ("length=", lambda x, **given: xo.bincount(x, **given), {"length": 4}),
+        ("length=", lambda x, **given: xo.bincount(x, x * 1.0, **given), {"length": 4}),
+        ("num_segments=", lambda x, **given: xo.segment_sum(x, x, **given), {"num_segments": 4}),
+        ("num_segments=", lambda x, **given: xo.segment_mean(x, x, **given), {"num_segments": 4}),
+        ("num_segments=", lambda x, **given: xo.segment_max(x, x, **given), {"num_segments": 4}),
+    )
+
+    @pytest.mark.parametrize(("option", "function", "given"), CALLS)
+    def test_of_tracers(self, option, function, given):
+        jax = pytest.importorskip("jax")
+        x = jax.numpy.asarray([1, 2, 2])
+        with pytest.raises(xo.Unsupported, match=f"Instead: give {option}"):
+            jax.jit(function)(x)
+        np.testing.assert_array_equal(jax.jit(lambda x: function(x, **given))(x), function(x, **given))
+
+    @pytest.mark.parametrize(("option", "function", "given"), CALLS)
+    def test_of_fake_tensors(self, option, function, given):
+        pytest.importorskip("torch", exc_type=ImportError)
+        fake = pytest.importorskip("torch._subclasses.fake_tensor")
+        import torch
+
+        xo.backend("torch")  # imported here, where tensors have values
+        with fake.FakeTensorMode():
+            x = torch.empty(3, dtype=torch.int64)
+            with pytest.raises(xo.Unsupported, match=f"Instead: give {option}"):
+                function(x)
+            assert function(x, **given).shape == (4,)
+
+    def test_of_a_device_without_values(self):
+        torch = pytest.importorskip("torch", exc_type=ImportError)
+        x = torch.empty(3, dtype=torch.int64, device="meta")
+        with pytest.raises(xo.Unsupported, match="Instead: give length="):
+            xo.bincount(x)
+        assert xo.bincount(x, length=5).shape == (5,)
+
+
+def test_apply_where_takes_arrays_of_one_library():
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    x = np.asarray([4.0, -1.0])
+    for args in (torch.asarray(x), (x, torch.asarray(x)), [torch.asarray(x)]):
+        with pytest.raises(xo.MixedBackends, match="args"):
+            xo.apply_where(x > 0, args, lambda *given: given[0], fill_value=0.0)
+    np.testing.assert_array_equal(xo.apply_where(x > 0, [x, 2 * x], xo.add, fill_value=0.0), [12.0, 0.0])
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric", "wrap"])
+def test_pad_of_any_axes(library, mode):
+    shapes = [(5,), (4, 5), (3, 4, 5), (2, 3, 4, 5)]
+    for shape in shapes if library.name != "jax" else shapes[1:2]:
+        x = RANDOM.normal(size=shape)[..., ::-1]
+        for ends in ((1, 2), (0, 3), (9, 0)):
+            width = [(0, 0)] * (len(shape) - 2) + [(1, 0), ends][-len(shape) :]
+            np.testing.assert_array_equal(
+                library.host(xo.pad(library.array(x), width, mode)), np.pad(x, width, mode), err_msg=f"{shape} {width}"
+            )
+
+
+@pytest.mark.parametrize("method", ["linear", "higher", "weibull"])
+def test_quantiles_of_long_rows_with_nan(library, method):
+    """PyTorch selects from rows of many elements, and sorts others. A compiler takes its time, so JAX has few."""
+    for shape in ((3, 5000), (3, 50))[library.name == "jax" :]:
+        x = RANDOM.normal(size=shape)
+        x[1, ::7] = np.nan
+        x[2] = np.nan
+        for host in (x, x[:1], x[:, ::-1])[: 1 if library.name == "jax" else None]:
+            with warnings.catch_warnings(action="ignore"):  # NumPy's, of rows of NaN
+                want = np.nanquantile(host, 0.3, axis=1, method=method)
+                got = library.host(xo.nanquantile(library.array(host), 0.3, axis=1, method=method))
+            np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def test_scales_of_integers(library):
+    """The dtype is that of the result, not of the exponents."""
+    like = library.array(np.zeros(1))
+    np.testing.assert_array_equal(library.host(xo.logspace(0, 3, 4, dtype="int64", like=like)), [1, 10, 100, 1000])
+    got = library.host(xo.geomspace(1, 81, 5, dtype="float32", like=like))
+    np.testing.assert_allclose(got, [1, 3, 9, 27, 81], rtol=1e-6)
+    assert got.dtype == np.float32
+    assert library.host(xo.geomspace(2, 9, 1, like=like)).tolist() == [2.0]
+    assert library.host(xo.geomspace(-2, -8, 3, like=like)).tolist() == pytest.approx([-2, -4, -8])
+    with pytest.raises(ValueError, match="both ends"):
+        xo.geomspace(-1, 1, 3, like=like)
+
+
+def test_convolutions_of_values_that_are_not_finite(library):
+    """They reach the elements that they overlap with only."""
+    x, kernel = np.asarray([1.0, 2.0, 3.0, 4.0]), np.asarray([np.inf, 1.0, np.nan])
+    for mode in ("full", "same", "valid"):
+        with np.errstate(all="ignore"):
+            convolved, correlated = np.convolve(x, kernel, mode), np.correlate(x, kernel, mode)
+        np.testing.assert_array_equal(
+            library.host(xo.convolve(library.array(x), library.array(kernel), mode)), convolved
+        )
+        np.testing.assert_array_equal(
+            library.host(xo.correlate(library.array(x), library.array(kernel), mode)), correlated
+        )
+
+
+def test_indices_have_the_dtype_of_the_library():
+    """JAX has no int64 while its 64-bit types are off, which is its default."""
+    jax = pytest.importorskip("jax")
+    x, ids = RANDOM.normal(size=(4, 5)).astype("float32"), np.asarray([3, 0, 1, 3], dtype="int32")
+    calls = {
+        "delete": ((x, list(range(20))),),
+        "histogram": ((x, 3),),
+        "insert": ((x[0], [3, 1], x[0, :2]),),
+        "pad": ((x, 12, "reflect"),),
+        "quantile": ((x, np.asarray([0.1, 0.6], dtype="float32")),),
+        "nanquantile": ((x, 0.3),),
+    }
+    with jax.enable_x64(False):
+        for verb, every in calls.items():
+            for args in every:
+                arrays = [jax.numpy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+                got = jax.eval_shape(lambda verb=verb, arrays=arrays: getattr(xo, verb)(*arrays))
+                want = getattr(np, verb)(*args)
+                shapes = [[each.shape for each in (r if isinstance(r, tuple) else (r,))] for r in (got, want)]
+                assert shapes[0] == shapes[1], verb
+        ids, x = jax.numpy.asarray(ids), jax.numpy.asarray(x)
+        assert xo.bincount(ids).tolist() == [1, 1, 0, 2]
+        assert jax.eval_shape(lambda: xo.one_hot(ids, 4)).shape == (4, 4)
+        assert jax.eval_shape(lambda: xo.sliding_window_view(ids, 2)).shape == (3, 2)
+        np.testing.assert_allclose(xo.segment_sum(x, ids, 4)[3], x[0] + x[3], rtol=1e-6)

@@ -1,0 +1,48 @@
+"""Steps on the standard alone: the host kernels call them with NumPy, the generic functions with any namespace."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from xarrayops._protocol.sparse import Parts
+from xarrayops._protocol.types import Array
+
+
+def selected(xp: ModuleType, indices: Array, extent: int, wide: Any, *, traced: bool = False) -> Array:
+    """The positions that an array of indices or a mask selects from an axis: not negative, of the dtype ``wide``.
+
+    Raises an IndexError that names the first index out of range, unless the indices are traced.
+    """
+    if xp.isdtype(indices.dtype, "bool"):
+        return xp.astype(xp.nonzero(indices)[0], wide, copy=False)
+    outside = xp.logical_or(xp.less(indices, -extent), xp.greater_equal(indices, extent))
+    if not traced and xp.any(outside):
+        k = int(xp.argmax(xp.astype(outside, wide)))
+        raise IndexError(f"indices[{k}] is {int(indices[k])}, but the axis has {extent} items")
+    position = xp.astype(indices, wide, copy=False)
+    return xp.where(position < 0, position + extent, position)
+
+
+def scaled(xp: ModuleType, p: Parts, rows: Array | None, columns: Array | None) -> Array:
+    """The values of parts without padding, times the factors of their rows and columns."""
+    data = p.data
+    for axis, factors in enumerate((rows, columns)):
+        if factors is not None:
+            data = xp.multiply(data, _at_entries(xp, p, factors, axis))
+    return data
+
+
+def repeated(xp: ModuleType, p: Parts, x: Array) -> Array:
+    """Each item of x (lines, ...) once for each entry of its line, which is a column for csc, else a row."""
+    return xp.repeat(x, p.indptr[1:] - p.indptr[:-1], axis=0)
+
+
+def _at_entries(xp: ModuleType, p: Parts, factors: Array, axis: int) -> Array:
+    """The factor of the row (axis 0) or column of each entry; for bsr of the shape (blocks, r, 1) or (blocks, 1, c)."""
+    if p.format == "coo":
+        return xp.take(factors, p.coords[axis], axis=0)
+    in_blocks = factors if p.block is None else xp.reshape(factors, (-1, p.block[axis]))
+    along = axis == (1 if p.format == "csc" else 0)
+    each = repeated(xp, p, in_blocks) if along else xp.take(in_blocks, p.indices, axis=0)
+    return each if p.block is None else xp.expand_dims(each, axis=2 - axis)

@@ -1,0 +1,197 @@
+"""Elementwise functions of sparse arrays that map zero to zero.
+
+They act on the stored values. The result has the format of the operand and shares its indices; it is canonical, because
+duplicates of the operand are summed first, in new arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.registry import SCALARS
+from xarrayops._ops.sparse.operands import (
+    common_sparse_backend,
+    require_container,
+    require_matrix,
+    require_same_shape,
+    sparse_verb,
+)
+from xarrayops._protocol.sparse import Container
+
+if TYPE_CHECKING:
+    from xarrayops._core.sparse_backend import SparseBackend
+
+
+def _elementwise(function: Callable[[Container], Container]) -> Callable[[Container], Container]:
+    """The verb of a function of one container that has only a signature and a docstring."""
+
+    def prepare(s: Container, /) -> Any:
+        sparse = require_container(function.__name__, "s", s)
+        if function.__name__ in ("abs", "sign", "square", "negative"):
+            _require_numbers(function.__name__, sparse, s)
+        return sparse, (s,)
+
+    for name in ("__name__", "__qualname__", "__doc__", "__annotations__", "__module__"):
+        setattr(prepare, name, getattr(function, name))
+    return sparse_verb(prepare)
+
+
+def _require_numbers(verb: str, sparse: SparseBackend, *operands: Any, ordered: bool = False) -> None:
+    """Raise if the values of an operand are booleans or, with ``ordered``, complex numbers."""
+    for x in filter(sparse.holds, operands):
+        dtype = sparse.backend.functions["dtype_name"](x.dtype) or ""
+        if dtype == "bool":
+            shown = sparse.shown(x)
+            raise TypeError(f"xo.sparse.{verb}({shown}): booleans are not numbers. Instead: xo.sparse.multiply(s, 1)")
+        if ordered and dtype.startswith("complex"):
+            raise TypeError(f"xo.sparse.{verb}({sparse.shown(x)}): complex numbers have no order")
+
+
+@_elementwise
+def abs(s: Container, /) -> Container:
+    """The absolute values of a sparse array; the real dtype for complex values.
+
+    Notes
+    -----
+    Law of all elementwise functions: ``to_dense(abs(s)) == xarrayops.abs(to_dense(s))``, with the same dtype. The
+    result shares the indices of a canonical s: copy it before a method of the library that changes indices in place.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.to_dense(xo.sparse.abs(xo.sparse.from_dense(np.asarray([[0.0, -2.0]]))))
+    array([[0., 2.]])
+    """
+    raise NotImplementedError
+
+
+@_elementwise
+def sign(s: Container, /) -> Container:
+    """The signs of the values of a sparse array: -1, 0 or 1; z / abs(z) for complex values."""
+    raise NotImplementedError
+
+
+@_elementwise
+def negative(s: Container, /) -> Container:
+    """The negated values of a sparse array."""
+    raise NotImplementedError
+
+
+@_elementwise
+def square(s: Container, /) -> Container:
+    """The squares of the values of a sparse array."""
+    raise NotImplementedError
+
+
+@_elementwise
+def sqrt(s: Container, /) -> Container:
+    """The square roots of the values of a sparse array; NaN for negative real values.
+
+    Integers and booleans give the dtype that `xarrayops.sqrt` gives for dense arrays. If containers cannot hold it
+    (SciPy's hold no float16), it is the default floating-point dtype. This holds for all functions with floating-point
+    results.
+    """
+    raise NotImplementedError
+
+
+@_elementwise
+def expm1(s: Container, /) -> Container:
+    """``exp(x) - 1`` for the values x of a sparse array."""
+    raise NotImplementedError
+
+
+@_elementwise
+def log1p(s: Container, /) -> Container:
+    """``log(1 + x)`` for the values x of a sparse array.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.to_dense(xo.sparse.log1p(xo.sparse.from_dense(np.asarray([[0, 1]]))))
+    array([[0.        , 0.69314718]])
+    """
+    raise NotImplementedError
+
+
+@_elementwise
+def sin(s: Container, /) -> Container:
+    """The sines of the values of a sparse array."""
+    raise NotImplementedError
+
+
+@_elementwise
+def tan(s: Container, /) -> Container:
+    """The tangents of the values of a sparse array."""
+    raise NotImplementedError
+
+
+@_elementwise
+def tanh(s: Container, /) -> Container:
+    """The hyperbolic tangents of the values of a sparse array."""
+    raise NotImplementedError
+
+
+@sparse_verb
+def power(s: Container, exponent: float, /) -> Container:
+    """The values of a sparse array raised to a positive number.
+
+    Raises
+    ------
+    ValueError
+        The exponent is not a finite number above 0: zeros would not stay zeros.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.to_dense(xo.sparse.power(xo.sparse.from_dense(np.asarray([[0, 3]])), 2))
+    array([[0, 9]])
+    """
+    sparse = require_container("power", "s", s)
+    _require_numbers("power", sparse, s)
+    if type(exponent) not in (int, float) or not 0 < exponent < math.inf:
+        raise ValueError(
+            f"xo.sparse.power: the exponent is {exponent!r}, not a finite number above 0. "
+            "Instead: xo.pow(xo.sparse.to_dense(s), exponent)"
+        )
+    return sparse, (s, exponent)
+
+
+@sparse_verb
+def maximum(a: Container, b: Container | float, /) -> Container:
+    """The larger of the values of two sparse matrices of one shape at each position, or of a and 0.
+
+    Parameters
+    ----------
+    a : container
+        Of any format; the result has this format.
+    b : container or 0
+        Of the shape of a, or the number 0: then the result has the entries of a, and a may have any number of axes.
+
+    Notes
+    -----
+    Law: ``to_dense(maximum(a, b)) == xarrayops.maximum(to_dense(a), to_dense(b))``. NaN gives NaN. Values that become 0
+    may stay stored.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> s = xo.sparse.from_dense(np.asarray([[0, -2, 3]]))
+    >>> xo.sparse.to_dense(xo.sparse.maximum(s, 0))
+    array([[0, 0, 3]])
+    """
+    number = type(b) in SCALARS
+    sparse = common_sparse_backend("maximum", {"a": a, "b": b}, numbers=number)
+    if number:
+        require_container("maximum", "a", a)
+        if type(b) not in (int, float) or b != 0:
+            dense = "xo.maximum(xo.sparse.to_dense(a), b)"
+            raise ValueError(f"xo.sparse.maximum: b is {b!r}; the result is sparse for 0 only. Instead: {dense}")
+    else:
+        for name, x in (("a", a), ("b", b)):
+            require_container("maximum", name, x)
+            require_matrix("maximum", name, x)
+        require_same_shape("maximum", a, b)
+    _require_numbers("maximum", sparse, a, b, ordered=True)
+    return sparse, (a, b)

@@ -1,0 +1,228 @@
+"""Functions of sparse matrices: factors of rows and columns, selection, concatenation, counts, norms, the diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xarrayops._ops.sparse.operands import (
+    common_sparse_backend,
+    require_axis,
+    require_container,
+    require_matrix,
+    sparse_verb,
+)
+from xarrayops._protocol.sparse import Container
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+if TYPE_CHECKING:
+    from xarrayops._core.sparse_backend import SparseBackend
+
+
+def _matrix(verb: str, s: Container) -> SparseBackend:
+    sparse = require_container(verb, "s", s)
+    require_matrix(verb, "s", s)
+    return sparse
+
+
+@sparse_verb
+def scale(s: Container, /, rows: Array | None = None, columns: Array | None = None) -> Container:
+    """A sparse matrix with each row, each column or both multiplied by a factor: ``diag(rows) @ s @ diag(columns)``.
+
+    Only the stored values are multiplied, also by NaN and infinity.
+
+    Parameters
+    ----------
+    s : container (m, n)
+        Of any format.
+    rows : array (m,), optional
+        The factors of the rows.
+    columns : array (n,), optional
+        The factors of the columns.
+
+    Returns
+    -------
+    container
+        In the format of s, canonical, of the promoted dtype. It shares the indices of a canonical s.
+
+    Notes
+    -----
+    Law: ``to_dense(scale(s, r, c)) == r[:, None] * to_dense(s) * c`` for finite factors.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> s = xo.sparse.from_dense(np.ones((2, 2)))
+    >>> xo.sparse.to_dense(xo.sparse.scale(s, rows=np.asarray([1.0, 2.0]), columns=np.asarray([1.0, 10.0])))
+    array([[ 1., 10.],
+           [ 2., 20.]])
+    """
+    given = {name: x for name, x in (("rows", rows), ("columns", columns)) if x is not None}
+    sparse = common_sparse_backend("scale", {"s": s, **given})
+    _matrix("scale", s)
+    if not given:
+        raise ValueError("xo.sparse.scale takes rows=, columns= or both")
+    for name, x in given.items():
+        if sparse.holds(x):
+            raise TypeError(f"xo.sparse.scale: {name} is sparse. Instead: a dense array with one axis")
+        extent = s.shape[("rows", "columns").index(name)]
+        if tuple(x.shape) != (extent,):
+            raise ValueError(f"xo.sparse.scale: {name} has shape {tuple(x.shape)}, not ({extent},)")
+    return sparse, (s, rows, columns)
+
+
+@sparse_verb
+def take(s: Container, indices: Array, /, *, axis: int = 0) -> Container:
+    """Rows (axis 0) or columns (axis 1) of a sparse matrix, in the order of the indices.
+
+    Parameters
+    ----------
+    s : container (m, n)
+        Of any format.
+    indices : integer or boolean array
+        Indices of one axis, which may be repeated and negative; or a mask of the length of the axis of s.
+    axis : {0, 1}
+        The axis of s. Also -1 and -2.
+
+    Returns
+    -------
+    container
+        In the format of s (csr if s is bsr), canonical, in new arrays.
+
+    Raises
+    ------
+    IndexError
+        An index is out of range; the message names the first. Traced indices are not checked.
+    Unsupported
+        The indices are a traced mask.
+
+    Notes
+    -----
+    Law: ``to_dense(take(s, i)) == to_dense(s)[i, :]``.
+
+    Under ``jax.jit`` the result has room for every pair of an index and an entry; a mask cannot be traced.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> s = xo.sparse.from_dense(np.asarray([[1, 0], [0, 2]]))
+    >>> xo.sparse.to_dense(xo.sparse.take(s, np.asarray([-1, 0, -1])))
+    array([[0, 2],
+           [1, 0],
+           [0, 2]])
+    """
+    sparse = common_sparse_backend("take", {"s": s, "indices": indices})
+    _matrix("take", s)
+    axis = require_axis("take", axis)
+    if sparse.holds(indices) or len(indices.shape) != 1:
+        raise ValueError(f"xo.sparse.take: indices is {sparse.shown(indices)}, not a dense array with one axis")
+    dtype = sparse.backend.functions["dtype_name"](indices.dtype) or str(indices.dtype)
+    if dtype == "bool" and indices.shape[0] != s.shape[axis]:
+        raise ValueError(
+            f"xo.sparse.take: the mask has {indices.shape[0]} items, but axis {axis} of s has {s.shape[axis]}"
+        )
+    if dtype == "bool" and sparse.backend.functions["is_lazy"](indices):
+        unknown = f"the number of {('rows', 'columns')[axis]} that a traced mask selects is not known"
+        raise Unsupported(f"xo.sparse.take: {unknown}. Instead: an array of indices")
+    if dtype != "bool" and "int" not in dtype:
+        raise TypeError(f"xo.sparse.take: indices of dtype {dtype} are neither integers nor a mask")
+    return sparse, (s, indices, axis)
+
+
+@sparse_verb
+def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Container:
+    """Sparse matrices one below the other (axis 0) or side by side (axis 1).
+
+    Parameters
+    ----------
+    containers : sequence of containers
+        At least one; of one library, in any formats, with the same extent of the other axis.
+    axis : {0, 1}
+        The axis along which they are joined. Also -1 and -2.
+
+    Returns
+    -------
+    container
+        In the format of the first (csr if that is bsr), canonical, in new arrays, of the promoted dtype.
+
+    Notes
+    -----
+    Law: ``to_dense(concat([a, b])) == xarrayops.concat([to_dense(a), to_dense(b)])``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> s = xo.sparse.from_dense(np.eye(2))
+    >>> xo.sparse.concat([s, s], axis=1).shape
+    (2, 4)
+    """
+    if not isinstance(containers, list | tuple) or not containers:
+        raise ValueError("xo.sparse.concat takes a list or tuple of at least one sparse matrix")
+    named = {f"containers[{k}]": x for k, x in enumerate(containers)}
+    sparse = common_sparse_backend("concat", named)
+    axis = require_axis("concat", axis)
+    for name, x in named.items():
+        require_container("concat", name, x)
+        require_matrix("concat", name, x)
+        if x.shape[1 - axis] != containers[0].shape[1 - axis]:
+            shapes = f"{tuple(containers[0].shape)} and {tuple(x.shape)}"
+            raise ValueError(
+                f"xo.sparse.concat: the shapes of containers[0] and {name}, {shapes}, differ beside axis {axis}"
+            )
+    return sparse, (axis, *containers)
+
+
+@sparse_verb
+def count(s: Container, /, *, axis: int | None = None) -> Array:
+    """The number of values that are not zero: of each column (axis 0), each row (axis 1) or the whole matrix.
+
+    Stored zeros, and duplicates that cancel, are not counted. NaN is counted.
+
+    Returns
+    -------
+    array
+        Dense, with the dtype of the library's sum of booleans.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.count(xo.sparse.from_dense(np.asarray([[1, 0], [2, 3]])), axis=0)
+    array([2, 1])
+    """
+    return _matrix("count", s), (s, None if axis is None else require_axis("count", axis))
+
+
+@sparse_verb
+def norm(s: Container, /, *, axis: int | None = None) -> Array:
+    """The 2-norm of each column (axis 0) or each row (axis 1), or the Frobenius norm of a sparse matrix.
+
+    Returns
+    -------
+    array
+        Dense, of the real dtype of s; of the default floating-point dtype for integers and booleans.
+
+    Notes
+    -----
+    Law: ``norm(s, axis=k) == linalg.vector_norm(to_dense(s), axis=k)``. Where a norm is 0, its gradient is 0.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.norm(xo.sparse.from_dense(np.asarray([[3.0, 4.0], [0.0, 0.0]])), axis=1)
+    array([5., 0.])
+    """
+    return _matrix("norm", s), (s, None if axis is None else require_axis("norm", axis))
+
+
+@sparse_verb
+def diagonal(s: Container, /) -> Array:
+    """The diagonal of a sparse matrix (m, n) as a dense array (min(m, n),) of its dtype.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.sparse.diagonal(xo.sparse.from_dense(np.asarray([[1, 2, 0], [0, 0, 4]])))
+    array([1, 0])
+    """
+    return _matrix("diagonal", s), (s,)
