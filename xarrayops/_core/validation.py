@@ -69,6 +69,10 @@ def validate_extended(module: ModuleType) -> None:
     where = getattr(module, "__file__", None) or module.__name__
     contract = {verb_attribute(verb): signature for verb, signature in EXTENDED.items()}
     _check_names(where, module, contract, "none of the functions beyond the standard")
+    known = {candidates_attribute(verb) for verb in EXTENDED}
+    for name in vars(module):
+        if name.endswith("_CANDIDATES") and not name.startswith("_") and name not in known:
+            raise InvalidBackend(f"{where} defines {name}, which is of no function beyond the standard.")
 
 
 def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:

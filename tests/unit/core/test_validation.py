@@ -11,7 +11,7 @@ import pytest
 import xarrayops as xo
 from xarrayops import plugin
 from xarrayops._core import validation
-from xarrayops._core.validation import validate
+from xarrayops._core.validation import validate, validate_extended
 from xarrayops._protocol.surface import SURFACE
 
 
@@ -199,6 +199,16 @@ def test_data_of_a_wrong_kind(backend_module, name, value):
 
 def test_a_number_in_place_of_a_function(backend_module):
     assert "add must accept add(x1, x2, /), but it is 3." in refusal(backend_module(add=3))
+
+
+def test_misspelt_candidates_beyond_the_standard():
+    module = ModuleType("beyond")
+    module.SEGMENTSUM_CANDIDATES = []
+    with pytest.raises(xo.InvalidBackend, match="defines SEGMENTSUM_CANDIDATES, which is of no function"):
+        validate_extended(module)
+    del module.SEGMENTSUM_CANDIDATES
+    module.SEGMENT_SUM_CANDIDATES = []
+    validate_extended(module)
 
 
 def test_every_expected_signature_accepts_itself():
