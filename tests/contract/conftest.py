@@ -104,7 +104,7 @@ def _readonly(make: Callable[[Any], Any], a: Any) -> Any:
 
 WAYS_TO_RUN: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
     "dask": [("", Eager, {}), ("uncomputed", Uncomputed, {})],
-    "jax": [("", Variant, {"calls": 8}), ("jit", Jitted, {"calls": 3})],
+    "jax": [("", Variant, {"calls": 4}), ("jit", Jitted, {"calls": 2})],
     "numpy": [
         ("", Variant, {}),
         ("readonly", Variant, {"lay": _readonly}),
@@ -112,7 +112,7 @@ WAYS_TO_RUN: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
         ("reversed", Variant, {"lay": reversed_}),
     ],
     "torch_xla": [("", Variant, {"faults": {"linalg.eigh": "eigenvectors of float64 are refused, of float32 given"}})],
-    "torch": [("", Variant, {}), ("strided", Variant, {"lay": strided}), ("compile", Compiled, {"calls": 3})],
+    "torch": [("", Variant, {}), ("strided", Variant, {"lay": strided}), ("compile", Compiled, {"calls": 2})],
 }
 """The variants of each library: a label, the class and its options. Other libraries have one plain variant."""
 GENERIC = {"array_api_strict": {"isin": "2.6.1 drops invert="}}
