@@ -7,6 +7,9 @@ GPU_OUT ?= benchmarks/results/gpu-$(shell date -u +%Y-%m-%d)
 GPU_SECONDS ?= 570
 STANDIN := CUDA_VISIBLE_DEVICES= HIP_VISIBLE_DEVICES= JAX_PLATFORMS=cpu PYTHONPATH=$(CURDIR)/tests/standins/cupy
 
+# The tests start many processes, and each would compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 ifneq ($(filter wheels,$(MAKECMDGOALS)),)
 WHEELS ?= dist/wheels
 else ifdef WHEELS
