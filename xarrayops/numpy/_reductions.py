@@ -14,8 +14,15 @@ Axis = int | tuple[int, ...] | None
 
 NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
 """The value that leaves a reduction as it is."""
-COMBINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and"}
-"""The function that joins a reduction with its initial value."""
+COMBINED = {
+    "sum": "add",
+    "prod": "multiply",
+    "max": "maximum",
+    "min": "minimum",
+    "all": "logical_and",
+    "any": "logical_or",
+}
+"""The function of two operands that each reduction applies; it also joins the result with an initial value."""
 LIMITED = ("max", "min")
 """Reductions that need an element or an initial value."""
 

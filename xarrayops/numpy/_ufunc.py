@@ -12,21 +12,14 @@ from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import array, arrays, axes_of, is_array, one_axis, operands
 from xarrayops.numpy._out import kept, no_subclass, only_of, ordered, refuse, written
-from xarrayops.numpy._reductions import reduced
+from xarrayops.numpy._reductions import COMBINED, reduced
 
-REDUCTIONS = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
+REDUCTIONS = {function: verb for verb, function in COMBINED.items()}
 """The function here that reduces with a function of two operands."""
 UPDATES = {name: name for name in ("add", "subtract", "multiply", "divide")} | {"maximum": "max", "minimum": "min"}
 """The update of `xarrayops.at` for a function of two operands."""
 IDENTITIES = {
-    **dict.fromkeys(("add", "bitwise_or", "bitwise_xor", "logaddexp_", "logical_or", "logical_xor", "hypot", "gcd"), 0),
+    **dict.fromkeys(("add", "bitwise_or", "bitwise_xor", "logical_or", "logical_xor", "hypot", "gcd"), 0),
     "multiply": 1,
     "logical_and": 1,
     "bitwise_and": -1,

@@ -227,3 +227,12 @@ def test_errors_of_numpy_are_silenced():
     with np.errstate(divide="ignore"):
         assert np.divide(numpy.ones(1), 0.0)[0] == np.inf
     assert np.seterr() == np.geterr() == numpy.geterr()
+
+
+@pytest.mark.parametrize("library", [*MUTABLE, *IMMUTABLE])
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logical_and", "logical_or"])
+def test_an_initial_value_of_each_reduction(name, library):
+    values = numpy.asarray([[0, 0, 2], [3, 1, 1]], "float32")
+    for initial in (0, 1):
+        found = getattr(np, name).reduce(of(library, values), axis=1, initial=initial)
+        assert host(found).tolist() == getattr(numpy, name).reduce(values, axis=1, initial=initial).tolist()
