@@ -401,7 +401,7 @@ def average(
 ) -> array:
     """The weighted mean along the axes, by default over all of them.
 
-    ``weights`` have the shape of x, or are a vector along the one axis. Without them it is `mean`. Integers give the
+    ``weights`` have the shape of x, or that of the axes in their order. Without them it is `mean`. Integers give the
     default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of 0, which gives
     NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
 
@@ -777,7 +777,7 @@ def cond(x: array, /, *, p: float | Literal["fro", "nuc"] | None = None) -> arra
     """The condition number of matrices: the ratio of the greatest singular value to the least.
 
     With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. Infinite where the
-    least singular value is 0.
+    least singular value is 0; rounding may make it huge instead. An empty matrix raises ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.linalg.cond(np.asarray([[4.0, 0.0], [0.0, 2.0]])))

@@ -430,7 +430,7 @@ def cond(x: ArrayT, extra: Refused = NotGiven, /, p: float | Literal["fro", "nuc
     """The condition number of matrices: the ratio of the greatest singular value to the least.
 
     With ``p`` it is ``norm(x, ord=p) * norm(inv(x), ord=p)``. A stack of matrices gives an array. Infinite where the
-    least singular value is 0.
+    least singular value is 0; rounding may make it huge instead. An empty matrix raises ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> float(xo.linalg.cond(np.asarray([[4.0, 0.0], [0.0, 2.0]])))

@@ -23,7 +23,10 @@ NUMBERS = {
     "fft.rfftfreq": ("d",),
     "full": ("fill_value",),
     "full_like": ("fill_value",),
+    "geomspace": ("start", "stop"),
+    "kaiser": ("beta",),
     "linspace": ("start", "stop"),
+    "logspace": ("start", "stop", "base"),
 }
 """The parameters that take a number or an array, of each function that has some."""
 

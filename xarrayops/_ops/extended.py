@@ -952,7 +952,7 @@ def average(
 ) -> ArrayT:
     """The weighted mean along the axes, by default over all of them.
 
-    ``weights`` have the shape of x, or are a vector along the one axis. Without them it is `mean`. Integers give the
+    ``weights`` have the shape of x, or that of the axes in their order. Without them it is `mean`. Integers give the
     default floating-point dtype. Weights of another shape raise ValueError; NumPy raises for a sum of 0, which gives
     NaN or an infinity here. Law: ``average(x, weights=w) == sum(x * w) / sum(w)``.
 

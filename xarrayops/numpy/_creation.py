@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
+from operator import index
 from typing import Any, Literal
 
 import xarrayops as xo
@@ -12,7 +13,7 @@ from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import array as as_array, first_array, is_array, new_array, one_axis, size_of
 from xarrayops.numpy._out import no_subclass, ordered, refuse
-from xarrayops.numpy._promotion import name_of_default
+from xarrayops.numpy._promotion import NUMBERS, name_of_default
 
 Shape = int | tuple[int, ...]
 
@@ -92,7 +93,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     """An array in the order that is required: C or F."""
     letters = {each[0].upper() for each in ([requirements] if isinstance(requirements, str) else requirements or ())}
     if not letters <= {"C", "F", "A", "O", "W", "E"}:
-        raise ValueError(f"np.require: requirements must be of C, F, A, O, W and E, not {requirements!r}")
+        raise KeyError(f"np.require: requirements must be of C, F, A, O, W and E, not {requirements!r}")
     if letters >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     x = asarray(a, dtype, "F" if "F" in letters else "C" if "C" in letters else None, like=like)
@@ -234,7 +235,10 @@ def arange(
     """Evenly spaced values of an interval that is open at its end, by `xarrayops.arange`."""
     start, stop, step = map(_number, (start_or_stop, stop, 1 if step is None else step))
     start, stop = (0, start) if stop is None else (start, stop)
-    found = name_of_default(max((type(start), type(stop), type(step)), key=(bool, int, float, complex).index))
+    classes = {type(start), type(stop), type(step)}
+    if not classes <= NUMBERS.keys():
+        raise TypeError(f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}")
+    found = name_of_default(max(classes, key=list(NUMBERS).index))
     dtype = (name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
     return xo.arange(start, stop, step, dtype=dtype, device=device, like=_like(like))
 
@@ -257,7 +261,7 @@ def linspace(
     device: Any = None,
 ) -> Any:
     """Evenly spaced values from start to stop, which may be arrays, by `xarrayops.linspace`."""
-    num = num.__index__()
+    num = index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     parts = num - 1 if endpoint else num
@@ -300,20 +304,52 @@ def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
     """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
-    exponents = linspace(start, stop, num, endpoint, axis=axis)
-    bases = base if _are_numbers(base) else xo.expand_dims(xo.asarray(as_array(base), like=exponents), axis=axis)
-    x = xo.pow(_number(bases) if _are_numbers(base) else xo.astype(bases, exponents.dtype), exponents)
+    if _are_numbers(base):
+        x = xo.pow(_number(base), linspace(start, stop, num, endpoint, axis=axis))
+    else:
+        start, stop, bases = _of_equal_ndim(start, stop, base)
+        exponents = linspace(start, stop, num, endpoint, axis=axis)
+        x = xo.pow(xo.astype(xo.expand_dims(bases, axis=axis), exponents.dtype), exponents)
     return x if dtype is None else xo.astype(x, named(dtype))
+
+
+def _of_equal_ndim(*values: Any) -> list[Any]:
+    """The values as arrays of one number of dimensions, with axes of extent 1 before the others."""
+    from xarrayops.numpy._operands import arrays
+
+    found = arrays(*values)
+    ndim = max(x.ndim for x in found)
+    return [xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in found]
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
-    if not _are_numbers(start, stop) or isinstance(start, complex) or isinstance(stop, complex):
-        raise Unsupported(
-            "np.geomspace takes real numbers. Instead, for arrays a and b: np.logspace(np.log10(a), np.log10(b), num)"
-        )
-    x = xo.geomspace(_number(start), _number(stop), int(num), endpoint=endpoint, dtype=name_of_default(float))
+    if dtype is not None and xo.isdtype(named(dtype), "complex floating"):
+        start, stop = (xo.astype(as_array(x), named(dtype)) for x in (start, stop))
+    if _are_numbers(start, stop) and _have_one_sign(_number(start), _number(stop)):
+        x = xo.geomspace(_number(start), _number(stop), int(num), endpoint=endpoint, dtype=name_of_default(float))
+    else:
+        x = _between_by_factors(start, stop, num, endpoint)
+        x = xo.moveaxis(x, 0, one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
     return x if dtype is None else xo.astype(x, named(dtype))
+
+
+def _have_one_sign(start: Any, stop: Any) -> bool:
+    return not isinstance(start, complex) and not isinstance(stop, complex) and start * stop > 0
+
+
+def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
+    """Values between arrays, or between complex numbers, along a new first axis, as NumPy computes them."""
+    from xarrayops.numpy._operands import arrays, floating, harmonised
+
+    first, last = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
+    if bool(xo.any(xo.logical_or(first == 0, last == 0))):
+        raise ValueError("Geometric sequence cannot include zero")
+    sign = xo.sign(first)
+    low, high = (xo.log10(x / sign) for x in (first, last))
+    x = xo.pow(10.0, linspace(low, high, num, endpoint)) * sign
+    ends = [first[None]][:num], [last[None]][: endpoint and num > 1]
+    return xo.concat([*ends[0], x[1 : num - len(ends[1])], *ends[1]], axis=0) if num else x
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:

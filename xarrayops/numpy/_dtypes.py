@@ -122,10 +122,15 @@ def named(dtype: Any) -> Any:
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether the first dtype is the second, or one of its kind such as ``np.floating``."""
-    first = arg1.names if isinstance(arg1, Kind) else {name_of(named(arg1))}
-    if isinstance(arg2, Kind):
-        return first <= arg2.names
-    return first == {name_of(named(arg2))}
+    first, second = _kind_of(arg1), _kind_of(arg2)
+    names = first.names if isinstance(first, Kind) else {name_of(named(first))}
+    return names <= second.names if isinstance(second, Kind) else names == {name_of(named(second))}
+
+
+def _kind_of(arg: Any) -> Any:
+    """The kind for one of NumPy's own abstract classes, such as ``numpy.floating``; others are unchanged."""
+    is_of_numpy = isinstance(arg, type) and arg.__module__ == "numpy"
+    return KINDS.get(arg.__name__, arg) if is_of_numpy else arg
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:

@@ -88,8 +88,8 @@ def _extremum_of_numbers(extremum: Callable[..., Any]) -> Callable[..., Any]:
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     """The logarithm to base 2 of the sum of the powers of two."""
     x1, x2 = map(_as_floating, alike(x1, x2))
-    greater = xo.maximum(x1, x2)
-    distance = xo.where(x1 == x2, 0.0, xo.abs(x1 - x2))
+    greater, is_equal = xo.maximum(x1, x2), x1 == x2
+    distance = xo.abs(xo.where(is_equal, 0.0, x1) - xo.where(is_equal, 0.0, x2))
     return greater + xo.log1p(xo.pow(2.0, -distance)) / 0.6931471805599453
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy._creation import arange
 from xarrayops.numpy._dtypes import can_cast
-from xarrayops.numpy._operands import array, arrays, harmonised, is_array, one_axis, operands, raveled, size_of
+from xarrayops.numpy._operands import alike, array, arrays, harmonised, is_array, one_axis, operands, raveled, size_of
 from xarrayops.numpy._out import overwritten, written
 from xarrayops.numpy._promotion import NUMBERS
 
@@ -96,6 +97,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     """Set the elements at the indices along an axis, for each position, in place, by `xarrayops.at`."""
     i = arrays(arr, indices)[1]
     if axis is None:
+        if i.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         put(arr, i, values)
         return
     axis = one_axis(axis, arr.ndim)
@@ -141,8 +144,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise ValueError("list of cases must be same length as list of conditions")
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
-    found = arrays(*condlist, *choicelist, default)
-    masks, choices = found[: len(condlist)], harmonised(*found[len(condlist) :])
+    masks = arrays(*condlist, *choicelist)[: len(condlist)]
+    choices = alike(*choicelist, default)
     for i, mask in enumerate(masks):
         if not xo.isdtype(mask.dtype, "bool"):
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
@@ -242,9 +245,9 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
     """The indices of each axis for indices of the vector of all elements, by `xarrayops.remainder`."""
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     i = _integers("unravel_index", array(indices))
-    size = 1
-    for n in extents:
-        size *= n
+    if not extents and i.ndim:
+        raise ValueError("multiple indices are not supported for 0d array: an index is out of bounds")
+    size = prod(extents)
     if not xo.is_lazy(i) and size_of(i) and bool(xo.any(xo.logical_or(i < 0, i >= size))):
         raise ValueError(f"an index is out of bounds for array with size {size}")
     if order not in ("C", "F"):
@@ -265,7 +268,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     total, step = 0, 1
     each = list(zip(indices, extents, modes, strict=True))
     for x, n, one_mode in reversed(each) if order == "C" else each:
-        if one_mode == "raise" and not xo.is_lazy(x) and size_of(x) and bool(xo.any(xo.logical_or(x < 0, x >= n))):
+        is_known = not xo.is_lazy(x) and size_of(x)
+        if is_known and (not n or (one_mode == "raise" and bool(xo.any(xo.logical_or(x < 0, x >= n))))):
             raise ValueError("invalid entry in coordinates array")
         total = total + (x if one_mode == "raise" else _in_bounds("ravel_multi_index", x, n, one_mode)) * step
         step *= n
@@ -275,10 +279,11 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 def ix_(*args: Any) -> tuple[Any, ...]:
     """The vectors as indices of a grid: each along its own axis, by `xarrayops.reshape`."""
     found = []
-    for place, x in enumerate(arrays(*args)):
+    for place, (x, given) in enumerate(zip(arrays(*args), args, strict=True)):
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        index = xo.nonzero(x)[0] if xo.isdtype(x.dtype, "bool") else x if size_of(x) else xo.astype(x, "int64")
+        is_empty_list = not size_of(x) and not is_array(given)
+        index = xo.nonzero(x)[0] if xo.isdtype(x.dtype, "bool") else xo.astype(x, "int64") if is_empty_list else x
         found.append(xo.reshape(index, tuple(index.shape[0] if i == place else 1 for i in range(len(args)))))
     return tuple(found)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy import _reductions as plain
+from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import array, arrays, first_array, floating, is_complex, is_integer, raveled
 from xarrayops.numpy._out import refuse, written
 from xarrayops.numpy._reductions import Axis
@@ -27,6 +28,13 @@ def _without(x: Any, value: Any) -> Any:
     """The elements with a value in the place of NaN."""
     mask = _numbers(x)
     return x if mask is True else xo.where(mask, x, value)
+
+
+def _of_inexact(verb: str, x: Any, dtype: Any) -> Any:
+    """x; TypeError if it has floating-point numbers and dtype is one of integers."""
+    if dtype is not None and not is_integer(x) and xo.isdtype(named(dtype), ("integral", "bool")):
+        raise TypeError(f"np.{verb}: if x is inexact, then dtype must be inexact, not {dtype!r}")
+    return x
 
 
 def nansum(
@@ -91,7 +99,7 @@ def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """The mean of the elements that are not NaN, by `xarrayops.nanmean`."""
-    x = array(a)
+    x = _of_inexact("nanmean", array(a), dtype)
     if where is True and dtype is None:
         return written("nanmean", xo.nanmean(floating(x), axis=axis, keepdims=bool(keepdims)), out)
     return plain.mean(x, axis, dtype, out, keepdims, where=_and(_numbers(x), where))
@@ -110,7 +118,7 @@ def nanvar(
     correction: Any = None,
 ) -> Any:
     """The variance of the elements that are not NaN, by `xarrayops.nanvar`."""
-    x = array(a)
+    x = _of_inexact("nanvar", array(a), dtype)
     if where is True and dtype is None and mean is None and correction is None and not is_complex(x):
         return written("nanvar", xo.nanvar(floating(x), axis=axis, correction=ddof, keepdims=bool(keepdims)), out)
     mask = _and(_numbers(x), where)

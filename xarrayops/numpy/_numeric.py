@@ -29,19 +29,24 @@ from xarrayops.numpy._out import overwritten, refuse, written
 
 
 def clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **kwargs: Any
+    a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = None, *, min: Any = ..., max: Any = ..., **kwargs: Any
 ) -> Any:
     """The elements limited from below and above, by `xarrayops.clip`."""
     refuse(
         "clip", "np.where(where, np.clip(...), out), or astype", **{name: True for name in kwargs if name != "casting"}
     )
-    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+    if (a_min is not ... or a_max is not ...) and (min is not ... or max is not ...):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
-    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    if (a_min is ...) != (a_max is ...):
+        raise TypeError(
+            f"clip() missing 1 required positional argument: {'a_min' if a_min is ... else 'a_max'!r}. "
+            "Instead: min= or max= for one limit"
+        )
+    limits = (min, max) if a_min is ... else (a_min, a_max)
+    low, high = (None if limit is ... else limit for limit in limits)
     x = arrays(a, *(limit for limit in (low, high) if is_array(limit)))[0]
-    limits = [limit for limit in (low, high) if limit is not None]
-    x, *limits = operands(x, *limits)
-    values = iter(limits)
+    x, *given = operands(x, *(limit for limit in (low, high) if limit is not None))
+    values = iter(given)
     low, high = (None if limit is None else next(values) for limit in (low, high))
     return written("clip", xo.clip(x, low, high), out, kwargs.get("casting", "same_kind"))
 
@@ -68,13 +73,18 @@ def fix(x: Any, out: Any = None) -> Any:
 def real(val: Any) -> Any:
     """The real parts, by `xarrayops.real`."""
     x = array(val)
-    return xo.real(x) if is_complex(x) else x
+    return _like_number(val, xo.real(x) if is_complex(x) else x)
 
 
 def imag(val: Any) -> Any:
     """The imaginary parts, by `xarrayops.imag`."""
     x = array(val)
-    return xo.imag(x) if is_complex(x) else xo.zeros_like(x)
+    return _like_number(val, xo.imag(x) if is_complex(x) else xo.zeros_like(x))
+
+
+def _like_number(value: Any, result: Any) -> Any:
+    """The result for a number: a scalar where the library has scalars."""
+    return result if is_array(value) or result.ndim else result[()]
 
 
 def angle(z: Any, deg: bool = False) -> Any:
@@ -129,14 +139,14 @@ def sinc(x: Any) -> Any:
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, n times, by `xarrayops.diff`."""
+    if n == 0:
+        return a
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     x, before, after = arrays(a, prepend, append)
     if x.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     axis = one_axis(axis, x.ndim)
-    if n == 0:
-        return x
     members = [
         each if each.ndim else xo.broadcast_to(each, tuple(1 if i == axis else k for i, k in enumerate(x.shape)))
         for each in (before, x, after)
@@ -182,7 +192,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples by the trapezoidal rule, by `xarrayops.trapezoid`."""
     values, places = arrays(y, x)
-    return xo.trapezoid(floating(values), None if places is None else floating(places), dx=dx, axis=axis)
+    if places is None:
+        return xo.trapezoid(floating(values), dx=dx, axis=axis)
+    if places.ndim > 1 and places.shape != values.shape:
+        places = xo.broadcast_to(places, tuple(values.shape))
+    return xo.trapezoid(floating(values), floating(places), axis=axis)
 
 
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * pi) -> Any:
@@ -215,9 +229,19 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 def _sliding(function: Callable[..., Any], a: Any, v: Any, mode: Any) -> Any:
     x, y = harmonised(*arrays(a, v))
     x, y = (xo.reshape(z, (1,)) if z.ndim == 0 else z for z in (x, y))
-    if mode not in ("full", "same", "valid"):
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
-    return function(x, y, mode)
+    return function(x, y, _mode(mode))
+
+
+_MODES = ("valid", "same", "full")
+
+
+def _mode(mode: Any) -> Any:
+    """The mode by its name or its number."""
+    name = _MODES[mode] if isinstance(mode, int) and 0 <= mode < len(_MODES) else mode
+    if name not in _MODES:
+        error = ValueError if isinstance(mode, (str, int)) else TypeError
+        raise error(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    return name
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
@@ -279,17 +303,20 @@ def cov(
     """The covariance matrix, by `xarrayops.cov`."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    x, other, f, w = arrays(m, y, fweights, aweights)
-    x, other = (None if z is None else floating(z) if dtype is None else xo.astype(z, named(dtype)) for z in (x, other))
+    f, w = arrays(m, fweights, aweights)[1:]
     correction = (0 if bias else 1) if ddof is None else ddof
-    return xo.cov(x, other, rowvar=rowvar, correction=correction, fweights=f, aweights=w)
+    return xo.cov(*_variables(m, y, dtype), rowvar=rowvar, correction=correction, fweights=f, aweights=w)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """The correlation coefficients, by `xarrayops.corrcoef`."""
-    a, b = arrays(x, y)
-    a, b = (None if z is None else floating(z) if dtype is None else xo.astype(z, named(dtype)) for z in (a, b))
-    return xo.corrcoef(a, b, rowvar=rowvar)
+    return xo.corrcoef(*_variables(x, y, dtype), rowvar=rowvar)
+
+
+def _variables(x: Any, y: Any, dtype: Any) -> list[Any]:
+    """One or two arrays of variables, in one dtype."""
+    found = [z for z in arrays(x, y) if z is not None]
+    return harmonised(*map(floating, found)) if dtype is None else [xo.astype(z, named(dtype)) for z in found]
 
 
 def polyval(p: Any, x: Any) -> Any:
@@ -316,8 +343,19 @@ def polyfit(
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """The array with values before and after it along each axis, by `xarrayops.pad`."""
+    unused = sorted(kwargs.keys() - {_PAD_OPTIONS.get(mode)}) if isinstance(mode, str) else []
+    if unused:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {', '.join(unused)}")
     width = pad_width if isinstance(pad_width, dict) else _plain(pad_width)
     return xo.pad(arrays(array)[0], width, mode, **{name: _plain(value) for name, value in kwargs.items()})
+
+
+_PAD_OPTIONS = {"constant": "constant_values", "linear_ramp": "end_values"} | {
+    mode: option
+    for option, modes in (("stat_length", "maximum mean median minimum"), ("reflect_type", "reflect symmetric"))
+    for mode in modes.split()
+}
+"""The keyword argument of each mode of `pad` that has one."""
 
 
 def _plain(value: Any) -> Any:
@@ -325,15 +363,31 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
+def _places(obj: Any, extent: int | None = None) -> Any:
+    """The places of `insert` and `delete`: a slice, an integer or a list of them; of a mask those of True."""
+    if isinstance(obj, slice):
+        return obj
+    x = array(obj)
+    if xo.isdtype(x.dtype, "bool"):
+        if x.ndim != 1 or (extent is not None and x.shape[0] != extent):
+            raise ValueError(f"a mask must be a vector with a value for each place, not of the shape {x.shape}")
+        return xo.nonzero(x)[0].tolist()
+    if not is_integer(x) and (size_of(x) or is_array(obj)):
+        raise IndexError(f"indices must be integers or booleans, not {x.dtype}")
+    return _plain(obj)
+
+
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """The values before the indices along an axis, by `xarrayops.insert`."""
     x, v = arrays(arr, values)
-    return xo.insert(x, _plain(obj), xo.astype(v, x.dtype), axis=axis)
+    return xo.insert(x, _places(obj), xo.astype(v, x.dtype), axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """The array without the members at the indices along an axis, by `xarrayops.delete`."""
-    return xo.delete(array(arr), _plain(obj), axis=axis)
+    x = array(arr)
+    extent = size_of(x) if axis is None else x.shape[one_axis(axis, x.ndim)]
+    return xo.delete(x, _places(obj, extent), axis=axis)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
@@ -342,6 +396,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     axes = axes_of(x, axis)
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if x.ndim == 0:
+        return x
     found = xo.nonzero(x)
     if found[0].shape[0] == 0:
         return x[tuple(slice(0, 0) if place in axes else slice(None) for place in range(x.ndim))]

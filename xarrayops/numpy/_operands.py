@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import xarrayops as xo
 from xarrayops._core.defaults import floating_dtype
@@ -156,12 +157,17 @@ def axes_of(x: Any, axis: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 def one_axis(axis: Any, ndim: int) -> int:
     """The axis as a non-negative integer; NumPy's AxisError if it is out of bounds."""
-    index = axis.__index__()
+    index = operator.index(axis)
     if not -ndim <= index < ndim:
-        from numpy.exceptions import AxisError
-
-        raise AxisError(f"axis {index} is out of bounds for array of dimension {ndim}")
+        raise_out_of_bounds(index, ndim)
     return index % ndim if ndim else index
+
+
+def raise_out_of_bounds(axis: int, ndim: int) -> NoReturn:
+    """Raise NumPy's AxisError."""
+    from numpy.exceptions import AxisError
+
+    raise AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
 
 
 def raveled(x: Any) -> Any:

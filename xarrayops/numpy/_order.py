@@ -7,6 +7,7 @@ from typing import Any, Literal
 import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._operands import (
+    alike,
     array,
     arrays,
     floating,
@@ -160,9 +161,8 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 def _close(a: Any, b: Any) -> list[Any]:
-    """Two operands of a comparison with tolerances: an array each."""
-    x, y = arrays(a, b)
-    return harmonised(*(xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in (x, y)))
+    """Two operands of a comparison with tolerances: an array each, in which Python numbers are weakly typed."""
+    return [xo.astype(z, "float64") if xo.isdtype(z.dtype, "bool") else z for z in alike(a, b)]
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:

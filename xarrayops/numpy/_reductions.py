@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.errors import Unsupported
+from xarrayops._generic.extended.statistics import along
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import array, arrays, axes_of, floating, is_complex, is_integer, raveled
 from xarrayops.numpy._out import written
@@ -283,16 +283,7 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
 def _sum_of_weights(x: Any, w: Any, axis: Any, keepdims: bool) -> Any:
     """The sum of weights that have the shape of x, or that of its axes."""
-    if tuple(w.shape) != tuple(x.shape):
-        axes = axes_of(x, axis)
-        if tuple(w.shape) != tuple(x.shape[a] for a in axes):
-            raise Unsupported(
-                "np.average: returned= needs weights of the shape of a, or of that of its axes. "
-                "Instead: np.broadcast_to(weights, a.shape)"
-            )
-        w = xo.permute_dims(w, tuple(sorted(range(w.ndim), key=lambda i: axes[i])))
-        w = xo.reshape(w, tuple(n if a in axes else 1 for a, n in enumerate(x.shape)))
-        w = xo.broadcast_to(w, tuple(x.shape))
+    w = w if tuple(w.shape) == tuple(x.shape) else along(xo, w, x, axis)
     return xo.sum(w, axis=axis, keepdims=keepdims)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import array, arrays, axes_of, one_axis, raveled, size_of
+from xarrayops.numpy._operands import array, arrays, axes_of, one_axis, raise_out_of_bounds, raveled, size_of
 from xarrayops.numpy._out import no_subclass
 
 
@@ -107,7 +107,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     x = array(a)
     axis = one_axis(axis, x.ndim)
     start = start + x.ndim if start < 0 else start
-    one_axis(start, x.ndim + 1)
+    if not 0 <= start <= x.ndim:
+        raise_out_of_bounds(start, x.ndim + 1)
     return xo.moveaxis(x, axis, start - 1 if axis < start else start)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import xarrayops as xo
@@ -23,6 +23,8 @@ IDENTITIES = {
     "multiply": 1,
     "logical_and": 1,
     "bitwise_and": -1,
+    "logaddexp": -inf,
+    "logaddexp2": -inf,
 }
 """The value that leaves the other operand as it is."""
 
@@ -57,7 +59,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         return self.nin + self.nout
 
     @property
-    def identity(self) -> int | None:
+    def identity(self) -> float | None:
         """The value of a reduction of no elements; None if there is none."""
         return IDENTITIES.get(self.kernel)
 
@@ -162,7 +164,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         (x,) = arrays(array)
         axis = one_axis(axis, x.ndim)
         parts = [self.reduce(x[_along(axis, slice(*ends))], axis, dtype) for ends in _slices(indices, x.shape[axis])]
-        return written(self.__name__, xo.stack(parts, axis=axis), out)
+        found = xo.stack(parts, axis=axis) if parts else x[_along(axis, slice(0, 0))]
+        return written(self.__name__, found, out)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements of A and B."""

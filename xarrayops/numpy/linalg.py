@@ -16,6 +16,10 @@ from xarrayops.numpy._operands import (
     floating,
     harmonised,
     is_complex,
+    is_integer,
+    one_axis,
+    raveled,
+    size_of,
 )
 from xarrayops.numpy._out import written
 from xarrayops.numpy._products import dot, outer as _outer, tensordot as _tensordot
@@ -44,7 +48,12 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
 def cond(x: Any, p: Any = None) -> Any:
     """The condition number, by `xarrayops.linalg.cond`."""
-    return xo.linalg.cond(_matrices(x), p=p)
+    a = _matrices(x)
+    if not size_of(a):
+        from numpy.linalg import LinAlgError
+
+        raise LinAlgError("cond is not defined on empty arrays")
+    return xo.linalg.cond(a, p=p)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -116,7 +125,8 @@ def inv(a: Any) -> Any:
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     """The solution with the least squares of errors, by `xarrayops.linalg.lstsq`, with NumPy's form of the sums."""
     x, y = _pair(a, b)
-    rtol = xo.finfo(x.dtype).eps if rcond == -1 else rcond
+    rounding = float(xo.finfo("float64" if is_integer(x) else x.dtype).eps) / 2
+    rtol = rounding if rcond == -1 else rcond
     solution, sums, rank, values = xo.linalg.lstsq(x, y, rtol=rtol)
     if xo.is_lazy(rank):
         return solution, sums, rank, values
@@ -143,7 +153,10 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The norm of vectors or matrices, by `xarrayops.linalg.norm`."""
-    return xo.linalg.norm(_matrices(x), ord=ord, axis=axis, keepdims=keepdims)
+    a = _matrices(x)
+    for each in axis if isinstance(axis, tuple) else () if axis is None else (axis,):
+        one_axis(each, a.ndim)
+    return xo.linalg.norm(a, ord=ord, axis=axis, keepdims=keepdims)
 
 
 def matrix_power(a: Any, n: int) -> Any:
@@ -159,6 +172,8 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         raise ValueError("`tol` and `rtol` can't be both set.")
     if x.ndim < 2:
         return int(not bool(xo.all(x == 0)))
+    if not size_of(x):
+        return xo.zeros(tuple(x.shape[:-2]), dtype="int64", like=x)[()]
     values = xo.abs(xo.linalg.eigvalsh(x)) if hermitian else xo.linalg.svdvals(x)
     if tol is None:
         relative = max(x.shape[-2:]) * xo.finfo(values.dtype).eps if rtol is None else arrays(values, rtol)[1]
@@ -258,7 +273,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
         moved = axes_of(x, tuple(axes))
         x = xo.permute_dims(x, (*(i for i in range(x.ndim) if i not in moved), *moved))
     shape = tuple(x.shape[-(x.ndim - y.ndim) :])
-    solved = xo.linalg.solve(xo.reshape(x, (-1, prod(shape))), xo.reshape(y, (-1,)))
+    solved = xo.linalg.solve(xo.reshape(x, (size_of(y), prod(shape))), raveled(y))
     return xo.reshape(solved, shape)
 
 

@@ -261,16 +261,21 @@ def cov(
         count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
         require_observations("fweights", fweights, count)
         require_observations("aweights", aweights, count)
-    dtype = np.result_type(x, np.float64) if x.dtype.kind not in "fc" else x.dtype
+    dtype = _of_variables(x, y)
     found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
     return found
 
 
 def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
     """np.corrcoef computes in float64, unless it is given a dtype."""
-    dtype = np.float64 if x.dtype.kind not in "fc" else np.result_type(x) if y is None else np.result_type(x, y)
-    found: Array = np.corrcoef(x, y, rowvar, dtype=dtype)
+    found: Array = np.corrcoef(x, y, rowvar, dtype=_of_variables(x, y))
     return found
+
+
+def _of_variables(x: Array, y: Any) -> Any:
+    """The dtype of a covariance: that of the variables, for integers float64."""
+    dtype = x.dtype if y is None else np.result_type(x, y)
+    return dtype if dtype.kind in "fc" else np.result_type(dtype, np.float64)
 
 
 def histogram(
@@ -335,6 +340,13 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
         return np.sqrt(flat.dot(flat))
     _require_numbers("linalg.norm", x)
     return np.linalg.norm(x, ord, checked_axes(axis, x.ndim), keepdims)
+
+
+def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
+    """np.linalg.cond is infinite for singular matrices, also where the inverse raises."""
+    _require_numbers("linalg.cond", x)
+    found: Array = np.linalg.cond(x, p)
+    return found
 
 
 def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy._core._rational_tests
 import numpy._core._umath_tests
 import numpy.ma
+import numpy.random
 import numpy.testing
 import pytest
 

@@ -48,6 +48,7 @@ np.logical_or.reduce(b, -1); np.hypot.reduce(f, 1); np.fmax.reduce(n, 1); np.add
 np.multiply.accumulate(f, 1); np.maximum.accumulate(v); np.subtract.accumulate(v); np.add.outer(v, h)
 np.multiply.outer(i, i); np.add.reduceat(v, [0, 2, 1]); np.add.reduce(f, where=b); np.add(f, g, dtype=np.float32)
 np.sqrt(i, dtype="f4"); np.add(f, 1, where=True)
+np.logaddexp2(-np.inf * np.abs(h), -np.inf); np.logaddexp.reduce(f, 1); np.add.reduceat(v, [])
 """,
         "; ",
     ),
@@ -103,6 +104,10 @@ np.frombuffer(bytes(16)); np.bartlett(5); np.blackman(6); np.hamming(5); np.hann
 np.mgrid[0:2, 0:3]; np.ogrid[0:2, 0:3]; np.mgrid[0:1:3j]; np.r_[v, 0.5, 1:3]; np.r_[1:4]; np.c_[v, w]
 np.s_[1:3].start; np.index_exp[1:3][0].stop; np.zeros(2, like=f); np.arange(3, like=f); np.diag([1, 2]); np.bool_(3)
 np.float32(2.5); np.int64(3); np.float64(k); np.complex128(v)
+np.average(t, axis=(2, 0), weights=t[:, 0].T ** 2); np.average(t, axis=(0, 1), weights=t[:, :, 0] ** 2)
+np.geomspace([1, 2], [10, 20], 5); np.geomspace(1j, 16j, 5); np.geomspace(-1, 1, 3, dtype=complex)
+np.geomspace(-1.0, -8.0, 4); np.geomspace(h[:1] ** 2, h[1:2] ** 2, 3, axis=1); np.geomspace(-3, 3, 4)
+np.logspace(0, 2, 6, base=[2.0, 3.0]); np.logspace([0, 1], 2, 3, base=2)
 """,
     "; ",
 )
@@ -140,6 +145,7 @@ np.ix_(i, [0, 1]); np.diag_indices(3); np.diag_indices_from(a); np.tril_indices(
 np.tril_indices_from(f); np.triu_indices_from(f, -1); np.searchsorted(o, v); np.searchsorted(o, 2.0, "right")
 np.insert(v, 2, 9.0); np.insert(f, [0, 2], 1, axis=1); np.delete(v, 2); np.delete(f, [0, 2], 1); np.trim_zeros(k[2])
 np.trim_zeros([0, 1, 0, 2, 0]); np.delete(v, slice(1, 3))
+np.select([i > 2, i < 1], [np.asarray(i, dtype="int8"), 7]); np.ravel_multi_index((i, i), (4, 5), mode="clip")
 """,
     "; ",
 )
@@ -165,6 +171,7 @@ np.isin(i, i[:2], invert=True); np.intersect1d(i, [2, 3, 9]); np.union1d(i, [2, 
 np.intersect1d(i, [2, 3, 9], return_indices=True); np.setdiff1d(i, [2]); np.setxor1d(i, [2, 7])
 np.isclose(f, f + 1e-9); np.isclose(n, n, equal_nan=True); np.allclose(f, f + 1e-9); np.allclose(f, g, 9, 9)
 np.array_equal(f, f); np.array_equal(n, n, True); np.array_equal(f, v); np.array_equiv(f, f[None])
+np.isclose(r, 0.9999999999999998, rtol=0, atol=0.5)
 """,
     "; ",
 )
@@ -184,6 +191,10 @@ np.cov(f, rowvar=False, ddof=0); np.cov(v, w); np.cov(k, bias=True); np.corrcoef
 np.polyval([1, 2, 3], v); np.polyval(h, 2.0); np.polyfit(v, w, 2); np.polyfit(v, w, 1, w=u); np.pad(v, 2)
 np.pad(f, ((1, 2), (0, 1)), 'edge'); np.pad(v, (1, 2), 'reflect'); np.pad(f, 1, constant_values=5); np.histogram(i, 4)
 np.sinc(0.0)
+np.cov(v, 1j * w); np.cov(r, f); np.corrcoef(v, 1j * w); np.trapezoid(t, x=np.reshape(h, (1, 3, 1)), axis=1)
+np.insert(v, np.asarray([True, False, True, False, False]), 9); np.delete(v, [True, False, False, True, True])
+np.delete(v, np.asarray([1, 3])); np.convolve(v, h, 1); np.real(2.5); np.imag(1j); np.trim_zeros(v, 'f')
+np.clip(v, None, 0.5); np.clip(v, min=0.0); np.diff(v, 0); np.pad(h, 2, "linear_ramp", end_values=5)
 """,
     "; ",
 )
@@ -199,6 +210,7 @@ np.common_type(f, k) == np.float64; np.isdtype(np.float32, 'real floating'); np.
 np.dtype(float).kind == 'f'; isinstance(f, np.ndarray); isinstance([1], np.ndarray); f.dtype == np.float64
 isinstance(np.float32(3), np.floating); isinstance(3, np.integer); np.pi + np.e; np.inf; np.euler_gamma
 np.result_type(k, 0.5) == np.float64; np.result_type(r, 0.5) == np.float32; np.True_; np.False_
+np.issubdtype(f.dtype, np.floating); np.issubdtype(i.dtype, np.integer)
 """,
     "; ",
 )
@@ -217,6 +229,8 @@ np.abs(np.linalg.qr(f.T, 'complete').R); np.linalg.slogdet(a); np.linalg.solve(a
 np.linalg.svd(f, compute_uv=False); np.linalg.svd(f, full_matrices=False)[2].shape; np.linalg.svdvals(f)
 np.linalg.tensordot(f, g.T, axes=1); np.linalg.tensorinv(a, 1); np.linalg.tensorsolve(a, h); np.linalg.trace(t)
 np.linalg.vecdot(f, g); np.linalg.vector_norm(f, axis=1); np.linalg.vector_norm(f, ord=3); np.linalg.inv(r[:, :3])
+np.linalg.cond(np.ones_like(a)) > 1e15; np.linalg.matrix_rank(f[:0]); np.linalg.norm(t, axis=(0, -1))
+np.linalg.lstsq(f.T, w[:4], rcond=-1)[2]; np.linalg.cond(0 * a)
 """,
     "; ",
 )

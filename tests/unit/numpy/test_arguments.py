@@ -173,6 +173,23 @@ HOSTILE = {
     "np.unravel_index(7, (2, 3))": ValueError,
     "np.nonzero(3)": ValueError,
     "np.var(np.ones(3), ddof=1, correction=1)": ValueError,
+    "np.clip(np.ones(3), 1)": TypeError,
+    "np.insert(np.ones(3), np.asarray([0.5]), 1)": IndexError,
+    "np.delete(np.ones(3), np.zeros(0))": IndexError,
+    "np.delete(np.ones(3), [True, False])": ValueError,
+    "np.pad(np.ones(3), 1, 'edge', constant_values=1)": ValueError,
+    "np.put_along_axis(np.ones((2, 2)), np.asarray([[0]]), 1, None)": ValueError,
+    "np.ravel_multi_index(([0], [0]), (0, 2), 'clip')": ValueError,
+    "np.unravel_index([0], ())": ValueError,
+    "np.rollaxis(np.ones((2, 2)), 0, -3)": IndexError,
+    "np.arange('a')": TypeError,
+    "np.linspace(0, 1, 2.5)": TypeError,
+    "np.geomspace([1, 0], 2, 3)": ValueError,
+    "np.linalg.cond(np.ones((0, 0)))": ValueError,
+    "np.linalg.norm(np.ones((2, 2)), axis=(0, 5))": IndexError,
+    "np.nanmean(np.ones(3), dtype=int)": TypeError,
+    "np.convolve(np.ones(3), np.ones(3), 'v')": ValueError,
+    "np.sum(np.ones(3), axis='x')": TypeError,
 }
 
 

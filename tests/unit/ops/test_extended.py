@@ -1,5 +1,6 @@
 """Functions under NumPy's names where a kernel serves some calls, or a compiler traces them."""
 
+import math
 import warnings
 
 import numpy as np
@@ -92,6 +93,10 @@ def test_scales_of_integers(library):
     assert got.dtype == np.float32
     assert library.host(xo.geomspace(2, 9, 1, like=like)).tolist() == [2.0]
     assert library.host(xo.geomspace(-2, -8, 3, like=like)).tolist() == pytest.approx([-2, -4, -8])
+    first, base = np.float64(1), like[0] * 0 + 2
+    assert library.host(xo.geomspace(first, 4.0, 3, like=like)).tolist() == pytest.approx([1, 2, 4])
+    assert library.host(xo.logspace(first, 3, 3, base=base, like=like)).tolist() == pytest.approx([2, 4, 8])
+    assert library.host(xo.kaiser(3, np.float64(0), like=like)).tolist() == pytest.approx([1, 1, 1])
     with pytest.raises(ValueError, match="both ends"):
         xo.geomspace(-1, 1, 3, like=like)
 
@@ -135,3 +140,15 @@ def test_indices_have_the_dtype_of_the_library():
         assert jax.eval_shape(lambda: xo.one_hot(ids, 4)).shape == (4, 4)
         assert jax.eval_shape(lambda: xo.sliding_window_view(ids, 2)).shape == (3, 2)
         np.testing.assert_allclose(xo.segment_sum(x, ids, 4)[3], x[0] + x[3], rtol=1e-6)
+
+
+@pytest.mark.parametrize("p", [None, 2, -2, 1, -1, math.inf, -math.inf, "fro"])
+def test_condition_numbers_of_singular_matrices(library, p):
+    """Libraries raise for them in linalg.inv; their condition number is huge or infinite, for p=-2 near 0."""
+    matrices = np.stack([np.eye(2), np.ones((2, 2)), np.asarray([[1.0, 1.0], [2.0, 2.0]]), np.zeros((2, 2))])
+    regular, *singular, zeros = library.host(xo.linalg.cond(library.array(matrices), p=p)).tolist()
+    assert regular == pytest.approx(2.0 if p == "fro" else 1.0)
+    assert all(value < 1e-15 if p == -2 else value > 1e15 for value in singular)
+    assert zeros == math.inf
+    with pytest.raises(ValueError, match="empty"):
+        xo.linalg.cond(library.array(np.ones((0, 0))), p=p)

@@ -35,17 +35,35 @@ def norm(
 
 
 def cond(xp: ModuleType, x: Array, /, *, p: Any = None) -> Array:
-    """The ratio of singular values, or a product of norms."""
+    """The ratio of singular values, or a product of norms.
+
+    The inverse is that of the singular values, because libraries raise for singular matrices in ``linalg.inv``.
+    """
     if x.ndim < 2:
         raise ValueError(f"x must have at least 2 dimensions, but its shape is {tuple(x.shape)}")
+    if 0 in x.shape[-2:]:
+        raise ValueError(f"an empty matrix has no condition number, but the shape of x is {tuple(x.shape)}")
     x = floating(xp, x)
-    if p not in (None, 2, -2):
+    if p in (None, 2, -2):
+        values = xp.linalg.svdvals(x)
+        greatest, least = values[..., 0], values[..., -1]
+        above, below = (least, greatest) if p == -2 else (greatest, least)
+        found = above / _or_one(xp, below)
+        is_infinite = below == 0
+    else:
         if x.shape[-1] != x.shape[-2]:
             raise ValueError(f"p={p!r} needs square matrices, but the shape of x is {tuple(x.shape)}")
-        return norm(xp, x, ord=p, axis=(-2, -1)) * norm(xp, xp.linalg.inv(x), ord=p, axis=(-2, -1))
-    values = xp.linalg.svdvals(x)
-    greatest, least = values[..., 0], values[..., -1]
-    return least / greatest if p == -2 else greatest / least
+        u, values, vh = xp.linalg.svd(x, full_matrices=False)
+        scaled = _adjoint(xp, vh) / astype(xp, _or_one(xp, values), x.dtype)[..., None, :]
+        inverse = xp.matmul(scaled, _adjoint(xp, u))
+        found = norm(xp, x, ord=p, axis=(-2, -1)) * norm(xp, inverse, ord=p, axis=(-2, -1))
+        is_infinite = values[..., -1] == 0
+    return xp.where(is_infinite, xp.full_like(found, math.inf), found)
+
+
+def _or_one(xp: ModuleType, x: Array) -> Array:
+    """The values, with 1 in the place of 0."""
+    return xp.where(x == 0, xp.ones_like(x), x)
 
 
 def require_equations(x1: Array, x2: Array) -> None:

@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, astype, checked_axes, device_of, floating, normal_axis
+from xarrayops._generic.extended.common import Axes, astype, checked_axes, device_of, floating, normal_axes
 from xarrayops._generic.extended.counting import bincount
 from xarrayops._protocol.types import Array
 
@@ -24,12 +24,14 @@ def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = No
 
 
 def along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
-    """A vector of weights, in the shape of x."""
-    if not isinstance(axis, int) or weights.ndim != 1 or weights.shape[0] != x.shape[axis]:
+    """Weights of some axes, in the shape of x."""
+    axes = () if axis is None else normal_axes(axis, x.ndim)
+    if not axes or tuple(weights.shape) != tuple(x.shape[each] for each in axes):
         shapes = f"{tuple(weights.shape)}, x {tuple(x.shape)}, and axis={axis}"
-        raise ValueError(f"weights must have the shape of x, or be a vector along one axis: they have {shapes}")
-    behind = x.ndim - normal_axis(axis, x.ndim) - 1
-    return xp.broadcast_to(xp.reshape(weights, (-1, *(1,) * behind)), tuple(x.shape))
+        raise ValueError(f"weights must have the shape of x, or that of the axes: they have {shapes}")
+    weights = xp.permute_dims(weights, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    extents = tuple(extent if each in axes else 1 for each, extent in enumerate(x.shape))
+    return xp.broadcast_to(xp.reshape(weights, extents), tuple(x.shape))
 
 
 def cov(
