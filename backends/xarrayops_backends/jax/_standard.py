@@ -145,3 +145,24 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | N
 def sign(x: Array, /) -> Array:
     """Return +0 for -0; JAX returns -0."""
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))
+
+
+@jax.jit
+def exp(x: Array, /) -> Array:
+    """Return infinity, or 0 for -infinity, where only the imaginary part is not finite; JAX returns NaN."""
+    return _of_infinite_real_part(jnp.exp(x), x, 0)
+
+
+@jax.jit
+def expm1(x: Array, /) -> Array:
+    """Return infinity, or -1 for -infinity, where only the imaginary part is not finite; JAX returns NaN."""
+    return _of_infinite_real_part(jnp.expm1(x), x, -1)
+
+
+def _of_infinite_real_part(result: Array, x: Array, below: complex) -> Array:
+    """The result, with infinity or another limit where the real part is infinite and the imaginary part not finite."""
+    if not jnp.iscomplexobj(x):
+        return result
+    real, imag = jnp.real(x), jnp.imag(x)
+    limit = jnp.where(real > 0, complex(jnp.inf, jnp.nan), below).astype(result.dtype)
+    return jnp.where(jnp.isinf(real) & ~jnp.isfinite(imag), limit, result)
