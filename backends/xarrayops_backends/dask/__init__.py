@@ -31,7 +31,7 @@ from xarrayops_backends.dask._creation import (
     zeros_like,
 )
 from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
-from xarrayops_backends.dask._elementwise import clip, expm1
+from xarrayops_backends.dask._elementwise import clip, expm1, floor_divide
 from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
 from xarrayops_backends.dask._fft import (
     fft_fft,

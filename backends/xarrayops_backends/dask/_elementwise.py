@@ -25,6 +25,11 @@ def _clipped(x: Any, *bounds: Any, has_min: bool) -> Any:
     return _numpy.clip(x, *bounds) if has_min else _numpy.clip(x, None, *bounds)
 
 
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """Divide each chunk with the NumPy backend's floor_divide, which has the standard's values for infinities."""
+    return da.core.elemwise(_numpy.floor_divide, x1, x2)
+
+
 def expm1(x: Array, /) -> Array:
     """NumPy's complex expm1 gives NaN for infinities."""
     return da.map_blocks(_complex_expm1, x, dtype=x.dtype, meta=x._meta) if x.dtype.kind == "c" else da.expm1(x)
