@@ -151,6 +151,7 @@ def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
 
 def polyval(p: Array, x: Any, /) -> Array:
     """np.polyval takes coefficients of more dimensions, too."""
+    _require_numbers("polyval", p, x)
     require_coefficients(p)
     return np.polyval(p, x)
 
@@ -257,7 +258,10 @@ def cov(
     aweights: Any = None,
 ) -> Array:
     """np.cov calls the correction ddof, and computes in float64."""
+    if x.dtype.kind not in NUMBERS or y is not None:
+        _require_numbers("cov", x, y)
     if fweights is not None or aweights is not None:
+        _require_numbers("cov", fweights, aweights)
         count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
         require_observations("fweights", fweights, count)
         require_observations("aweights", aweights, count)
@@ -299,7 +303,8 @@ def interp(
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """np.trapezoid takes its options by position, too."""
-    _require_numbers("trapezoid", y, x)
+    if y.dtype.kind not in NUMBERS or x is not None:
+        _require_numbers("trapezoid", y, x)
     if x is not None:
         require_coordinates(y, x, normal_axis(axis, y.ndim))
     return np.trapezoid(y, x, dx, axis)
@@ -338,10 +343,13 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
 
 
 def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """np.linalg.lstsq has no sums of squares for some ranks and shapes."""
-    _require_numbers("linalg.lstsq", x1, x2)
-    require_equations(x1, x2)
-    solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
+    """np.linalg.lstsq has no sums of squares for some ranks and shapes. It is tried first: checks cost time."""
+    try:
+        solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
+    except (TypeError, ValueError):
+        _require_numbers("linalg.lstsq", x1, x2)
+        require_equations(x1, x2)
+        raise
     if not residuals.size:
         errors = np.abs(x2 - x1 @ solution)
         residuals = np.atleast_1d((errors * errors).sum(0))
