@@ -21,9 +21,7 @@ from xarrayops.plugin.extended import (
     require_counts,
     require_equations,
     require_observations,
-    require_ratio,
     require_signals,
-    whole,
 )
 from xarrayops_backends.numpy._guard import require_numbers
 from xarrayops_backends.numpy._quantiles import (
@@ -33,6 +31,15 @@ from xarrayops_backends.numpy._quantiles import (
     nanquantile as nanquantile,
     percentile as percentile,
     quantile as quantile,
+)
+from xarrayops_backends.numpy._windows import (
+    bartlett as bartlett,
+    blackman as blackman,
+    geomspace as geomspace,
+    hamming as hamming,
+    hanning as hanning,
+    kaiser as kaiser,
+    logspace as logspace,
 )
 
 _np: Any = np
@@ -363,42 +370,3 @@ def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1
     if axis is None and edge_order == 1:
         return _np.gradient(x, *spacing)
     return _np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
-
-
-def _window(function: Any) -> Any:
-    """A window of NumPy, which takes fractions for the number of values, too."""
-
-    def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
-        whole("n", n)
-        return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
-
-    return made
-
-
-bartlett, blackman, hamming, hanning, kaiser = map(
-    _window, (np.bartlett, np.blackman, np.hamming, np.hanning, np.kaiser)
-)
-
-
-def logspace(
-    start: float,
-    stop: float,
-    /,
-    num: int = 50,
-    *,
-    endpoint: bool = True,
-    base: float = 10.0,
-    dtype: Any = None,
-    device: Any = None,
-) -> Array:
-    """np.logspace takes arrays, too."""
-    return np.logspace(start, stop, num, endpoint, base, dtype)
-
-
-def geomspace(
-    start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: Any = None, device: Any = None
-) -> Array:
-    """np.geomspace takes numbers of two signs, too, which it makes complex."""
-    if num:
-        require_ratio(start, stop)
-    return np.geomspace(start, stop, num, endpoint, dtype)
