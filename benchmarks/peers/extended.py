@@ -23,11 +23,10 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, interleaved, machine
+from measuring import MISSED, common_options, interleaved, machine
 
 import xarrayops as xo
 
@@ -228,13 +227,10 @@ def measure_all(options: argparse.Namespace, libraries: list[str], sizes: list[i
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser = common_options(__doc__, rounds=15, libraries="numpy,torch")
     parser.add_argument("--sizes", default="10000,100000,1000000")
-    parser.add_argument("--libraries", default="numpy,torch")
     parser.add_argument("--cases", help="only these, separated by commas")
     parser.add_argument("--again", type=int, default=3, help="further measurements of a case that misses its bar")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     libraries, sizes = options.libraries.split(","), [int(size) for size in options.sizes.split(",")]
     rows = measure_all(options, libraries, sizes)
