@@ -167,3 +167,11 @@ def one_axis(axis: Any, ndim: int) -> int:
 def raveled(x: Any) -> Any:
     """The elements as a vector, in C order."""
     return x if x.ndim == 1 else xo.reshape(x, (-1,) if size_of(x) else (0,))
+
+
+def is_fortran(x: Any) -> bool:
+    """Whether x is in Fortran order and not in C order; arrays without a known layout are not."""
+    try:
+        return x.ndim > 1 and xo.layout_of(x).order == "F"
+    except (xo.Unsupported, xo.LayoutError):
+        return False
