@@ -1,5 +1,6 @@
 # The functions that the standard lacks, under NumPy's names and with NumPy's meaning. tools/generate.py makes
-# xarrayops/_ops/extended.py and the functions of the section linalg in xarrayops/linalg.py from this table.
+# xarrayops/_ops/extended from this table, a file for each section; and the functions of the section linalg in
+# xarrayops/linalg.py.
 #
 # The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extended, which has
 # the generic twins of its functions on the standard alone, and the file of xarrayops/testing with their oracle rows.

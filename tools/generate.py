@@ -7,7 +7,7 @@ tools/standard.pyi has a line for each function of the standard, tools/extended.
 names beyond it, and every family in xarrayops/_ops has a table ``VERBS``. From these it writes:
 
     xarrayops/standard.py, linalg.py, fft.py   the dispatching functions, and their stubs (.pyi) for type checkers
-    xarrayops/_ops/extended.py                 the same for the functions of tools/extended.pyi
+    xarrayops/_ops/extended/                   the same for the functions of tools/extended.pyi, a file for each section
     xarrayops/__init__.py, sparse.py           the imports, and the ``__all__`` of sparse
     xarrayops/_protocol/surface.py             every function with its signature, every verb with its hook
     xarrayops/_ops/verbs.py                    the combined table of verbs of all families
@@ -140,16 +140,29 @@ TITLES = {
     "standard": "The functions of the Python array API standard 2025.12, dispatching on their array arguments.",
     "linalg": "The linear algebra extension of the array API standard 2025.12, dispatching on its array arguments.",
     "fft": "The Fourier transform extension of the array API standard 2025.12, dispatching on its array arguments.",
-    "_ops/extended": "Functions that the standard lacks, under NumPy's names and with NumPy's meaning.",
 }
-SOURCES = {"linalg": "tools/standard.pyi and tools/extended.pyi", "_ops/extended": "tools/extended.pyi"}
-"""The tables of a module, if they are not that of the standard alone."""
+EXTENDED = "_ops/extended"
+"""The folder of the modules for the sections of tools/extended.pyi."""
+
+
+def title_of(module: str) -> str:
+    """The first line of the docstring of a module."""
+    topic = module.removeprefix(f"{EXTENDED}/")
+    default = f"Functions that the standard lacks, under NumPy's names and with NumPy's meaning: {topic}."
+    return TITLES.get(module, default)
+
+
+def tables_of(module: str) -> str:
+    """The tables with the functions of a module."""
+    if module.startswith(f"{EXTENDED}/"):
+        return "tools/extended.pyi"
+    return "tools/standard.pyi and tools/extended.pyi" if module == "linalg" else "tools/standard.pyi"
 
 
 def read_tables() -> dict[str, list[Function]]:
-    """The rows of both tables, by module."""
+    """The rows of both tables, by module. Those of the sections "by hand" have no module."""
     modules: dict[str, list[Function]] = {name: [] for name in (*TITLES, "by hand")}
-    for table, default in ((TABLE, "standard"), (EXTENDED_TABLE, "_ops/extended")):
+    for table in (TABLE, EXTENDED_TABLE):
         text = table.read_text()
         sections = [
             (i, *line.removeprefix("# section: ").split("; rows in "))
@@ -159,9 +172,10 @@ def read_tables() -> dict[str, list[Function]]:
         for node in ast.parse(text).body:
             assert isinstance(node, ast.FunctionDef)
             section, row_file = next(names for line, *names in reversed(sections) if line < node.lineno)
-            module = section if section in modules else default
             topic = section if table is EXTENDED_TABLE else ""
-            modules[module].append(Function(node, module, row_file, topic))
+            own = f"{EXTENDED}/{topic}" if topic else "standard"
+            module = section if section in (*TITLES, "by hand") else own
+            modules.setdefault(module, []).append(Function(node, module, row_file, topic))
     return modules
 
 
@@ -182,8 +196,7 @@ def with_header(module: str, functions: list[Function], body: str) -> str:
     alias = "".join(f"from xarrayops.standard import {name} as {name}\n" for name in aliases)
     names = sorted([*(f.name for f in functions), *aliases])
     listing = "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
-    tables = SOURCES.get(module, "tools/standard.pyi")
-    header = HEADER.format(title=TITLES[module], tables=tables, results=", ".join(RESULTS), alias=alias)
+    header = HEADER.format(title=title_of(module), tables=tables_of(module), results=", ".join(RESULTS), alias=alias)
     return header + (NORM if "Norm" in body else "") + listing + body
 
 
@@ -249,12 +262,14 @@ def generate() -> tuple[dict[str, str], list[Function]]:
     """The source of every generated file, by its path in the package, and every function of the tables."""
     modules, families = read_tables(), read_families()
     functions = [f for listed in modules.values() for f in listed]
-    sources = {f"{module}.py": render(module, modules[module]) for module in TITLES}
-    sources |= {f"{module}.pyi": render_stub(module, modules[module]) for module in TITLES}
+    written = {module: rows for module, rows in modules.items() if module != "by hand"}
+    sources = {f"{module}.py": render(module, rows) for module, rows in written.items()}
+    sources |= {f"{module}.pyi": render_stub(module, rows) for module, rows in written.items()}
     for module, imports in public_imports([f.name for f in modules["standard"]], families).items():
         sources[f"{module}.py"] = with_imports((PACKAGE / f"{module}.py").read_text(), imports)
-    extended = [f.name for f in modules["_ops/extended"]]
-    sources["__init__.py"] = with_types_of(sources["__init__.py"], "xarrayops._ops.extended", extended)
+    extended = {f"xarrayops.{m.replace('/', '.')}": rows for m, rows in written.items() if m.startswith(f"{EXTENDED}/")}
+    names = {module: [f.name for f in rows] for module, rows in sorted(extended.items())}
+    sources["__init__.py"] = with_types_of(sources["__init__.py"], names)
     sources["_protocol/surface.py"] = render_surface(functions, families)
     sources["_ops/verbs.py"] = render_verbs(families)
     sources["testing/_row_files.py"] = render_row_files(functions)

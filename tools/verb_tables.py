@@ -115,12 +115,16 @@ def with_imports(source: str, imports: dict[str, str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def with_types_of(source: str, module: str, names: list[str]) -> str:
-    """The source with an import for type checkers of the names of a module, which is loaded when it is needed."""
+def with_types_of(source: str, names: dict[str, list[str]]) -> str:
+    """The source with imports for type checkers of the names of modules, which are loaded when they are needed."""
     lines, body = source.splitlines(), ast.parse(source).body
     tests = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"]
     imports = [each for node in tests for each in node.body if isinstance(each, ast.ImportFrom)]
-    (block,) = [each for each in imports if each.module == module]
-    listed = ", ".join(f"{name} as {name}" for name in sorted(names))
-    lines[block.lineno - 1 : block.end_lineno] = [f"    from {module} import {listed}"]
+    packages = {module.rpartition(".")[0] for module in names}
+    old = [each for each in imports if (each.module or "").rpartition(".")[0] in packages]
+    new = [
+        f"    from {module} import {', '.join(f'{name} as {name}' for name in sorted(listed))}"
+        for module, listed in names.items()
+    ]
+    lines[old[0].lineno - 1 : old[-1].end_lineno] = new
     return "\n".join([*lines, ""])

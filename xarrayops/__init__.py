@@ -216,70 +216,86 @@ pi = 3.141592653589793
 
 if _typing.TYPE_CHECKING:
     from xarrayops import random as random
-    from xarrayops._ops.extended import (
-        allclose as allclose,
-        apply_where as apply_where,
-        argpartition as argpartition,
-        array_equal as array_equal,
-        atleast_nd as atleast_nd,
-        average as average,
-        bartlett as bartlett,
+    from xarrayops._ops.extended.comparison import allclose as allclose, array_equal as array_equal, isclose as isclose
+    from xarrayops._ops.extended.counting import (
         bincount as bincount,
-        blackman as blackman,
-        cbrt as cbrt,
-        compress as compress,
-        convolve as convolve,
-        corrcoef as corrcoef,
-        correlate as correlate,
-        cov as cov,
-        delete as delete,
-        diag as diag,
-        digitize as digitize,
-        fill_diagonal as fill_diagonal,
-        geomspace as geomspace,
-        gradient as gradient,
-        hamming as hamming,
-        hanning as hanning,
-        histogram as histogram,
-        insert as insert,
-        interp as interp,
-        intersect1d as intersect1d,
-        isclose as isclose,
-        kaiser as kaiser,
-        kron as kron,
-        lexsort as lexsort,
-        logspace as logspace,
-        logsumexp as logsumexp,
-        median as median,
-        nan_to_num as nan_to_num,
-        nanmax as nanmax,
-        nanmean as nanmean,
-        nanmedian as nanmedian,
-        nanmin as nanmin,
-        nanpercentile as nanpercentile,
-        nanquantile as nanquantile,
-        nanstd as nanstd,
-        nansum as nansum,
-        nanvar as nanvar,
-        one_hot as one_hot,
-        outer as outer,
-        pad as pad,
-        partition as partition,
-        percentile as percentile,
-        polyval as polyval,
-        ptp as ptp,
-        quantile as quantile,
         segment_max as segment_max,
         segment_mean as segment_mean,
         segment_min as segment_min,
         segment_sum as segment_sum,
+    )
+    from xarrayops._ops.extended.elementwise import (
+        apply_where as apply_where,
+        cbrt as cbrt,
+        logsumexp as logsumexp,
+        one_hot as one_hot,
+        softmax as softmax,
+    )
+    from xarrayops._ops.extended.nans import (
+        nan_to_num as nan_to_num,
+        nanmax as nanmax,
+        nanmean as nanmean,
+        nanmin as nanmin,
+        nanstd as nanstd,
+        nansum as nansum,
+        nanvar as nanvar,
+    )
+    from xarrayops._ops.extended.order import (
+        argpartition as argpartition,
+        lexsort as lexsort,
+        partition as partition,
+        topk as topk,
+    )
+    from xarrayops._ops.extended.padding import pad as pad
+    from xarrayops._ops.extended.quantiles import (
+        median as median,
+        nanmedian as nanmedian,
+        nanpercentile as nanpercentile,
+        nanquantile as nanquantile,
+        percentile as percentile,
+        quantile as quantile,
+    )
+    from xarrayops._ops.extended.setops import (
+        intersect1d as intersect1d,
         setdiff1d as setdiff1d,
         setxor1d as setxor1d,
-        sliding_window_view as sliding_window_view,
-        softmax as softmax,
-        topk as topk,
-        trapezoid as trapezoid,
         union1d as union1d,
+    )
+    from xarrayops._ops.extended.shaping import (
+        atleast_nd as atleast_nd,
+        compress as compress,
+        delete as delete,
+        diag as diag,
+        fill_diagonal as fill_diagonal,
+        insert as insert,
+        kron as kron,
+        outer as outer,
+        sliding_window_view as sliding_window_view,
+    )
+    from xarrayops._ops.extended.signal import (
+        convolve as convolve,
+        correlate as correlate,
+        gradient as gradient,
+        interp as interp,
+        polyval as polyval,
+        trapezoid as trapezoid,
+    )
+    from xarrayops._ops.extended.statistics import (
+        average as average,
+        corrcoef as corrcoef,
+        cov as cov,
+        digitize as digitize,
+        histogram as histogram,
+        ptp as ptp,
+    )
+    from xarrayops._ops.extended.windows import (
+        bartlett as bartlett,
+        blackman as blackman,
+        geomspace as geomspace,
+        hamming as hamming,
+        hanning as hanning,
+        kaiser as kaiser,
+        logspace as logspace,
     )
 else:  # a type checker reports missing names itself
 
@@ -291,9 +307,10 @@ else:  # a type checker reports missing names itself
 
             return import_module("xarrayops.random")
         if name in EXTENDED and "." not in name:
-            from xarrayops._ops import extended
+            from xarrayops._ops.extended import module_of
 
-            globals().update({each: getattr(extended, each) for each in extended.__all__})
+            module = module_of(name)
+            globals().update({each: getattr(module, each) for each in module.__all__})
             return globals()[name]
         from xarrayops._core.numpy_names import missing
 

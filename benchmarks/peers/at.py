@@ -12,15 +12,13 @@ The bars, for basic indices: at most 2.5 µs on NumPy and 5 µs on torch. Ends w
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import timeit
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, machine
+from measuring import MISSED, common_options, machine
 
 import xarrayops as xo
 
@@ -90,11 +88,8 @@ def measure(library: str, rounds: int, number: int) -> list[dict[str, Any]]:
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=60)
+    parser = common_options(__doc__, rounds=60, libraries="numpy,torch")
     parser.add_argument("--number", type=int, default=1000)
-    parser.add_argument("--libraries", default="numpy,torch")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     libraries = options.libraries.split(",")
     rows = [row for library in libraries for row in measure(library, options.rounds, options.number)]

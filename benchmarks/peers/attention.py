@@ -10,19 +10,17 @@ growth of the peak resident set during a second call.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from measuring import Calls, interleaved, machine, over, peak
+from measuring import Calls, common_options, interleaved, machine, over, peak
 
 import xarrayops as xo
 
@@ -227,14 +225,10 @@ def isolated_peak(name: str, length: int) -> float:
 
 def main() -> int:
     """Measure, print and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser = common_options(__doc__, rounds=15, pause=0.1, only=True)
     parser.add_argument("--scale", type=int, default=1, help="divide sequence lengths by this, for a trial")
     parser.add_argument("--length", type=int, default=LONG, help="sequence length of the memory measurement")
     parser.add_argument("--peak", choices=MEMORY, help="measure only the memory of this case")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.peak:
         print(peak(work(options.peak, options.length)))

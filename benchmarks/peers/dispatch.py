@@ -12,19 +12,17 @@ same run. Ends with 3 if one is missed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
 import sys
 import timeit
-from pathlib import Path
 from typing import Any
 
 import array_api_compat
 import autoray
 import numpy as np
-from measuring import MISSED
+from measuring import MISSED, common_options
 
 import xarrayops as xo
 
@@ -92,11 +90,8 @@ def rows(library: str, figures: dict[str, dict[str, float]]) -> list[dict[str, A
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=200)
+    parser = common_options(__doc__, rounds=200, libraries="numpy,torch")
     parser.add_argument("--number", type=int, default=2000)
-    parser.add_argument("--libraries", default="numpy,torch")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     table = []
     for library in options.libraries.split(","):

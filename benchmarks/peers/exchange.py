@@ -11,16 +11,15 @@ Before timing, each result is checked to share the memory of its source.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
 import sys
 import timeit
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import common_options
 
 import xarrayops as xo
 
@@ -68,11 +67,8 @@ def measure(passage: str, rounds: int, number: int) -> dict[str, float]:
 
 def main() -> int:
     """Measure, print and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=200)
+    parser = common_options(__doc__, rounds=200, libraries="torch,jax")
     parser.add_argument("--number", type=int, default=2000)
-    parser.add_argument("--libraries", default="torch,jax")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     libraries = options.libraries.split(",")
     rows = []

@@ -9,7 +9,10 @@ written by hand use the functions of the standard only, as code had to do before
 bincount, a sort and an interpolation for quantiles, a gather by a matrix of indices for windows.
 
 The bars: on NumPy at most 1.1 times NumPy's own time for each size, on PyTorch at least 3 times as quick as the way
-written by hand, at the greatest size. Ends with 3 if one is missed.
+written by hand, at the greatest size. Ends with 3 if one is missed. A pad of one axis has no bar, because no way is
+quicker than a copy of x, which the way by hand is already. For 10^6 float32 and 1000 at both ends, on 2 loaded cores,
+flips and a concatenation took 320 µs on one thread, a clone of x alone 309, writes to new memory 322, writes to memory
+in use 545, torch.nn.functional.pad 922, a gather 942; on two threads 208, 278, 164, 251, 500 and 1203.
 """
 
 from __future__ import annotations
@@ -20,17 +23,18 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, interleaved, machine
+from measuring import MISSED, common_options, interleaved, machine
 
 import xarrayops as xo
 
 OF_NUMPY, OF_HAND = 1.1, 3.0
 ROUND_S = 0.003
 """Calls that are shorter are repeated in a round until they take about so long."""
+OF_ONE_COPY = ("pad",)
+"""The cases without a bar on PyTorch: both contestants take the time of a copy of x."""
 Pair = tuple[Callable[[], Any], Callable[[], Any]]
 
 
@@ -200,7 +204,7 @@ def is_missed(row: dict[str, Any], greatest: int) -> bool:
     """Whether a row misses its bar."""
     if row["library"] == "numpy":
         return ratio(row) < 1 / OF_NUMPY
-    return row["n"] == greatest and ratio(row) < OF_HAND
+    return row["n"] == greatest and row["case"] not in OF_ONE_COPY and ratio(row) < OF_HAND
 
 
 def measure_all(options: argparse.Namespace, libraries: list[str], sizes: list[int]) -> list[dict[str, Any]]:
@@ -223,13 +227,10 @@ def measure_all(options: argparse.Namespace, libraries: list[str], sizes: list[i
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser = common_options(__doc__, rounds=15, libraries="numpy,torch")
     parser.add_argument("--sizes", default="10000,100000,1000000")
-    parser.add_argument("--libraries", default="numpy,torch")
     parser.add_argument("--cases", help="only these, separated by commas")
     parser.add_argument("--again", type=int, default=3, help="further measurements of a case that misses its bar")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     libraries, sizes = options.libraries.split(","), [int(size) for size in options.sizes.split(",")]
     rows = measure_all(options, libraries, sizes)

@@ -14,17 +14,15 @@ same factor. Ends with 3 if a bar is missed.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
-from measuring import MISSED, machine
+from measuring import MISSED, common_options, machine
 
 OF_NUMPY = 0.35
 IMPORT_S, FIRST_CALL_S = 0.025, 0.040
@@ -79,11 +77,7 @@ def rows(seconds: dict[str, float]) -> list[dict[str, Any]]:
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--libraries", default=",".join(SETUPS))
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
+    options = common_options(__doc__, rounds=40, libraries=",".join(SETUPS)).parse_args()
     libraries = [name for name in options.libraries.split(",") if importlib.util.find_spec(name)]
     programs = {statement: IMPORT.format(statement=statement) for statement in (OURS, NUMPY, YARDSTICK)}
     programs |= {name: FIRST_CALL.format(setup=SETUPS[name]) for name in libraries}

@@ -9,19 +9,17 @@ and writes the same bytes in order. Results are compared before timing. All cont
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from measuring import interleaved, machine
+from measuring import common_options, interleaved, machine
 
 import xarrayops as xo
 
@@ -154,12 +152,8 @@ def row(case: Case, seconds: dict[str, float]) -> dict[str, Any]:
 
 def main() -> int:
     """Measure, print and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser = common_options(__doc__, rounds=7, pause=0.1, only=True)
     parser.add_argument("--scale", type=int, default=1, help="divide long axes by this, for a trial")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     table = []
     print(f"{'case':42} {'copy ms':>8} " + " ".join(f"{name:>21}" for name in RATIOS))

@@ -1,7 +1,8 @@
-"""Shared by the scripts of this folder: interleaved timing, the peak memory of a call, facts of the machine."""
+"""Shared by the scripts of this folder: options, interleaved timing, the peak memory of a call, the machine."""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import gc
 import importlib.util
@@ -18,6 +19,27 @@ Calls = dict[str, Callable[[], Any]]
 Times = dict[str, list[float]]
 MISSED = 3
 """The exit status of a script that measured everything and missed a bar."""
+
+
+def common_options(
+    description: str | None,
+    *,
+    rounds: int,
+    pause: float | None = None,
+    libraries: str | None = None,
+    only: bool = False,
+) -> argparse.ArgumentParser:
+    """The options that several scripts have, with these defaults; None and False leave an option out."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--out", type=Path, help="a file for the results, in JSON")
+    if pause is not None:
+        parser.add_argument("--pause", type=float, default=pause, help="seconds before each timing")
+    if libraries is not None:
+        parser.add_argument("--libraries", default=libraries, help="separated by commas")
+    if only:
+        parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    return parser
 
 
 def interleaved(calls: Calls, rounds: int, pause: float, *, number: int = 1, again: bool = True) -> Times:

@@ -12,18 +12,16 @@ it, 8 times on PyTorch, 1.3 times on JAX. Ends with 3 if one is missed.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, Calls, interleaved, machine, over
+from measuring import MISSED, Calls, common_options, interleaved, machine, over
 
 import xarrayops as xo
 from xarrayops.plugin.random import Draw
@@ -113,11 +111,8 @@ def rows(library: str, size: int, rounds: int) -> list[dict[str, Any]]:
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common_options(__doc__, rounds=5, libraries="numpy,torch,jax")
     parser.add_argument("--size", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--libraries", default="numpy,torch,jax")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     os.environ["JAX_ENABLE_X64"] = "1"
     libraries = [name for name in options.libraries.split(",") if importlib.util.find_spec(name)]

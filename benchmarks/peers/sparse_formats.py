@@ -10,7 +10,6 @@ resident set during a second call, minus the bytes of the result.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
@@ -19,13 +18,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from measuring import Calls, interleaved, machine, over, peak
+from measuring import Calls, common_options, interleaved, machine, over, peak
 
 import xarrayops as xo
 from xarrayops._core import registry
@@ -256,13 +254,9 @@ def isolated_extra(name: str, side: int) -> float:
 
 def main() -> int:
     """Measure, print and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pause", type=float, default=0.1, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser = common_options(__doc__, rounds=7, pause=0.1, only=True)
     parser.add_argument("--scale", type=int, default=1, help="divide extents by this, for a trial")
     parser.add_argument("--peak", choices=MEMORY, help="measure only the memory of this case")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.peak:
         print(extra(options.peak, SIDE // options.scale))

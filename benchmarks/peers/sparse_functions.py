@@ -8,20 +8,18 @@ results are compared before the first timing. The exit status is 3 if a ratio is
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
-from measuring import MISSED, Calls, interleaved, machine
+from measuring import MISSED, Calls, common_options, interleaved, machine
 
 import xarrayops as xo
 
@@ -197,12 +195,8 @@ def measure(case: Case, rounds: int, pause: float, entries: int) -> dict[str, An
 
 def main() -> int:
     """Measure, print and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--pause", type=float, default=0.05, help="seconds before each timing")
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser = common_options(__doc__, rounds=15, pause=0.05, only=True)
     parser.add_argument("--entries", type=int, default=1_000_000, help="the number of entries of each matrix")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     found, missed = [], False
     for case in CASES:

@@ -11,18 +11,16 @@ The bar: ours takes at most 3 times the library's time. Ends with 3 if it is mis
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, interleaved, machine
+from measuring import MISSED, common_options, interleaved, machine
 
 import xarrayops as xo
 
@@ -101,11 +99,8 @@ def measure(library: str, count: int, rounds: int) -> Iterator[dict[str, Any]]:
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if the bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common_options(__doc__, rounds=7, libraries="numpy,torch,dask")
     parser.add_argument("--count", type=int, default=4_000_000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--libraries", default="numpy,torch,dask")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     libraries = options.libraries.split(",")
     warnings.simplefilter("ignore")  # float16 overflows in the libraries' own functions

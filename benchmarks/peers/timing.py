@@ -12,19 +12,17 @@ The bar: an empty call takes less than a hundredth of a reading of ours. Ends wi
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import statistics
 import sys
 import timeit
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from measuring import MISSED, machine
+from measuring import MISSED, common_options, machine
 from torch.utils.benchmark import Timer
 
 from xarrayops.bench.measure.timing import READING_S, calls_per_reading, timed_round
@@ -100,10 +98,7 @@ def measure(call: Call, arguments: tuple[Any, ...], rounds: int) -> dict[str, An
 
 def main() -> int:
     """Measure, print and write the results. Returns `MISSED` if the bar of an empty call is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
+    options = common_options(__doc__, rounds=15).parse_args()
     rows = []
     for name, (call, arguments) in operations().items():
         found = measure(call, arguments, options.rounds)

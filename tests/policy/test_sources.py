@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from xarrayops._protocol.surface import TOPICS
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("xarrayops", "backends", "tests", "tools", "benchmarks", "examples", ".ci")
 SOURCES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -61,7 +63,8 @@ def test_files_are_short(path):
 
 def test_which_files_are_generated():
     """Only functions and lists are generated; no file that is written by hand is marked as generated."""
-    modules = ("standard", "linalg", "fft", "_ops/extended")
+    sections = (f"_ops/extended/{section}" for section in {*TOPICS.values()} - {"linalg"})
+    modules = ("standard", "linalg", "fft", *sections)
     functions = {f"xarrayops/{module}.{suffix}" for module in modules for suffix in ("py", "pyi")}
     lists = {"xarrayops/_protocol/surface.py", "xarrayops/_ops/verbs.py", "xarrayops/testing/_row_files.py"}
     generated = {name(p) for p in TEXTS if p.suffix in (".py", ".pyi") and is_generated(p)}

@@ -8,6 +8,7 @@ from typing import Any
 from xarrayops import fft, linalg, standard
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
+from xarrayops._ops.extended import module_of
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._protocol.surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
@@ -59,9 +60,8 @@ def _function_of(name: str) -> Callable[..., Any]:
     if name in TABLE:
         return TABLE[name].function
     module, _, function = name.rpartition(".")
-    home = {"linalg": linalg, "fft": fft}.get(module, standard)
-    if not module and name in EXTENDED:
-        from xarrayops._ops import extended as home  # loaded when it is needed
+    is_extended = not module and name in EXTENDED
+    home = module_of(name) if is_extended else {"linalg": linalg, "fft": fft}.get(module, standard)
     found: Callable[..., Any] = getattr(home, function)
     return found
 

@@ -26,8 +26,9 @@ class Hooks:
     def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
         """The function that serves a verb in place of ``function``; ``function`` itself if it needs no wrapper.
 
-        Called when the backend loads, once for each function of the standard and each of `WRAPPED_HOOKS`, with the
-        function of the backend, or else that of the library. A gap is not wrapped. `takes_arrays` returns whether a
+        Called once for each function of the standard and each of `WRAPPED_HOOKS` when the backend loads, and for each
+        function of `EXTENDED` when it is first needed; with the function of the backend, or else that of the library or
+        the generic one. A gap is not wrapped. `takes_arrays` returns whether a
         verb has array arguments to check. A wrapper keeps the signature, as with ``functools.wraps``.
         """
         raise NotImplementedError

@@ -11,7 +11,7 @@ import xarrayops as xo
 from xarrayops._core.numpy_scalars import as_number
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array as as_array, first_array, is_array, new_array, one_axis, size_of
+from xarrayops.numpy._operands import array as as_array, first_array, is_array, is_fortran, new_array, one_axis, size_of
 from xarrayops.numpy._out import no_subclass, ordered, refuse
 from xarrayops.numpy._promotion import NUMBERS, name_of_default
 
@@ -152,15 +152,7 @@ def _another(verb: str, a: Any, dtype: Any, order: str, subok: bool, shape: Any,
 
 def _order_of(x: Any, order: str) -> str:
     """The order of a new array like x."""
-    return "F" if order in ("K", "A") and x.ndim > 1 and _is_fortran(x) else order
-
-
-def _is_fortran(x: Any) -> bool:
-    """Whether x is in Fortran order and not in C order; arrays without a known layout are not."""
-    try:
-        return xo.layout_of(x).order == "F"
-    except (Unsupported, xo.LayoutError):
-        return False
+    return "F" if order in ("K", "A") and is_fortran(x) else order
 
 
 def zeros_like(

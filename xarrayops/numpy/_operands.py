@@ -173,3 +173,11 @@ def raise_out_of_bounds(axis: int, ndim: int) -> NoReturn:
 def raveled(x: Any) -> Any:
     """The elements as a vector, in C order."""
     return x if x.ndim == 1 else xo.reshape(x, (-1,) if size_of(x) else (0,))
+
+
+def is_fortran(x: Any) -> bool:
+    """Whether x is in Fortran order and not in C order; arrays without a known layout are not."""
+    try:
+        return x.ndim > 1 and xo.layout_of(x).order == "F"
+    except (xo.Unsupported, xo.LayoutError):
+        return False

@@ -138,8 +138,9 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 def _in(dtype: Any, x: Any) -> Any:
-    """x in the dtype of a moment: the given one, that of a floating-point x, or the default."""
-    return floating(x) if dtype is None else xo.astype(x, named(dtype))
+    """x in the dtype of a moment: the given one (float64 for integers), that of a floating-point x, or the default."""
+    x = floating(x) if dtype is None else xo.astype(x, named(dtype))
+    return xo.astype(x, "float64") if is_integer(x) else x
 
 
 def _sums(x: Any, mask: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
@@ -161,7 +162,6 @@ def mean(
     x = _in(dtype, array(a))
     if where is True:
         return written("mean", xo.mean(x, axis=axis, keepdims=bool(keepdims)), out)
-    x = xo.astype(x, "float64") if is_integer(x) else x
     total, count = _sums(x, arrays(x, where)[1], axis, bool(keepdims))
     return written("mean", xo.divide(total, count), out)
 
@@ -204,7 +204,6 @@ def _variance(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: An
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     x = _in(dtype, array(a))
-    x = xo.astype(x, "float64") if is_integer(x) else x
     if where is True and mean is None and not is_complex(x):
         return xo.var(x, axis=axis, correction=ddof, keepdims=bool(keepdims))
     mask = xo.ones_like(x, dtype="bool") if where is True else arrays(x, where)[1]

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import array, arrays, axes_of, one_axis, raise_out_of_bounds, raveled, size_of
+from xarrayops.numpy._operands import (
+    array,
+    arrays,
+    axes_of,
+    is_fortran,
+    one_axis,
+    raise_out_of_bounds,
+    raveled,
+    size_of,
+)
 from xarrayops.numpy._out import no_subclass
 
 
@@ -28,14 +37,10 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
         raise ValueError(f"order must be one of 'C', 'F', 'A' (got {order!r})")
     is_lazy = any(n != n for n in x.shape)
     extents = tuple(shape) if is_lazy and isinstance(shape, (tuple, list)) else _extents(shape, size_of(x))
-    if order == "C" or (order == "A" and not _is_fortran(x)):
+    if order == "C" or (order == "A" and not is_fortran(x)):
         return xo.reshape(x, extents, copy=copy)
     reverse = xo.reshape(_reversed_axes(x), extents[::-1], copy=copy)
     return _reversed_axes(reverse)
-
-
-def _is_fortran(x: Any) -> bool:
-    return x.ndim > 1 and xo.layout_of(x).order == "F"
 
 
 def _reversed_axes(x: Any) -> Any:
@@ -45,8 +50,8 @@ def _reversed_axes(x: Any) -> Any:
 def ravel(a: Any, order: str = "C") -> Any:
     """The elements as a vector, by `xarrayops.reshape`; "F" reads them in Fortran order."""
     x = array(a)
-    is_fortran = order == "F" or (order in ("A", "K") and _is_fortran(x))
-    return reshape(x, -1, "F" if is_fortran else "C" if order == "K" else order)
+    is_reversed = order == "F" or (order in ("A", "K") and is_fortran(x))
+    return reshape(x, -1, "F" if is_reversed else "C" if order == "K" else order)
 
 
 def resize(a: Any, new_shape: Any) -> Any:
@@ -259,7 +264,7 @@ def size(a: Any, axis: Any = None) -> int:
 
 def isfortran(a: Any) -> bool:
     """Whether the array is in Fortran order and not in C order, by `xarrayops.layout_of`."""
-    return _is_fortran(a)
+    return is_fortran(a)
 
 
 def iterable(y: Any) -> bool:

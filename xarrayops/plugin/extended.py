@@ -40,5 +40,9 @@ from xarrayops._generic.extended.signal import (
     require_coordinates as require_coordinates,
     require_signals as require_signals,
 )
-from xarrayops._generic.extended.statistics import along as along, require_observations as require_observations
+from xarrayops._generic.extended.statistics import (
+    along as along,
+    bin_edges as bin_edges,
+    require_observations as require_observations,
+)
 from xarrayops._generic.extended.windows import require_ratio as require_ratio

@@ -137,8 +137,9 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 
 @partial(jax.jit, static_argnames="side")
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | None = None) -> Array:
-    """Return indices of the default dtype; JAX always returns int32."""
-    return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(jnp.result_type(int))
+    """Return indices of the default dtype; JAX always returns int32. Its default method takes 3 times as long."""
+    found = jnp.searchsorted(x1, x2, side=side, sorter=sorter, method="scan_unrolled")
+    return found.astype(jnp.result_type(int))
 
 
 @jax.jit

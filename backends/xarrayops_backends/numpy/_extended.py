@@ -21,9 +21,7 @@ from xarrayops.plugin.extended import (
     require_counts,
     require_equations,
     require_observations,
-    require_ratio,
     require_signals,
-    whole,
 )
 from xarrayops_backends.numpy._guard import require_numbers
 from xarrayops_backends.numpy._quantiles import (
@@ -33,6 +31,15 @@ from xarrayops_backends.numpy._quantiles import (
     nanquantile as nanquantile,
     percentile as percentile,
     quantile as quantile,
+)
+from xarrayops_backends.numpy._windows import (
+    bartlett as bartlett,
+    blackman as blackman,
+    geomspace as geomspace,
+    hamming as hamming,
+    hanning as hanning,
+    kaiser as kaiser,
+    logspace as logspace,
 )
 
 _np: Any = np
@@ -151,6 +158,7 @@ def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
 
 def polyval(p: Array, x: Any, /) -> Array:
     """np.polyval takes coefficients of more dimensions, too."""
+    _require_numbers("polyval", p, x)
     require_coefficients(p)
     return np.polyval(p, x)
 
@@ -257,7 +265,10 @@ def cov(
     aweights: Any = None,
 ) -> Array:
     """np.cov calls the correction ddof, and computes in float64."""
+    if x.dtype.kind not in NUMBERS or y is not None:
+        _require_numbers("cov", x, y)
     if fweights is not None or aweights is not None:
+        _require_numbers("cov", fweights, aweights)
         count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
         require_observations("fweights", fweights, count)
         require_observations("aweights", aweights, count)
@@ -304,7 +315,8 @@ def interp(
 
 def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """np.trapezoid takes its options by position, too."""
-    _require_numbers("trapezoid", y, x)
+    if y.dtype.kind not in NUMBERS or x is not None:
+        _require_numbers("trapezoid", y, x)
     if x is not None:
         require_coordinates(y, x, normal_axis(axis, y.ndim))
     return np.trapezoid(y, x, dx, axis)
@@ -350,10 +362,13 @@ def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
 
 
 def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """np.linalg.lstsq has no sums of squares for some ranks and shapes."""
-    _require_numbers("linalg.lstsq", x1, x2)
-    require_equations(x1, x2)
-    solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
+    """np.linalg.lstsq has no sums of squares for some ranks and shapes. It is tried first: checks cost time."""
+    try:
+        solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
+    except (TypeError, ValueError):
+        _require_numbers("linalg.lstsq", x1, x2)
+        require_equations(x1, x2)
+        raise
     if not residuals.size:
         errors = np.abs(x2 - x1 @ solution)
         residuals = np.atleast_1d((errors * errors).sum(0))
@@ -367,42 +382,3 @@ def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1
     if axis is None and edge_order == 1:
         return _np.gradient(x, *spacing)
     return _np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
-
-
-def _window(function: Any) -> Any:
-    """A window of NumPy, which takes fractions for the number of values, too."""
-
-    def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
-        whole("n", n)
-        return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
-
-    return made
-
-
-bartlett, blackman, hamming, hanning, kaiser = map(
-    _window, (np.bartlett, np.blackman, np.hamming, np.hanning, np.kaiser)
-)
-
-
-def logspace(
-    start: float,
-    stop: float,
-    /,
-    num: int = 50,
-    *,
-    endpoint: bool = True,
-    base: float = 10.0,
-    dtype: Any = None,
-    device: Any = None,
-) -> Array:
-    """np.logspace takes arrays, too."""
-    return np.logspace(start, stop, num, endpoint, base, dtype)
-
-
-def geomspace(
-    start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: Any = None, device: Any = None
-) -> Array:
-    """np.geomspace takes numbers of two signs, too, which it makes complex."""
-    if num:
-        require_ratio(start, stop)
-    return np.geomspace(start, stop, num, endpoint, dtype)

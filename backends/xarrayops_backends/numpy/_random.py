@@ -78,8 +78,7 @@ def by_loops(key: tuple[int, int], counters: Array, bits: int) -> Array:
     from xarrayops_backends.numpy import loops_random as loops
 
     out = np.empty(counters.size, np.int64 if bits == 64 else np.int32)
-    loop = loops.wide if bits == 64 else loops.narrow
-    loop(np.uint32(key[0]), np.uint32(key[1]), counters, out.view(f"uint{bits}"))
+    loops.words(np.uint32(key[0]), np.uint32(key[1]), counters, out.view(f"uint{bits}"))
     return out
 
 

@@ -54,19 +54,14 @@ def _threefry(k0: Any, k1: Any, counter: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True)
-def wide(k0: Any, k1: Any, counters: Array, out: Array) -> None:
-    """64 bits for each counter, the first word above the second one."""
+def words(k0: Any, k1: Any, counters: Array, out: Array) -> None:
+    """The bits for each counter: of 64 the first word above the second one, of 32 both words combined."""
     for i in range(counters.size):
         x0, x1 = _threefry(k0, k1, counters[i])
-        out[i] = (U64(x0) << U64(32)) | U64(x1)
-
-
-@numba.njit(nogil=True, cache=True)
-def narrow(k0: Any, k1: Any, counters: Array, out: Array) -> None:
-    """32 bits for each counter, both words combined."""
-    for i in range(counters.size):
-        x0, x1 = _threefry(k0, k1, counters[i])
-        out[i] = U32(x0 ^ x1)
+        if out.itemsize == 8:  # a constant of the compiled code
+            out[i] = (U64(x0) << U64(32)) | U64(x1)
+        else:
+            out[i] = U32(x0 ^ x1)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -220,6 +220,16 @@ def _counts(x: Array, minlength: int, length: int | None) -> Array:
         raise
 
 
+def _segmentable(call: Call, /) -> str | None:
+    """Why the kernels of segments cannot serve a call.
+
+    Raises for a length that depends on values while Dynamo traces, for all dtypes: its own error names no option.
+    """
+    if call.kwargs.get("num_segments", (*call.args, None)[2]) is None and torch.compiler.is_compiling():
+        raise length_unknown("num_segments")
+    return _of_numbers(call)
+
+
 def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[..., Array]:
     """The elements of each segment combined by a reduction of torch.scatter_reduce."""
 
@@ -235,6 +245,17 @@ def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[...
         return result.scatter_reduce(0, ids, x, reduce)[:count]
 
     return function
+
+
+_segment_sum = _segmented("sum", lambda dtype: 0)
+
+
+def _segment_mean(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """The sums divided by the numbers of elements, which are counted as integers."""
+    count = segments(aac, x, segment_ids, num_segments)
+    sizes = _segment_sum(torch.ones_like(segment_ids, dtype=torch.int64), segment_ids, count)
+    total = _segment_sum(x if x.is_floating_point() else x.to(torch.get_default_dtype()), segment_ids, count)
+    return total / sizes.reshape(-1, *(1,) * (x.ndim - 1))
 
 
 def _least(dtype: torch.dtype) -> Any:
@@ -298,9 +319,10 @@ QUANTILE_CANDIDATES = [("selection", _quantile, _selectable_quantile)]
 PERCENTILE_CANDIDATES = [("selection", _percentile, _selectable_quantile)]
 NANQUANTILE_CANDIDATES = [("selection", _nanquantile, _selectable_nanquantile)]
 NANPERCENTILE_CANDIDATES = [("selection", _nanpercentile, _selectable_nanquantile)]
-SEGMENT_SUM_CANDIDATES = [("scatter", _segmented("sum", lambda dtype: 0), _of_numbers)]
-SEGMENT_MAX_CANDIDATES = [("scatter", _segmented("amax", _least), _of_numbers)]
-SEGMENT_MIN_CANDIDATES = [("scatter", _segmented("amin", _greatest), _of_numbers)]
+SEGMENT_SUM_CANDIDATES = [("scatter", _segment_sum, _segmentable)]
+SEGMENT_MEAN_CANDIDATES = [("scatter", _segment_mean, _segmentable)]
+SEGMENT_MAX_CANDIDATES = [("scatter", _segmented("amax", _least), _segmentable)]
+SEGMENT_MIN_CANDIDATES = [("scatter", _segmented("amin", _greatest), _segmentable)]
 CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
 CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
 TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]

@@ -108,3 +108,37 @@ def test_what_numpy_does_besides_is_kept():
         xo.sum(x, axis=(0, 0))
     with pytest.raises(ValueError, match="axis"):
         xo.cumulative_sum(x)
+
+
+@pytest.mark.parametrize("kind", ["equal", "alternating", "decreasing", "greatest first", "subnormal"])
+@pytest.mark.parametrize("shape", [(2**20,), (2**18, 3), (3, 2**18)], ids=str)
+def test_cumulative_sums_of_half_precision(shape, kind):
+    """PyTorch sums rows of up to 2^20 numbers in single precision."""
+    pytest.importorskip("torch", exc_type=ImportError)
+    axis = int(np.argmax(shape))
+    count = shape[axis]
+    row = {
+        "equal": np.full(count, 60_000 / count),
+        "alternating": np.where(np.arange(count) % 2, -30_000.0, 30_001.0) / 2,
+        "decreasing": 4_000 / np.arange(1.0, count + 1),
+        "greatest first": np.where(np.arange(count) == 0, 32_768.0, 2.0**-7),
+        "subnormal": np.full(count, 2.0**-24),
+    }[kind].astype("float16")
+    x = np.ascontiguousarray(np.broadcast_to(row if axis == len(shape) - 1 else row[:, None], shape))
+    got = host(xo.cumulative_sum(xo.asarray(x, backend="torch"), axis=axis))
+    wide = x.astype("float64")
+    magnitude = np.cumsum(np.abs(wide), axis=axis)
+    require_close(got, np.cumsum(wide, axis=axis), magnitude, count, "float16")
+    assert np.all(np.isnan(host(xo.cumulative_sum(xo.asarray(x[:5] * np.float16("nan"), backend="torch"), axis=0))))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_cumulative_sums_above_the_greatest_number(dtype):
+    """A sum beyond the limits of the dtype comes back within them: it is kept in a wider one."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    greatest = torch.finfo(getattr(torch, dtype)).max
+    x = torch.tensor([greatest, greatest, -greatest, -greatest, 1.0], dtype=getattr(torch, dtype))
+    got = xo.cumulative_sum(x).tolist()
+    assert got[0] == got[2] == greatest
+    assert math.isinf(got[1])
+    assert got[4] == 1.0

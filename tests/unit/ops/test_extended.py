@@ -41,12 +41,35 @@ class TestLengthsThatDependOnValues:
                 function(x)
             assert function(x, **given).shape == (4,)
 
+    @pytest.mark.parametrize("dtype", ["int64", "uint16", "float32", "float16", "bool"])
+    @pytest.mark.parametrize("verb", ["segment_max", "segment_mean", "segment_min", "segment_sum"])
+    def test_of_segments_that_dynamo_compiles(self, verb, dtype):
+        """Dynamo's own error, of a guard on data, names no option. Its message has that of our error."""
+        torch = pytest.importorskip("torch", exc_type=ImportError)
+        x, ids = torch.ones(3).to(getattr(torch, dtype)), torch.asarray([0, 2, 2])
+        with pytest.raises(torch._dynamo.exc.TorchDynamoException, match="Instead: give num_segments="):
+            torch.compile(lambda x, ids: getattr(xo, verb)(x, ids), fullgraph=True, backend="eager")(x, ids)
+
+    def test_of_counts_that_dynamo_compiles(self):
+        torch = pytest.importorskip("torch", exc_type=ImportError)
+        with pytest.raises(torch._dynamo.exc.TorchDynamoException, match="Instead: give length="):
+            torch.compile(lambda x: xo.bincount(x), fullgraph=True, backend="eager")(torch.asarray([0, 2, 2]))
+
     def test_of_a_device_without_values(self):
         torch = pytest.importorskip("torch", exc_type=ImportError)
         x = torch.empty(3, dtype=torch.int64, device="meta")
         with pytest.raises(xo.Unsupported, match="Instead: give length="):
             xo.bincount(x)
         assert xo.bincount(x, length=5).shape == (5,)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int8"])
+def test_means_of_long_segments(dtype):
+    """The number of elements is counted as an integer: ones of a narrow dtype would stop at 256 or 2048."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    x = torch.zeros(5000, dtype=getattr(torch, dtype))
+    x[::1000] = 100
+    assert xo.segment_mean(x, torch.zeros(5000, dtype=torch.int64), 1).tolist() == pytest.approx([0.1], rel=2**-8)
 
 
 def test_apply_where_takes_arrays_of_one_library():

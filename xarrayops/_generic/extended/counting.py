@@ -71,7 +71,8 @@ def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: 
     """The sum of each segment, divided by the number of its elements."""
     count = segments(xp, x, segment_ids, num_segments)
     x = floating(xp, x)
-    sizes = _summed(xp, xp.ones(segment_ids.shape, dtype=x.dtype, device=device_of(x)), segment_ids, count)
+    ones = xp.ones(segment_ids.shape, dtype=index_dtype(xp, segment_ids), device=device_of(x))
+    sizes = xp.astype(_summed(xp, ones, segment_ids, count), x.dtype)
     return _summed(xp, x, segment_ids, count) / xp.reshape(sizes, (count, *(1,) * (x.ndim - 1)))
 
 

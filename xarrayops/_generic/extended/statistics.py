@@ -137,7 +137,7 @@ def histogram(
         if math.prod(weights.shape) != x.shape[0]:
             raise ValueError(f"weights must have the shape of x, but they have {tuple(weights.shape)}")
         weights = xp.reshape(weights, (-1,))
-    edges = _edges(xp, x, bins, range)
+    edges = bin_edges(xp, x, bins, range)
     count = edges.shape[0] - 1
     data = floating(xp, x) if xp.isdtype(edges.dtype, "real floating") else x
     place = xp.searchsorted(edges, astype(xp, data, edges.dtype), side="right") - 1
@@ -153,7 +153,8 @@ def histogram(
     return found, edges
 
 
-def _edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:
+def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:
+    """The edges of a number of equal bins for a vector, or those that are given."""
     if getattr(bins, "ndim", 0):
         if bins.ndim != 1 or bins.shape[0] < 1:
             raise ValueError(f"bins must be a number or a vector of edges, but its shape is {tuple(bins.shape)}")

@@ -7,7 +7,6 @@ duplicates of the operand are summed first, in new arrays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.registry import SCALARS
@@ -24,18 +23,16 @@ if TYPE_CHECKING:
     from xarrayops._core.sparse_backend import SparseBackend
 
 
-def _elementwise(function: Callable[[Container], Container]) -> Callable[[Container], Container]:
-    """The verb of a function of one container that has only a signature and a docstring."""
+def _of_any(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
+    """The backend of a function of one container, and its arguments."""
+    return require_container(verb, "s", s), (s,)
 
-    def prepare(s: Container, /) -> Any:
-        sparse = require_container(function.__name__, "s", s)
-        if function.__name__ in ("abs", "sign", "square", "negative"):
-            _require_numbers(function.__name__, sparse, s)
-        return sparse, (s,)
 
-    for name in ("__name__", "__qualname__", "__doc__", "__annotations__", "__module__"):
-        setattr(prepare, name, getattr(function, name))
-    return sparse_verb(prepare)
+def _of_numbers(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:
+    """The same, for a function that booleans have not."""
+    sparse = require_container(verb, "s", s)
+    _require_numbers(verb, sparse, s)
+    return sparse, (s,)
 
 
 def _require_numbers(verb: str, sparse: SparseBackend, *operands: Any, ordered: bool = False) -> None:
@@ -49,7 +46,7 @@ def _require_numbers(verb: str, sparse: SparseBackend, *operands: Any, ordered: 
             raise TypeError(f"xo.sparse.{verb}({sparse.shown(x)}): complex numbers have no order")
 
 
-@_elementwise
+@sparse_verb
 def abs(s: Container, /) -> Container:
     """The absolute values of a sparse array; the real dtype for complex values.
 
@@ -64,28 +61,28 @@ def abs(s: Container, /) -> Container:
     >>> xo.sparse.to_dense(xo.sparse.abs(xo.sparse.from_dense(np.asarray([[0.0, -2.0]]))))
     array([[0., 2.]])
     """
-    raise NotImplementedError
+    return _of_numbers("abs", s)
 
 
-@_elementwise
+@sparse_verb
 def sign(s: Container, /) -> Container:
     """The signs of the values of a sparse array: -1, 0 or 1; z / abs(z) for complex values."""
-    raise NotImplementedError
+    return _of_numbers("sign", s)
 
 
-@_elementwise
+@sparse_verb
 def negative(s: Container, /) -> Container:
     """The negated values of a sparse array."""
-    raise NotImplementedError
+    return _of_numbers("negative", s)
 
 
-@_elementwise
+@sparse_verb
 def square(s: Container, /) -> Container:
     """The squares of the values of a sparse array."""
-    raise NotImplementedError
+    return _of_numbers("square", s)
 
 
-@_elementwise
+@sparse_verb
 def sqrt(s: Container, /) -> Container:
     """The square roots of the values of a sparse array; NaN for negative real values.
 
@@ -93,16 +90,16 @@ def sqrt(s: Container, /) -> Container:
     (SciPy's hold no float16), it is the default floating-point dtype. This holds for all functions with floating-point
     results.
     """
-    raise NotImplementedError
+    return _of_any("sqrt", s)
 
 
-@_elementwise
+@sparse_verb
 def expm1(s: Container, /) -> Container:
     """``exp(x) - 1`` for the values x of a sparse array."""
-    raise NotImplementedError
+    return _of_any("expm1", s)
 
 
-@_elementwise
+@sparse_verb
 def log1p(s: Container, /) -> Container:
     """``log(1 + x)`` for the values x of a sparse array.
 
@@ -112,25 +109,25 @@ def log1p(s: Container, /) -> Container:
     >>> xo.sparse.to_dense(xo.sparse.log1p(xo.sparse.from_dense(np.asarray([[0, 1]]))))
     array([[0.        , 0.69314718]])
     """
-    raise NotImplementedError
+    return _of_any("log1p", s)
 
 
-@_elementwise
+@sparse_verb
 def sin(s: Container, /) -> Container:
     """The sines of the values of a sparse array."""
-    raise NotImplementedError
+    return _of_any("sin", s)
 
 
-@_elementwise
+@sparse_verb
 def tan(s: Container, /) -> Container:
     """The tangents of the values of a sparse array."""
-    raise NotImplementedError
+    return _of_any("tan", s)
 
 
-@_elementwise
+@sparse_verb
 def tanh(s: Container, /) -> Container:
     """The hyperbolic tangents of the values of a sparse array."""
-    raise NotImplementedError
+    return _of_any("tanh", s)
 
 
 @sparse_verb

@@ -1,0 +1,105 @@
+"""Generic twins that JAX compiles as a whole."""
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+jax = pytest.importorskip("jax")
+compiled = pytest.importorskip("xarrayops_backends.jax._compiled")
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(4, 6))
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def compilations():
+    """The number of times that a function was compiled in this test."""
+    traced = []
+
+    def counting(function):
+        def counted(*args, **options):
+            traced.append(args)
+            return function(*args, **options)
+
+        return compiled._compiled(counted)
+
+    return traced, counting
+
+
+OPTIONS = (
+    ("trapezoid", (X,), "dx", (0.25, 0.5)),
+    ("isclose", (X, X + 1e-3), "rtol", (0.0, 1e-2)),
+    ("isclose", (X, X + 1e-3), "atol", (0.0, 1e-2)),
+    ("nan_to_num", (np.where(X > 0, X, np.nan),), "nan", (-1.0, 2.5)),
+    ("nan_to_num", (np.where(X > 0, X, np.inf),), "posinf", (1.0, 2.0)),
+)
+
+
+@pytest.mark.parametrize(("verb", "args", "option", "values"), OPTIONS)
+def test_numbers_are_no_constants_of_the_code(compilations, verb, args, option, values):
+    """A loop over numbers compiles once."""
+    traced, counting = compilations
+    function = counting(xo.backend("jax").functions[verb].__wrapped__)
+    for value in values:
+        got = function(*map(jax.numpy.asarray, args), **{option: value})
+        np.testing.assert_allclose(got, getattr(np, verb)(*args, **{option: value}), rtol=1e-12)
+    assert len(traced) == 1
+
+
+def test_ranges_of_histograms_are_no_constants_of_the_code(compilations):
+    traced, counting = compilations
+    histogram = compiled._between_edges(counting(xo.backend("jax").functions["histogram"].__wrapped__.__wrapped__))
+    for limits in ((-1, 1), (-2.5, 0.5), (0, 0), (np.float32(-1), np.int64(2))):
+        counts, edges = histogram(jax.numpy.asarray(X), 5, range=limits)
+        want = np.histogram(X, 5, limits)
+        np.testing.assert_array_equal(counts, want[0])
+        np.testing.assert_allclose(edges, want[1], rtol=1e-15, atol=1e-15)
+    assert len(traced) == 1
+
+
+def test_histograms_of_any_shape():
+    for host in (np.asarray(0.5), np.zeros((0, 3)), X, X > 0, RANDOM.integers(-5, 5, (3, 4))):
+        for args in ((), (3,), (np.asarray([-1.0, 0.0, 2.0]),)):
+            got = xo.histogram(jax.numpy.asarray(host), *(jax.numpy.asarray(a) if np.ndim(a) else a for a in args))
+            want = np.histogram(host.astype(float), *args)
+            np.testing.assert_array_equal(got[0], want[0])
+            np.testing.assert_allclose(got[1], want[1], rtol=1e-14, atol=1e-15)
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match="not positive"):
+            xo.histogram(jax.numpy.asarray(X), wrong)
+    with pytest.raises(TypeError, match="complex"):
+        xo.histogram(jax.numpy.asarray(X + 1j), 3)
+
+
+def test_a_constant_has_its_type():
+    """True is equal to 1, and JAX compiles once for equal constants of one type."""
+    x = jax.numpy.asarray(X)
+    assert xo.nansum(x, axis=1).shape == (4,)
+    with pytest.raises(TypeError, match="must be an integer"):
+        xo.nansum(x, axis=True)
+    assert xo.nansum(x, axis=[0, 1]).shape == ()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_numbers_beside_arrays(dtype):
+    """A Python number takes the dtype of the array, and does not widen it."""
+    x = jax.numpy.asarray([1, 2, 3], dtype=dtype)
+    assert xo.isclose(x, 2.0).tolist() == xo.isclose(2.0, x).tolist() == [False, True, False]
+    assert xo.isclose(x, 2).tolist() == [False, True, False]
+    want = np.interp(1.5, [1, 2, 3], [1, 2, 3])
+    found = xo.interp(1.5, x, x)
+    assert float(found) == want
+    assert found.dtype == (x.dtype if dtype != "int32" else xo.float64)
+
+
+def test_interpolation_between_points_that_are_close():
+    """jax.numpy.interp treats distances below about 1e-14 as zero in float32."""
+    points = np.asarray([0.0, 1e-15, 3e-15], dtype="float32")
+    found = xo.interp(jax.numpy.asarray(points[1:] / 2), jax.numpy.asarray(points), jax.numpy.asarray([0.0, 1.0, 3.0]))
+    np.testing.assert_allclose(found, [0.5, 1.5], rtol=1e-6)
