@@ -34,7 +34,9 @@ from xarrayops.numpy._nan import *
 from xarrayops.numpy._numeric import *
 from xarrayops.numpy._order import *
 from xarrayops.numpy._products import *
+from xarrayops.numpy._ranges import *
 from xarrayops.numpy._reductions import *
+from xarrayops.numpy._resizing import *
 from xarrayops.numpy._shapes import *
 from xarrayops.numpy._state import *
 from xarrayops.numpy._ufunc import ufunc as ufunc

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from operator import index
 from typing import Any, Literal
 
 import xarrayops as xo
-from xarrayops._core.numpy_scalars import as_number
-from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array as as_array, first_array, is_array, is_fortran, new_array, one_axis, size_of
+from xarrayops.numpy._operands import (
+    array as as_array,
+    first_array,
+    is_array,
+    is_fortran,
+    new_array,
+    plain_number,
+    reference,
+    size_of,
+)
 from xarrayops.numpy._out import no_subclass, ordered, refuse
-from xarrayops.numpy._promotion import NUMBERS, name_of_default
+from xarrayops.numpy._promotion import name_of_default
+from xarrayops.numpy._ranges import arange
 
 Shape = int | tuple[int, ...]
 
@@ -21,13 +28,6 @@ Shape = int | tuple[int, ...]
 def _shape(shape: Any) -> Any:
     """The shape as a tuple of Python integers."""
     return tuple(int(n) for n in shape) if isinstance(shape, Iterable) else (int(shape),)
-
-
-def _like(like: Any) -> Any:
-    """The reference array of ``like=``; numbers and sequences count as none."""
-    if like is not None and not is_array(like):
-        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
-    return like
 
 
 def _floating(dtype: Any) -> Any:
@@ -56,7 +56,7 @@ def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
     """An array with the values, by `xarrayops.asarray`; arrays stay in their library."""
-    if _like(like) is None and not is_array(a) and isinstance(a, (list, tuple)):
+    if reference(like) is None and not is_array(a) and isinstance(a, (list, tuple)):
         like = first_array(a)
     x = new_array(a, dtype=named(dtype), like=like, device=device, copy=copy)
     return ordered("asarray", x, order)
@@ -120,24 +120,24 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 def zeros(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """An array of zeros, by `xarrayops.zeros`."""
-    return ordered("zeros", xo.zeros(_shape(shape), dtype=_floating(dtype), device=device, like=_like(like)), order)
+    return ordered("zeros", xo.zeros(_shape(shape), dtype=_floating(dtype), device=device, like=reference(like)), order)
 
 
 def ones(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """An array of ones, by `xarrayops.ones`."""
-    return ordered("ones", xo.ones(_shape(shape), dtype=_floating(dtype), device=device, like=_like(like)), order)
+    return ordered("ones", xo.ones(_shape(shape), dtype=_floating(dtype), device=device, like=reference(like)), order)
 
 
 def empty(shape: Shape, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """An array of undefined values, by `xarrayops.empty`."""
-    return ordered("empty", xo.empty(_shape(shape), dtype=_floating(dtype), device=device, like=_like(like)), order)
+    return ordered("empty", xo.empty(_shape(shape), dtype=_floating(dtype), device=device, like=reference(like)), order)
 
 
 def full(
     shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """An array of one value, which broadcasts, by `xarrayops.full`."""
-    x = new_array(fill_value, dtype=named(dtype), like=_like(like), device=device)
+    x = new_array(fill_value, dtype=named(dtype), like=reference(like), device=device)
     return ordered("full", xo.asarray(xo.broadcast_to(x, _shape(shape)), copy=True), order)
 
 
@@ -207,7 +207,7 @@ def eye(
 ) -> Any:
     """A matrix with ones on a diagonal, by `xarrayops.eye`."""
     columns = None if M is None else int(M)
-    made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=_like(like))
+    made = xo.eye(int(N), columns, k=k, dtype=_floating(dtype), device=device, like=reference(like))
     return ordered("eye", made, order)
 
 
@@ -219,129 +219,6 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:
     """A matrix with ones on and below a diagonal, by `xarrayops.tril`."""
     return xo.tril(ones((N, N if M is None else M), dtype, like=like), k=k)
-
-
-def arange(
-    start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
-) -> Any:
-    """Evenly spaced values of an interval that is open at its end, by `xarrayops.arange`."""
-    start, stop, step = map(_number, (start_or_stop, stop, 1 if step is None else step))
-    start, stop = (0, start) if stop is None else (start, stop)
-    classes = {type(start), type(stop), type(step)}
-    if not classes <= NUMBERS.keys():
-        raise TypeError(f"np.arange takes numbers, not {start!r}, {stop!r} and {step!r}")
-    found = name_of_default(max(classes, key=list(NUMBERS).index))
-    dtype = (name_of_default(int) if found == "bool" else found) if dtype is None else named(dtype)
-    return xo.arange(start, stop, step, dtype=dtype, device=device, like=_like(like))
-
-
-def _number(value: Any) -> Any:
-    """A Python number: also of an array without dimensions."""
-    value = as_number(value)
-    return value.item() if hasattr(value, "item") else value
-
-
-def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
-    """Evenly spaced values from start to stop, which may be arrays, by `xarrayops.linspace`."""
-    num = index(num)
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    parts = num - 1 if endpoint else num
-    if _are_numbers(start, stop):
-        start, stop = _number(start), _number(stop)
-        x = xo.linspace(start, stop, num, dtype=_widest(start, stop), device=device, endpoint=endpoint)
-        step = (stop - start) / parts if parts > 0 else xo.nan
-    else:
-        x, step = _between(start, stop, num, parts)
-    if dtype is not None:
-        x = xo.astype(xo.floor(x) if xo.isdtype(named(dtype), "integral") else x, named(dtype))
-    x = xo.moveaxis(x, 0, one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
-    return (x, step) if retstep else x
-
-
-def _are_numbers(*values: Any) -> bool:
-    return all(isinstance(as_number(value), (int, float, complex)) for value in values)
-
-
-def _widest(*values: Any) -> str | None:
-    return name_of_default(complex if any(isinstance(value, complex) for value in values) else float)
-
-
-def _between(start: Any, stop: Any, num: int, parts: int) -> tuple[Any, Any]:
-    """Values between arrays along a new first axis, and the step."""
-    from xarrayops.numpy._operands import arrays, floating, harmonised
-
-    start, stop = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
-    start, stop = (xo.astype(x, "float64") if xo.isdtype(x.dtype, ("integral", "bool")) else x for x in (start, stop))
-    steps = xo.arange(num, dtype=start.dtype, like=start)
-    steps = xo.reshape(steps, (num, *(1,) * start.ndim))
-    step = (stop - start) / parts if parts > 0 else xo.full_like(start, xo.nan)
-    x = start + steps * step if parts > 0 else start + steps * (stop - start)
-    if num > 1 and parts == num - 1:
-        x = xo.concat([x[:-1], stop[None]], axis=0)
-    return x, step
-
-
-def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
-) -> Any:
-    """Values from ``base**start`` to ``base**stop``, evenly spaced by factors, by `xarrayops.pow`."""
-    if _are_numbers(base):
-        x = xo.pow(_number(base), linspace(start, stop, num, endpoint, axis=axis))
-    else:
-        start, stop, bases = _of_equal_ndim(start, stop, base)
-        exponents = linspace(start, stop, num, endpoint, axis=axis)
-        x = xo.pow(xo.astype(xo.expand_dims(bases, axis=axis), exponents.dtype), exponents)
-    return x if dtype is None else xo.astype(x, named(dtype))
-
-
-def _of_equal_ndim(*values: Any) -> list[Any]:
-    """The values as arrays of one number of dimensions, with axes of extent 1 before the others."""
-    from xarrayops.numpy._operands import arrays
-
-    found = arrays(*values)
-    ndim = max(x.ndim for x in found)
-    return [xo.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape)) for x in found]
-
-
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """Values from start to stop, each the same multiple of the one before, by `xarrayops.geomspace`."""
-    if dtype is not None and xo.isdtype(named(dtype), "complex floating"):
-        start, stop = (xo.astype(as_array(x), named(dtype)) for x in (start, stop))
-    if _are_numbers(start, stop) and _have_one_sign(_number(start), _number(stop)):
-        x = xo.geomspace(_number(start), _number(stop), int(num), endpoint=endpoint, dtype=name_of_default(float))
-    else:
-        x = _between_by_factors(start, stop, num, endpoint)
-        x = xo.moveaxis(x, 0, one_axis(axis, x.ndim)) if axis != 0 and x.ndim > 1 else x
-    return x if dtype is None else xo.astype(x, named(dtype))
-
-
-def _have_one_sign(start: Any, stop: Any) -> bool:
-    return not isinstance(start, complex) and not isinstance(stop, complex) and start * stop > 0
-
-
-def _between_by_factors(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
-    """Values between arrays, or between complex numbers, along a new first axis, as NumPy computes them."""
-    from xarrayops.numpy._operands import arrays, floating, harmonised
-
-    first, last = xo.broadcast_arrays(*harmonised(*map(floating, arrays(start, stop))))
-    if bool(xo.any(xo.logical_or(first == 0, last == 0))):
-        raise ValueError("Geometric sequence cannot include zero")
-    sign = xo.sign(first)
-    low, high = (xo.log10(x / sign) for x in (first, last))
-    x = xo.pow(10.0, linspace(low, high, num, endpoint)) * sign
-    ends = [first[None]][:num], [last[None]][: endpoint and num > 1]
-    return xo.concat([*ends[0], x[1 : num - len(ends[1])], *ends[1]], axis=0) if num else x
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy") -> Any:
@@ -403,7 +280,7 @@ def frombuffer(buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0,
 
 def _window(name: str) -> Callable[[Any], Any]:
     def window(M: Any) -> Any:
-        return getattr(xo, name)(max(int(_number(M)), 0), dtype=name_of_default(float))
+        return getattr(xo, name)(max(int(plain_number(M)), 0), dtype=name_of_default(float))
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = f"The window of M values, by `xarrayops.{name}`."
@@ -415,12 +292,12 @@ bartlett, blackman, hamming, hanning = map(_window, ("bartlett", "blackman", "ha
 
 def kaiser(M: Any, beta: float) -> Any:
     """The Kaiser window of M values, by `xarrayops.kaiser`."""
-    return xo.kaiser(max(int(_number(M)), 0), float(beta), dtype=name_of_default(float))
+    return xo.kaiser(max(int(plain_number(M)), 0), float(beta), dtype=name_of_default(float))
 
 
 __all__ = [
-    *("arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype"),
+    *("array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype"),
     *("bartlett", "blackman", "copy", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction"),
-    *("fromiter", "full", "full_like", "geomspace", "hamming", "hanning", "identity", "indices", "kaiser", "linspace"),
-    *("logspace", "meshgrid", "ones", "ones_like", "require", "tri", "zeros", "zeros_like"),
+    *("fromiter", "full", "full_like", "hamming", "hanning", "identity", "indices", "kaiser"),
+    *("meshgrid", "ones", "ones_like", "require", "tri", "zeros", "zeros_like"),
 ]

@@ -6,9 +6,10 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.errors import Unsupported
-from xarrayops.numpy._creation import arange, linspace, meshgrid
+from xarrayops.numpy._creation import meshgrid
 from xarrayops.numpy._joining import concatenate
 from xarrayops.numpy._operands import arrays, first_array
+from xarrayops.numpy._ranges import arange, linspace
 
 
 def _vector(part: slice, like: Any = None) -> Any:

@@ -7,11 +7,11 @@ from math import prod
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._creation import arange
 from xarrayops.numpy._dtypes import can_cast
 from xarrayops.numpy._operands import alike, array, arrays, harmonised, is_array, one_axis, operands, raveled, size_of
 from xarrayops.numpy._out import overwritten, written
 from xarrayops.numpy._promotion import NUMBERS
+from xarrayops.numpy._ranges import arange
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import xarrayops as xo
 from xarrayops._core.defaults import floating_dtype
 from xarrayops._core.dtype_names import name_of
-from xarrayops._core.numpy_scalars import is_numpy_scalar
+from xarrayops._core.numpy_scalars import as_number, is_numpy_scalar
 from xarrayops._core.sequences import leaves
 from xarrayops.errors import BackendNotFound
 from xarrayops.numpy._promotion import NUMBERS, name_of_default, promoted
@@ -181,3 +181,16 @@ def is_fortran(x: Any) -> bool:
         return x.ndim > 1 and xo.layout_of(x).order == "F"
     except (xo.Unsupported, xo.LayoutError):
         return False
+
+
+def reference(like: Any) -> Any:
+    """The reference array of ``like=``; numbers and sequences count as none."""
+    if like is not None and not is_array(like):
+        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+    return like
+
+
+def plain_number(value: Any) -> Any:
+    """A Python number: also of an array without dimensions."""
+    value = as_number(value)
+    return value.item() if hasattr(value, "item") else value
