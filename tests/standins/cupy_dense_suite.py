@@ -53,6 +53,41 @@ def test_one_kind_of_sort():
             sort()
 
 
+def test_interpolation():
+    """CuPy casts both limits to the dtype of the values, and refuses strided x."""
+    points, values = cupy.asarray([0.0, 1.0]), cupy.asarray([5, 7])
+    assert cupy.interp(cupy.asarray([-1.0, 2.0]), points, values, 0.5, 1.5).tolist() == [0.0, 1.0]
+    assert xo.interp(cupy.asarray([-1.0, 2.0]), points, values, left=0.5, right=1.5).tolist() == [0.5, 1.5]
+    strided = X[0, :, ::2]
+    with pytest.raises(NotImplementedError):
+        cupy.interp(strided, points, values)
+    wanted = np.interp(strided.get(), points.get(), values.get())
+    np.testing.assert_array_equal(xo.interp(strided, points, values.astype("float64")).get(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_functions_beyond_the_standard_of_one_kernel(dtype):
+    """They keep the dtype, and are NumPy's at NaN and the infinities."""
+    host = np.asarray([np.nan, np.inf, -np.inf, -0.0, 27.0, -8.0, 0.5], dtype=dtype)
+    x = cupy.asarray(host)
+    calls = {
+        "cbrt": lambda xp, x: xp.cbrt(x),
+        "isclose": lambda xp, x: xp.isclose(x, x[::-1], equal_nan=True),
+        "nan_to_num": lambda xp, x: xp.nan_to_num(x, nan=1.0, neginf=-2.0),
+        "nansum": lambda xp, x: xp.nansum(x[3:], axis=0, keepdims=True),
+        "interp": lambda xp, x: xp.interp(x, x[3:5], x[5:], left=-1.0, right=None),
+    }
+    for name, call in calls.items():
+        want = call(np, host)
+        got = call(xo, x)
+        assert got.dtype == ("bool" if name == "isclose" else dtype), name
+        np.testing.assert_allclose(got.get(), want.astype(got.dtype), rtol=2 * np.finfo(dtype).eps, err_msg=name)
+    assert xo.isclose(x, 0.5).tolist() == [False] * 6 + [True]
+    assert xo.nansum(x[3:], axis=()).shape == (4,)
+    with pytest.raises(IndexError):
+        xo.nansum(x, axis=1)
+
+
 def test_results_have_the_dtype_of_cupys_loop():
     """conj has no loop for bool."""
     assert cupy.conj(X > 0).dtype == "int8"

@@ -107,6 +107,18 @@ def test_quantiles_of_long_rows_with_nan(library, method):
             np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
+@pytest.mark.parametrize("count", [3000, 100_000])
+def test_means_of_many_narrow_numbers(library, count):
+    """float16 cannot count them."""
+    host = np.where(np.arange(count) % 2, 0.25, np.nan).astype("float16")
+    host[1::4] *= 3
+    x = library.array(host)
+    for verb, want in (("nanmean", 0.5), ("nanvar", 0.0625), ("nanstd", 0.25)):
+        got = getattr(xo, verb)(x)
+        assert got.dtype == xo.float16
+        assert float(library.host(got)) == pytest.approx(want, rel=2**-8)
+
+
 def test_scales_of_integers(library):
     """The dtype is that of the result, not of the exponents."""
     like = library.array(np.zeros(1))

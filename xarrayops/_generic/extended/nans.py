@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, checked_axes, floating
+from xarrayops._generic.extended.common import Axes, astype, checked_axes, floating
 from xarrayops._protocol.types import Array
 
 
@@ -25,15 +25,20 @@ def nansum(xp: ModuleType, x: Array, /, *, axis: Axes = None, dtype: Any = None,
 
 
 def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
-    """How many elements are not NaN, in the dtype of the real parts of x."""
+    """How many elements are not NaN, in a floating-point dtype beside which complex x keeps its dtype.
+
+    That is float32 for narrow x: float16 holds integers up to 2048, and bfloat16 up to 256.
+    """
     real = xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
-    return xp.sum(xp.astype(~xp.isnan(x), real.dtype), axis=axis, keepdims=keepdims)
+    dtype = xp.float32 if xp.finfo(real.dtype).bits < 32 else real.dtype
+    return xp.astype(xp.count_nonzero(~xp.isnan(x), axis=axis, keepdims=keepdims), dtype)
 
 
 def nanmean(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The sum divided by the number of elements."""
     x = floating(xp, x)
-    return nansum(xp, x, axis=axis, keepdims=keepdims) / _numbers(xp, x, axis, keepdims=keepdims)
+    total, count = nansum(xp, x, axis=axis, keepdims=keepdims), _numbers(xp, x, axis, keepdims=keepdims)
+    return astype(xp, xp.divide(total, count), x.dtype)
 
 
 def nanvar(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
@@ -45,7 +50,7 @@ def nanvar(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float 
     squares = xp.real(centred) ** 2 + xp.imag(centred) ** 2 if is_complex else centred**2
     freedom = _numbers(xp, x, axis, keepdims=keepdims) - correction
     total = xp.sum(squares, axis=axis, keepdims=keepdims)
-    return xp.where(freedom > 0, total, xp.full_like(total, math.nan)) / freedom
+    return astype(xp, xp.divide(xp.where(freedom > 0, total, xp.full_like(total, math.nan)), freedom), total.dtype)
 
 
 def nanstd(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:

@@ -27,6 +27,7 @@ from cupy._functions import (  # noqa: E402, F401
     einsum,
     from_dlpack,
     get_array_module,
+    interp,
     matmul,
     tensordot,
     ufunc,

@@ -23,7 +23,7 @@ array_equal array_split ascontiguousarray asfortranarray atleast_1d atleast_2d a
 broadcast_arrays broadcast_shapes broadcast_to can_cast choose clip column_stack compress concat concatenate convolve
 copy corrcoef correlate count_nonzero cov cross cumprod cumsum delete diag diag_indices diagflat diagonal digitize
 dsplit dstack ediff1d empty empty_like expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud
-full full_like gradient histogram hsplit hstack identity imag indices inner interp intersect1d isclose iscomplex
+full full_like gradient histogram hsplit hstack identity imag indices inner intersect1d isclose iscomplex
 iscomplexobj isdtype isin isneginf isposinf isreal isrealobj kron lexsort linspace logspace matrix_transpose max
 may_share_memory mean median meshgrid min min_scalar_type moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum
 nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim nonzero ones ones_like outer packbits pad partition
@@ -219,6 +219,14 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     # https://docs.cupy.dev/en/stable/reference/generated/cupy.diff.html: None is the default; to NumPy it is a value
     ends = {name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None}
     return call(np.diff, a, n=n, axis=axis, **ends)
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    # cupy/_math/misc.py: x must be contiguous, and both limits are cast to the dtype of the values
+    if not x.flags.c_contiguous:
+        raise NotImplementedError("Non-C-contiguous x is currently not supported")
+    ends = [end if end is None else np.asarray(end).astype(fp.dtype)[()] for end in (left, right)]
+    return call(np.interp, x, xp, fp, *ends, period)
 
 
 UFUNCS = {name: ufunc(name) for name in _UFUNCS.split()}
