@@ -99,7 +99,7 @@ def test_the_line_the_bytes_and_the_table(capsys):
             float(x[i])
         x.numpy()
     first, second = p.crossings
-    assert (first.kind, first.count, first.nbytes, second.nbytes) == ("wait", 3, 12, 24)
+    assert (first.kind, first.times, first.nbytes, second.nbytes) == ("wait", 3, 12, 24)
     assert (line_of(first), line_of(second)) == ("float(x[i])", "x.numpy()")
     assert first.function == "test_the_line_the_bytes_and_the_table"
     assert capsys.readouterr().out.strip() == str(p)

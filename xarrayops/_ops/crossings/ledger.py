@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xarrayops._core.entry_points import entry_points
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
 KINDS = {"transfer": "transfers", "wait": "waits", "compute": "computes"}
 """The kinds of crossings, and the name of the number of each."""
-_NOT_OF_USERS = frozenset(("xarrayops", "xarrayops_backends", "array_api_compat", "array_api_extra", "tlz", "toolz"))
-_COLUMNS = ("kind", "count", "bytes", "what", "line")
+_NOT_OF_USERS = frozenset(("xarrayops", "array_api_compat", "array_api_extra", "tlz", "toolz"))
+_COLUMNS = ("kind", "times", "bytes", "what", "line")
 
 
 class Crossing(Record):
@@ -28,7 +29,7 @@ class Crossing(Record):
         The call that crosses, such as ``"torch.Tensor.item"``.
     file, line, function : str, int, str
         The line of the user's program.
-    count : int
+    times : int
         How often the line crossed.
     nbytes : int
         The bytes of all values that crossed; 0 where they are unknown.
@@ -39,7 +40,7 @@ class Crossing(Record):
     file: str
     line: int
     function: str
-    count: int = 1
+    times: int = 1
     nbytes: int = 0
 
     def __str__(self) -> str:
@@ -85,7 +86,7 @@ class Ledger:
 
     def count(self, kind: str) -> int:
         """The number of crossings of a kind."""
-        return sum(each.count for each in self.crossings if each.kind == kind)
+        return sum(each.times for each in self.crossings if each.kind == kind)
 
     def add(self, crossing: Crossing) -> None:
         """Count a crossing."""
@@ -93,7 +94,7 @@ class Ledger:
         key = crossing.kind, crossing.what, crossing.file, crossing.line
         known = self._found.get(key)
         if known is not None:
-            crossing = known._replace(count=known.count + 1, nbytes=known.nbytes + crossing.nbytes)
+            crossing = known._replace(times=known.times + 1, nbytes=known.nbytes + crossing.nbytes)
         self._found[key] = crossing
 
     def __str__(self) -> str:
@@ -111,7 +112,7 @@ class Ledger:
 
 def _cells(crossing: Crossing) -> tuple[str, ...]:
     place = f"{crossing.file}:{crossing.line}, in {crossing.function}"
-    return crossing.kind, str(crossing.count), str(crossing.nbytes or ""), crossing.what, place
+    return crossing.kind, str(crossing.times), str(crossing.nbytes or ""), crossing.what, place
 
 
 def line_of_user() -> tuple[str, int, str]:
@@ -127,4 +128,10 @@ def line_of_user() -> tuple[str, int, str]:
 def is_of_library(module: str) -> bool:
     """Whether a module is of an array library, of this package or of Python's standard library."""
     root = module.partition(".")[0]
-    return root in _NOT_OF_USERS or root in entry_points() or root in sys.stdlib_module_names
+    return root in _NOT_OF_USERS or root in _libraries() or root in sys.stdlib_module_names
+
+
+@cache
+def _libraries() -> frozenset[str]:
+    """The packages of the array libraries, and of their backends."""
+    return frozenset((*entry_points(), *(entry.value.partition(".")[0] for entry in entry_points().values())))
