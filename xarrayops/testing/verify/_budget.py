@@ -59,7 +59,7 @@ def difference(want: Value, got: Value, spread: Any = 0.0, *, strict_dtype: bool
     if want.is_numeric != got.is_numeric:
         return Difference("type", f"{got} where the reference has {want}")
     if not want.is_numeric:
-        same = want.data is got.data or want.data == got.data or type(want.data) is type(got.data)
+        same = want.data == got.data if isinstance(want.data, (str, bytes)) else type(want.data) is type(got.data)
         return None if same else Difference("type", f"{got} where the reference has {want}")
     if want.shape != got.shape:
         return Difference("shape", f"shape {got.shape} where the reference has {want.shape}")

@@ -35,7 +35,18 @@ _SUMS = frozenset(
 )
 """The functions that add, or multiply, many numbers."""
 _CASTS = frozenset(("astype", "int", "asarray", "array", "round", "rint", "floor", "trunc", "view"))
-_DRAWS = ("rand", "normal", "uniform", "shuffle", "permut", "choice", "integers", "poisson", "exponential")
+_DRAWS = (
+    "rand",
+    "normal",
+    "uniform",
+    "shuffle",
+    "permutation",
+    "permuted",
+    "choice",
+    "integers",
+    "poisson",
+    "exponential",
+)
 _TAKES = frozenset(("take", "take_along_axis"))
 _WRITES = frozenset(("set", "add", "subtract", "multiply", "divide", "min", "max", "at", "index_add_", "index_put_"))
 _NARROW = {"float64": ("float32", "float16"), "float32": ("float16",), "complex128": ("complex64",)}

@@ -5,9 +5,15 @@ from __future__ import annotations
 import ast
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest import mock
 
+import numpy as np
+
+import xarrayops as xo
+import xarrayops.numpy as xnp
 from xarrayops._protocol.records import Record
 from xarrayops.testing.verify._budget import Difference, difference, spread_of
 from xarrayops.testing.verify._kinds import Scene, kind_of
@@ -43,6 +49,17 @@ def tracer(operands_of: int = -1, names: dict[str, str] | None = None) -> Tracer
     return Tracer(is_of_user, operands_of, names)
 
 
+@contextmanager
+def defined_values() -> Iterator[None]:
+    """A context in which new arrays of ``empty`` are zeros, so that the elements not yet written can be compared."""
+    with ExitStack() as patches:
+        for module in (np, xo, xnp):
+            for name in ("empty", "empty_like"):
+                zeros = getattr(module, name.replace("empty", "zeros"))
+                patches.enter_context(mock.patch.object(module, name, zeros))
+        yield
+
+
 def by_key(traced: Tracer) -> dict[Key, Value]:
     """The values of states."""
     return {state.key: state.value for state in traced.states}
@@ -65,17 +82,22 @@ def of_error(error: Exception) -> Divergence:
 
 
 def first_divergence(
-    reference: Reference, states: Sequence[State], operands: Callable[[int], Tracer], argument: str
+    reference: Reference,
+    states: Sequence[State],
+    operands: Callable[[int], Tracer],
+    argument: str = "",
+    *,
+    is_whole: bool = True,
 ) -> Divergence | None:
     """The first line of a run that differs from the reference, and its kind; None if no variable differs.
 
     ``operands(step)`` runs again, and keeps what the statement of a step reads. ``argument`` is the name of the
-    argument that differs after the call; empty if a result differs.
+    argument that differs after the call; empty if a result differs. ``is_whole`` is False for a run that raised.
     """
-    pairs = _aligned(reference.states, states)
+    pairs = _aligned(reference.states, states, is_whole=is_whole)
     found = _first_value(reference, pairs)
-    drift = _first_dtype(pairs)
-    alias = _first_alias(reference, states, found)
+    drift = _first_dtype(pairs) if is_whole else None
+    alias = _first_alias(reference, states, found) if is_whole else None
     if alias is not None:
         return alias
     if drift is not None and (found is None or _place(states, drift.state) <= _place(states, found.state)):
@@ -89,7 +111,7 @@ def first_divergence(
     traced = operands(state.step)
     if found.difference.what == "dtype":
         kind, why = "dtype", "the dtype differs from this line on"
-    elif traced.operands is not None and argument in traced.operands.statement.targets:
+    elif _writes_argument(argument, traced, reference):
         kind, why = "alias", f"the line writes the argument {argument} otherwise than the reference"
     elif traced.operands is not None:
         scene = Scene(
@@ -103,6 +125,13 @@ def first_divergence(
         )
         kind, why = kind_of(scene)
     return _divergence(state, kind, why, found.difference.text)
+
+
+def _writes_argument(argument: str, traced: Tracer, reference: Reference) -> bool:
+    """Whether the statement writes an argument that the reference does not write."""
+    if traced.operands is None or argument not in traced.operands.statement.targets:
+        return False
+    return not any(each.name == argument and each.number for each in reference.states)
 
 
 def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[State]) -> _Found:
@@ -123,7 +152,7 @@ def _divergence(state: State, kind: str, why: str, text: str) -> Divergence:
     return Divergence(state.file, state.line, state.function, source, state.name, kind, why, text)
 
 
-def _aligned(wanted: Sequence[State], states: Sequence[State]) -> list[tuple[State, State]]:
+def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool) -> list[tuple[State, State]]:
     """Pairs of a state of the run and that of the reference, by function, variable and number.
 
     Where the numbers of states of a variable differ, as where a loop became one call, a state of the run belongs to the
@@ -142,7 +171,7 @@ def _aligned(wanted: Sequence[State], states: Sequence[State]) -> list[tuple[Sta
         key = state.function, state.name, bool(state.through)
         known, at = of_name[key], pointers[key]
         seen[key] += 1
-        if counts[key] != len(known):
+        if counts[key] > len(known) or (is_whole and counts[key] < len(known)):
             equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
             last = len(known) - 1 if seen[key] == counts[key] else len(known)
             at = next(equal, last)

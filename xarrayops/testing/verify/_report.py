@@ -21,7 +21,7 @@ class Divergence(Record):
     source : str
         Its text.
     variable : str
-        The variable that differs; "return" for a result.
+        The variable that differs; "return" with its path for a result.
     kind : str
         One of `KINDS`.
     why : str
@@ -40,7 +40,7 @@ class Divergence(Record):
     text: str
 
     def __str__(self) -> str:
-        variable = "the result" if self.variable == "return" else self.variable
+        variable = self.variable.replace("return", "the result", 1)
         return (
             f"first at {self.file}:{self.line}, in {self.function}\n"
             f"    {self.source}\n"

@@ -14,7 +14,7 @@ import numpy as np
 
 from xarrayops._protocol.records import Record
 from xarrayops.testing.verify._statements import Statement, statements
-from xarrayops.testing.verify._values import NUMBERS, Value, is_array, value
+from xarrayops.testing.verify._values import NUMBERS, Value, is_array, leaves, value
 
 MOST_STATES = 20_000
 MOST_BYTES = 1 << 30
@@ -31,7 +31,7 @@ class State(Record):
     Attributes
     ----------
     function, name, number : str, str, int
-        The variable, and how many such states it had before. The name of a result is "return".
+        The variable, and how many such states it had before. The name of a result is "return" with its path.
     value : Value
         A copy.
     file, line : str, int
@@ -144,8 +144,9 @@ class Tracer:
             self._finish(frame, found, pending)
             found.pending = None
         if event == "return":
-            if argument is not None:
-                self._record(frame, found, "return", argument, frame.f_lineno)
+            for path, x in leaves(argument):
+                if _is_kept(x):
+                    self._record(frame, found, f"return{path}", x, frame.f_lineno)
             del self._frames[frame]
         elif statement is not None and found.pending is None:
             found.pending = statement

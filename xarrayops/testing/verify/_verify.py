@@ -111,22 +111,23 @@ class _Verification:
         self.has_original = callable(expected)
         self.original = Call(expected, args, kwargs) if self.has_original else self.port
         self.namespaces = [*namespaces(function), *namespaces(self.original.function)]
-        self.want = self._reference(expected)
+        found = self._reference()
+        self.want = found
+        if expected is not None and not self.has_original:
+            results = {f"result{path}": value(x) for path, x in leaves(expected)}
+            self.want = found._replace(results=results, shape=structure(expected))
         samples = self._samples(self.original)
-        paths = {**self.want.results, **self.want.arguments}
-        self.spread = {
-            path: spread_of(want, [each[path] for each in samples if path in each]) for path, want in paths.items()
-        }
+        self.spread = dict.fromkeys(self.want.results, 0.0)
+        for path, exact in {**found.results, **found.arguments}.items():
+            if path not in self.want.results or self.want.results[path].shape == exact.shape:
+                self.spread[path] = spread_of(exact, [each[path] for each in samples if path in each])
         self._traced: dict[str, _replay.Reference] = {}
 
-    def _reference(self, expected: Any) -> Run:
+    def _reference(self) -> Run:
         found = run(self.original, NUMPY, self.tape.recording(self.namespaces), self.tape, None)
         if found.error is not None:
             raise found.error
-        if expected is None or self.has_original:
-            return found
-        results = {f"result{path}": value(x) for path, x in leaves(expected)}
-        return found._replace(results=results, shape=structure(expected))
+        return found
 
     def _samples(self, call: Call) -> list[dict[str, Value]]:
         """The results and arguments of runs with random rounding."""
@@ -164,7 +165,9 @@ class _Verification:
             status = NOT_RUN if setup.is_partial else RAISED
             if isinstance(got.error, Unsupported):
                 status = UNSUPPORTED
-            found = _replay.of_error(got.error) if status == RAISED else None
+            found = self._replayed(setup, "") if status == RAISED and replay else None
+            if status == RAISED and found is None:
+                found = _replay.of_error(got.error)
             return Outcome(setup.name, status, _first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
         if not what:
@@ -193,16 +196,22 @@ class _Verification:
         return ""
 
     def _replayed(self, setup: Setup, what: str) -> Divergence | None:
+        with _replay.defined_values():
+            return self._first_divergence(setup, what)
+
+    def _first_divergence(self, setup: Setup, what: str) -> Divergence | None:
         reference = self._reference_states()
         traced = _replay.tracer()
-        run(self.port, setup, self._playing(), self.tape, traced.tracing())
+        got = run(self.port, setup, self._playing(), self.tape, traced.tracing())
 
         def operands(step: int) -> Tracer:
             again = _replay.tracer(step)
             run(self.port, setup, self._playing(), self.tape, again.tracing())
             return again
 
-        found = _replay.first_divergence(reference, traced.states, operands, self._argument(what))
+        found = _replay.first_divergence(
+            reference, traced.states, operands, self._argument(what), is_whole=got.error is None
+        )
         if found is None and not traced.is_complete:
             self.notes.append(f"the replay on {setup.name} ended before the difference: it has too many states")
         return found
