@@ -41,6 +41,11 @@ class RunMode(Record):
     traces: bool = False
     has_values: bool = True
 
+    @property
+    def eager(self) -> RunMode:
+        """The same arrays, and no compiler."""
+        return self._replace(compiled=_unchanged)
+
 
 class ReportingMethods:
     """Methods and properties of a class that report crossings while a context is open, for the hook ``crossings``.

@@ -92,4 +92,4 @@ def test_what_cannot_be_used(files, capsys, options, text):
 
 def test_an_unknown_library(files, capsys):
     assert verify(files, "--libraries", "trch") == 2
-    assert "no library 'trch'" in capsys.readouterr().err
+    assert "cannot run on trch" in capsys.readouterr().err

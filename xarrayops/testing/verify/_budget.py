@@ -86,6 +86,11 @@ def _beyond(want: Any, got: Any, spread: Any) -> Any:
         return ~(equal | near | np.isinf(spread))
 
 
+def eps_of(dtype: np.dtype[Any]) -> float:
+    """The distance of 1 and the next number of a floating-point or complex dtype; 0 for others."""
+    return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 0.0
+
+
 def _wide(x: Any) -> Any:
     return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 

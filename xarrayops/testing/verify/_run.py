@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from xarrayops._core import registry
 from xarrayops._ops.crossings.ledger import Ledger, is_of_library
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.running import RunMode
@@ -101,9 +102,11 @@ def setups(libraries: Sequence[str] | None) -> list[Setup]:
 
     ``"jax"`` names all ways of JAX, ``"jax:jit"`` one of them, and ``"jax:eager"`` that without a compiler.
     """
+    roots = None if libraries is None else {name.partition(":")[0] for name in libraries}
+    statuses = [registry.status(name) for name in registry.names() if roots is None or name in roots]
     found = [
         Setup(status.name, f"{status.name}:{mode.label}".rstrip(":"), mode)
-        for status in xo.backends()
+        for status in statuses
         if status.available and status.backend is not None
         for mode in status.backend.functions["run_modes"]()
     ]
@@ -113,7 +116,9 @@ def setups(libraries: Sequence[str] | None) -> list[Setup]:
     known = {name for each in found for name in each.names}
     unknown = [name for name in libraries if name not in known]
     if unknown:
-        raise ValueError(f"verify: no library {', '.join(map(repr, unknown))}. Instead: {', '.join(sorted(known))}")
+        reasons = "".join(f" {status.name}: {status.reason}. {status.hint}" for status in statuses if status.reason)
+        names = sorted({*registry.names(), *WITHOUT_BACKEND, *known})
+        raise ValueError(f"verify cannot run on {', '.join(unknown)}.{reasons} Instead: one of {', '.join(names)}")
     return [each for each in found if not each.names.isdisjoint(libraries)]
 
 

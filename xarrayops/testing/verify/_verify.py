@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.errors import Unsupported
+import xarrayops as xo
+from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.testing.verify import _replay
-from xarrayops.testing.verify._budget import difference, spread_of
+from xarrayops.testing.verify._budget import difference, eps_of, spread_of
 from xarrayops.testing.verify._random import Tape
 from xarrayops.testing.verify._report import (
     DIFFERENT,
@@ -26,11 +27,13 @@ from xarrayops.testing.verify._report import (
 from xarrayops.testing.verify._rounding import rounding
 from xarrayops.testing.verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
 from xarrayops.testing.verify._trace import Key, Tracer, source_line
-from xarrayops.testing.verify._values import Value, leaves, mapped, structure, value
+from xarrayops.testing.verify._values import Value, is_array, leaves, mapped, structure, value
 
 SAMPLES = 5
 """The runs with random rounding."""
 SAMPLES_OF_REPLAY = 3
+UNSTABLE = 1e-3
+"""The relative spread beyond which a comparison says little."""
 MOST_SECONDS = 20.0
 """After this time no further run with random rounding begins."""
 
@@ -107,6 +110,7 @@ class _Verification:
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], expected: Any):
         self.tape = Tape()
         self.notes: list[str] = []
+        args, kwargs = mapped(_as_numpy, args), mapped(_as_numpy, kwargs)
         self.port = Call(function, args, kwargs)
         self.has_original = callable(expected)
         self.original = Call(expected, args, kwargs) if self.has_original else self.port
@@ -121,6 +125,7 @@ class _Verification:
         for path, exact in {**found.results, **found.arguments}.items():
             if path not in self.want.results or self.want.results[path].shape == exact.shape:
                 self.spread[path] = spread_of(exact, [each[path] for each in samples if path in each])
+                self._note_unstable(path, exact)
         self._traced: dict[str, _replay.Reference] = {}
 
     def _reference(self) -> Run:
@@ -145,6 +150,18 @@ class _Verification:
             self.notes.append(f"the spread is not known, because random rounding failed: {error}")
         return found
 
+    def _note_unstable(self, path: str, exact: Value) -> None:
+        """Note that rounding changes a result so much that a comparison says little."""
+        if exact.is_numeric and exact.data.dtype.kind in "biufc" and exact.data.size:
+            with np.errstate(all="ignore"):
+                large = np.abs(exact.data.astype(np.complex128)) * max(UNSTABLE, 64 * eps_of(exact.data.dtype))
+                share = float(np.mean(self.spread[path] > large))
+            if share > 0:
+                self.notes.append(
+                    f"{path}: random rounding changes {share:.0%} of the elements by more than a thousandth, or the "
+                    f"reference gives other values in each run, so the comparison of these says little"
+                )
+
     def _playing(self) -> Any:
         return self.tape.playing(self.namespaces)
 
@@ -156,8 +173,10 @@ class _Verification:
 
     def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
         try:
+            if setup.mode.traces:  # a first call looks up functions, which PyTorch's compiler traces otherwise again
+                run(self.port, setup._replace(mode=setup.mode.eager), self._playing(), self.tape, None)
             got = run(self.port, setup, self._playing(), self.tape, None)
-        except Unsupported as gap:  # the library cannot hold the arguments
+        except XArrayOpsError as gap:  # the library cannot hold the arguments
             return Outcome(setup.name, UNSUPPORTED, _first_line(gap))
         ledger = got.ledger
         numbers = (got.seconds, ledger.transfers, ledger.waits, ledger.computes)
@@ -171,7 +190,7 @@ class _Verification:
             return Outcome(setup.name, status, _first_line(got.error), found, *numbers)
         what = self._difference(got, setup)
         if not what:
-            return Outcome(setup.name, SAME, "", None, *numbers)
+            return Outcome(setup.name, SAME, _foreign(got, setup), None, *numbers)
         mismatch = self.tape.mismatch
         found = None
         if mismatch is not None:
@@ -237,6 +256,18 @@ class _Verification:
                 samples.append(_replay.by_key(sample))
             self._traced["reference"] = _replay.Reference(traced.states, samples)
         return self._traced["reference"]
+
+
+def _as_numpy(x: Any) -> Any:
+    """An array of another library among the arguments, as NumPy's."""
+    return xo.convert(x, "numpy") if is_array(x) and not isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _foreign(got: Run, setup: Setup) -> str:
+    """Which results are not arrays of the library in which the function ran; empty if all are."""
+    own = xo.backend(setup.library).name
+    found = [f"{path} is an array of {each.library}" for path, each in got.results.items() if each.shape]
+    return "; ".join(text for text in found if not text.endswith((f" of {own}", " of ")))
 
 
 def _with_rounding(call: Call) -> Call:

@@ -266,9 +266,56 @@ def test_gaps_and_compilers_are_no_differences():
     assert report.ok
 
 
+@pytest.mark.long
+def test_a_compiler_that_is_the_first_to_call_a_function():
+    """PyTorch's compiler traces again after a part that it cannot compile, and must then see the same calls."""
+    pytest.importorskip("torch")
+    program = """
+import numpy as np, xarrayops.numpy as xnp
+from xarrayops.testing import verify
+def port(x):
+    n = x.shape[0]
+    deviation = xnp.std(x, axis=0)
+    deviation = xnp.where(deviation <= 0.1, 1.0, deviation)
+    x = (x - xnp.mean(x, axis=0)) / (xnp.sqrt(n) * deviation)
+    return x.T @ x
+report = verify(port, np.random.default_rng(0).random((40, 8)), libraries=["torch:compile"])
+assert [each.status for each in report.outcomes] == ["same"], report
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_dtype_that_a_library_lacks_is_unsupported():
+    pytest.importorskip("jax")
+    report = verify(lambda x: x + x, X.astype(np.longdouble), libraries=["numpy", "jax:eager"])
+    assert [each.status for each in report.outcomes] == ["same", "unsupported"]
+
+
+def test_arguments_may_be_of_any_library():
+    strict = xo.asarray(X, backend=pytest.importorskip("array_api_strict"))
+    report = verify(lambda x: x + 1, strict, libraries=["numpy", "array_api_strict"])
+    assert [(each.status, each.what) for each in report.outcomes] == [("same", ""), ("same", "")]
+
+
+def test_results_of_another_library_are_named():
+    pytest.importorskip("torch")
+    report = verify(lambda x: (x + 1, np.ones(3)), X, libraries=["torch:eager"])
+    assert [(each.status, each.what) for each in report.outcomes] == [("same", "result[1] is an array of numpy")]
+
+
+def test_results_that_cannot_be_compared_are_noted():
+    def cancels(x):
+        return (x + 1e16) - 1e16
+
+    assert "random rounding changes 100% of the elements" in on_numpy(cancels, X + 0.3).notes[0]
+    assert not on_numpy(lambda x: x * 0.1 + 1, X.astype("float16")).notes
+
+
 def test_an_unknown_library():
-    with pytest.raises(ValueError, match=r"no library 'trch'.*numpy"):
+    with pytest.raises(ValueError, match=r"cannot run on trch\..*numpy"):
         verify(np.sin, X, libraries=["trch"])
+    with pytest.raises(ValueError, match=r"cannot run on numpy:jit\."):
+        verify(np.sin, X, libraries=["numpy:jit"])
 
 
 def test_a_function_without_source():
@@ -290,6 +337,6 @@ def test_pytest_is_not_needed():
 import sys, numpy as np
 from xarrayops.testing import verify
 verify(np.sin, np.ones(3), libraries=["numpy"]).raise_if_different()
-assert "pytest" not in sys.modules
+assert not {"pytest", "torch", "jax"} & set(sys.modules), "only what is needed is imported"
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
