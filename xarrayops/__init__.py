@@ -42,6 +42,7 @@ from xarrayops._ops.arrays import (
 from xarrayops._ops.at.verb import at as at
 from xarrayops._ops.attention.verb import attention as attention
 from xarrayops._ops.creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
+from xarrayops._ops.crossings.blocks import profile as profile, strict as strict
 from xarrayops._ops.dtypes import (
     can_cast as can_cast,
     finfo as finfo,
@@ -66,6 +67,7 @@ from xarrayops._ops.layout.relayout import relayout as relayout
 from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,
+    CrossingError as CrossingError,
     ExchangeError as ExchangeError,
     InvalidBackend as InvalidBackend,
     InvalidSparse as InvalidSparse,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BackendNotFound",
+    "CrossingError",
     "ExchangeError",
     "InvalidBackend",
     "InvalidSparse",
@@ -45,6 +46,10 @@ class ExchangeError(XArrayOpsError, BufferError):
 
 class LayoutError(XArrayOpsError, ValueError):
     """A layout, pattern or stride does not fit the array."""
+
+
+class CrossingError(XArrayOpsError, RuntimeError):
+    """A block of `xarrayops.strict` has more crossings than it allows; the message names the line."""
 
 
 class InvalidSparse(XArrayOpsError, ValueError):

@@ -33,6 +33,7 @@ OPERATIONS = {
     "sets": "Distinct elements",
     "explain": "Explain",
     "engines": "Engines",
+    "crossings": "Crossings",
 }
 """The families of operations beyond the standard, by the module that defines them, in the order of the pages."""
 SAME_FAMILY = {"explanation": "explain"}

@@ -11,7 +11,10 @@ HERE = Path(__file__).parent
 public_api = runpy.run_path(str(HERE.parents[1] / "tools" / "public_api.py"))["public_api"]
 REFERENCE = json.loads((HERE / "public_api.json").read_text())
 IMPROVED = {
+    "CrossingError": "error",
+    "profile": "class(*, show=True)",
     "set_default": "(backend=None, /, *, device=None, dtype=None)",
+    "strict": "class(*, transfers=0, waits=None, computes=0)",
     "unique": "(x, /, *, return_index=False, return_inverse=False, return_counts=False, axis=None)",
     "use": "class(backend=None, /, *, device=None, dtype=None)",
 }

@@ -20,6 +20,12 @@ from xarrayops._generic.draws import (
     random_keys as random_keys,
     random_permutation as random_permutation,
 )
+from xarrayops._generic.running import (
+    carries_mode as carries_mode,
+    carry_mode as carry_mode,
+    crossings as crossings,
+    run_modes as run_modes,
+)
 from xarrayops._generic.sets import unique as unique
 from xarrayops._protocol.devices import Device, Memory, Queue
 from xarrayops._protocol.dtypes import DTYPE_NAMES
@@ -113,16 +119,6 @@ def default_floating_dtype(xp: ModuleType) -> Any:
 
 def set_default_dtype(xp: ModuleType, name: str | None, /) -> None:
     """The standard has no such setting."""
-
-
-def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
-    """The standard has no compiler."""
-    return nullcontext()
-
-
-def carries_mode(xp: ModuleType, name: str, key: str, /) -> bool:
-    """The standard has no compiler."""
-    return True
 
 
 def as_device(xp: ModuleType, device: Any, /) -> Any:

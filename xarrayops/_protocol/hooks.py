@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.devices import Device, Memory, Queue
 from xarrayops._protocol.indexing import Index
+from xarrayops._protocol.running import RunMode
 from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.types import Array, Gap
 
@@ -117,6 +118,22 @@ class Hooks:
     @staticmethod
     def carries_mode(name: str, key: str, /) -> bool:
         """Whether a function that is traced now would be compiled for that mode alone. True outside of a trace."""
+        raise NotImplementedError
+
+    @staticmethod
+    def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
+        """A context in which the library reports where values leave it, and where the program waits for values.
+
+        ``report(kind, what, nbytes)`` takes "transfer", "wait" or "compute", the name of the call, and the bytes, 0 if
+        they are unknown. It may be called from any thread, and may raise: the error must reach the program. The context
+        is that of a thread, and no context of the same hook is open around it in that thread. The generic function
+        serves libraries that tell nothing.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def run_modes() -> tuple[RunMode, ...]:
+        """The ways in which the library runs a function: eagerly, compiled, on arrays without values."""
         raise NotImplementedError
 
     @staticmethod

@@ -62,8 +62,8 @@ and the tests expect it.
 A backend imports from here and from `xarrayops.errors` only, and xarrayops' own backends do the same:
 
 - this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
-  those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), `unsupported`, `takes_arrays`,
-  `array_roles`, and `EXTENDED`, the functions beyond the standard.
+  those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
+  `ReportingMethods`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
 - `xarrayops.plugin.sums`: sums over host memory with a small error.
@@ -101,6 +101,7 @@ from xarrayops._protocol.hooks import (
 )
 from xarrayops._protocol.indexing import Index as Index, Selection as Selection
 from xarrayops._protocol.install import install_command as install_command
+from xarrayops._protocol.running import ReportingMethods as ReportingMethods, RunMode as RunMode
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
 from xarrayops._protocol.surface import EXTENDED as EXTENDED
 from xarrayops._protocol.types import (

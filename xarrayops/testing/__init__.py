@@ -1,6 +1,6 @@
-"""The contract suite: the tests that every backend must pass, ours and yours.
+"""The contract suite, the tests that every backend must pass, ours and yours; and `verify`, for ports.
 
-It needs pytest, NumPy and your library. A test module runs the whole suite with one fixture::
+The suite needs pytest, NumPy and your library. A test module runs the whole suite with one fixture::
 
     import pytest
     from xarrayops.testing import ContractSuite, Variant
@@ -21,19 +21,54 @@ Each theme has one table of cases, with one row per function: the inputs, an ora
 dtype that the standard requires. The suite compares class, dtype, device, shape and values. A backend declares what it
 does not support: a function bound to ``unsupported(...)`` must raise an error that says what to do instead, and a
 function named in ``UNTRACEABLE`` must fail under a traced variant. The suite fails if such an entry is out of date.
-"""
 
-# ruff: noqa: E402 - pytest rewrites assertions only in modules registered before their import
+`verify` compares a function of your own with a reference on every installed library, and needs no pytest.
+"""
 
 from __future__ import annotations
 
 import pkgutil
+import sys
+from typing import TYPE_CHECKING, Any
 
-import pytest
+if "pytest" in sys.modules:  # it rewrites assertions only in modules registered before their import
+    sys.modules["pytest"].register_assert_rewrite(
+        *(f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
+    )
 
-pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)))
+from xarrayops.testing.verify import (
+    Divergence as Divergence,
+    Outcome as Outcome,
+    Report as Report,
+    verify as verify,
+)
 
-from xarrayops.testing._compare import check_array as check_array
-from xarrayops.testing._suite import ContractSuite as ContractSuite, exercised as exercised
-from xarrayops.testing._table import Case as Case, Row as Row, call as call, check_row as check_row
-from xarrayops.testing._variant import Variant as Variant, reversed_ as reversed_, strided as strided
+__all__ = [
+    *("Case", "ContractSuite", "Divergence", "Outcome", "Report", "Row", "Variant", "call", "check_array", "check_row"),
+    *("exercised", "reversed_", "strided", "verify"),
+]
+
+if TYPE_CHECKING:
+    from xarrayops.testing._compare import check_array as check_array
+    from xarrayops.testing._suite import ContractSuite as ContractSuite, exercised as exercised
+    from xarrayops.testing._table import Case as Case, Row as Row, call as call, check_row as check_row
+    from xarrayops.testing._variant import Variant as Variant, reversed_ as reversed_, strided as strided
+else:
+    _SUITE = {
+        "_compare": ("check_array",),
+        "_suite": ("ContractSuite", "exercised"),
+        "_table": ("Case", "Row", "call", "check_row"),
+        "_variant": ("Variant", "reversed_", "strided"),
+    }
+    """The names of the contract suite by module; they import pytest when they are first used."""
+
+    def __getattr__(name: str) -> Any:
+        for module, names in _SUITE.items():
+            if name in names:
+                from importlib import import_module
+
+                return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted(__all__)

@@ -8,6 +8,7 @@ from xarrayops.testing._attention import AttentionSuite
 from xarrayops.testing._comparison import ComparisonSuite
 from xarrayops.testing._counting import CountingSuite
 from xarrayops.testing._creation import CreationSuite
+from xarrayops.testing._crossings import CrossingSuite
 from xarrayops.testing._dtypes import DtypeSuite
 from xarrayops.testing._elementwise import ElementwiseSuite
 from xarrayops.testing._exchange import ExchangeSuite
@@ -80,6 +81,7 @@ class ContractSuite(
     AttentionSuite,
     FftSuite,
     CreationSuite,
+    CrossingSuite,
     DtypeSuite,
     ScalarSuite,
     MixedSuite,

@@ -14,6 +14,7 @@ import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
+from xarrayops_backends.cupy._crossings import crossings
 from xarrayops_backends.cupy._device_memory import (
     free_bytes,
     peak_bytes,

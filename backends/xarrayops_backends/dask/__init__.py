@@ -30,6 +30,7 @@ from xarrayops_backends.dask._creation import (
     triu,
     zeros_like,
 )
+from xarrayops_backends.dask._crossings import crossings
 from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
 from xarrayops_backends.dask._elementwise import clip, expm1, floor_divide
 from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
@@ -71,6 +72,7 @@ from xarrayops_backends.dask._linalg import (
     vecdot,
 )
 from xarrayops_backends.dask._manipulation import concat, diff, repeat, reshape, roll
+from xarrayops_backends.dask._modes import run_modes
 from xarrayops_backends.dask._random import native_draw, native_generator, random_draw
 from xarrayops_backends.dask._searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
 from xarrayops_backends.dask._sets import isin, unique, unique_all, unique_counts, unique_inverse, unique_values

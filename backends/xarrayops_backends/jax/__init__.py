@@ -33,6 +33,7 @@ from xarrayops_backends.jax._creation import (
     zeros,
     zeros_like,
 )
+from xarrayops_backends.jax._crossings import crossings
 from xarrayops_backends.jax._device_memory import free_bytes, peak_bytes, precision_switches
 from xarrayops_backends.jax._devices import (
     __array_namespace_info__,
@@ -72,7 +73,7 @@ from xarrayops_backends.jax._linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.jax._modes import carries_mode, carry_mode, set_default_dtype
+from xarrayops_backends.jax._modes import carries_mode, carry_mode, run_modes, set_default_dtype
 from xarrayops_backends.jax._random import (
     native_draw,
     native_generator,

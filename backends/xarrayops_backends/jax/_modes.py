@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+from xarrayops.plugin import RunMode
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 _modes = _jax.make_user_context(default_value=())
@@ -23,6 +27,35 @@ def carry_mode(name: str, key: str, /) -> AbstractContextManager[None]:
 def carries_mode(name: str, key: str, /) -> bool:
     """Whether the current trace is for this mode. `jax.grad` and `jax.vmap` alone compile nothing."""
     return dict(_modes.value).get(name, "") == key or not isinstance(jnp.zeros(()), jax.core.Tracer)
+
+
+def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under `jax.jit`. Arrays are traced; other arguments and results are constants."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = _jax.tree.flatten((args, kwargs))
+        is_array = [isinstance(leaf, jax.Array) for leaf in leaves]
+        returned: list[Any] = []
+
+        def traced(arrays: list[Any]) -> list[Any]:
+            remaining = iter(arrays)
+            filled = [next(remaining) if array else leaf for leaf, array in zip(leaves, is_array, strict=True)]
+            args, kwargs = _jax.tree.unflatten(tree, filled)
+            returned[:] = _jax.tree.flatten(function(*args, **kwargs))
+            return [x for x in returned[0] if isinstance(x, jax.Array)]
+
+        arrays = [leaf for leaf, array in zip(leaves, is_array, strict=True) if array]
+        values = iter(_jax.jit(traced)(arrays))
+        results, shape = returned
+        return _jax.tree.unflatten(shape, [next(values) if isinstance(x, jax.Array) else x for x in results])
+
+    return run
+
+
+def run_modes() -> tuple[RunMode, ...]:
+    """With 64-bit types: eagerly and under `jax.jit`."""
+    context = partial(_jax.enable_x64, True)
+    return RunMode(context=context), RunMode("jit", compiled=_jitted, context=context, traces=True)
 
 
 def set_default_dtype(name: str | None, /) -> None:

@@ -31,6 +31,7 @@ from xarrayops_backends.torch._creation import (
     tril,
     triu,
 )
+from xarrayops_backends.torch._crossings import crossings
 from xarrayops_backends.torch._device_memory import (
     free_bytes,
     peak_bytes,
@@ -152,6 +153,7 @@ from xarrayops_backends.torch._manipulation import (
     unstack,
 )
 from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
+from xarrayops_backends.torch._modes import run_modes
 from xarrayops_backends.torch._random import (
     RANDOM_DRAW_CANDIDATES,
     native_draw,

@@ -1,0 +1,39 @@
+"""Crossings: methods of JAX's arrays that report.
+
+`jax.transfer_guard` refuses single transfers, or logs them outside of Python, but cannot count them; it also refuses
+Python's numbers beside an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+import jax.numpy as jnp
+
+from xarrayops.plugin import ReportingMethods
+
+_PULLS = ("item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__format__")
+_READS = ("tolist", "__array__", "_value")
+"""`_value` serves `jax.device_get` and ``repr``."""
+
+
+def _kind(name: str, x: Any, *args: Any) -> str | None:
+    """The kind of crossing of a call. A mask as an index is read, because it determines a shape."""
+    if name == "__getitem__":
+        entries = args[0] if isinstance(args[0], tuple) else (args[0],)
+        return "wait" if any(getattr(entry, "dtype", None) == jnp.bool_ for entry in entries) else None
+    return "wait" if name in _PULLS else "transfer"
+
+
+@cache
+def _methods() -> ReportingMethods:
+    """The methods of the class of concrete arrays, which has no public name."""
+    return ReportingMethods(type(jnp.zeros(())), (*_PULLS, *_READS, "__getitem__"), _kind)
+
+
+def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
+    """The methods of arrays report in all threads."""
+    return _methods().reporting(report)

@@ -1,0 +1,71 @@
+"""Crossings: a mode that sees the calls of PyTorch by name. torch.compile compiles under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+_PULLS = frozenset(("item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__format__", "is_nonzero"))
+"""The methods that read one number."""
+_READS = frozenset(("numpy", "tolist", "__array__", "__repr__"))
+"""The methods that read all values."""
+_MOVES = frozenset(("to", "cpu", "cuda", "xpu", "copy_", "type"))
+"""The methods that may take an array to another device."""
+_BY_VALUES = frozenset(
+    ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "equal", "allclose", "bincount", "histc")
+)
+"""The functions whose result, or its shape, depends on values, so that an accelerator is waited for."""
+_INDEXING = frozenset(("__getitem__", "__setitem__"))
+_TOLD = _PULLS | _READS | _MOVES | _BY_VALUES | _INDEXING
+_MASKS = (torch.bool, torch.uint8)
+
+
+class _Crossings(TorchFunctionMode):
+    """Reports the crossings of the calls in one thread."""
+
+    def __init__(self, report: Callable[..., None]) -> None:
+        super().__init__()
+        self._report = report
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(function, "__name__", "")
+        if name not in _TOLD or not args or not isinstance(args[0], torch.Tensor):
+            return function(*args, **(kwargs or {}))
+        return _told(self._report, name, function, args, kwargs or {})
+
+
+def _told(report: Callable[..., None], name: str, function: Any, args: Any, kwargs: Any) -> Any:
+    """Report the call, if it crosses, and make it. The call of a method has no mode active."""
+    x, what = args[0], f"torch.Tensor.{name}"
+    if name in _PULLS:
+        report("wait", what, x.itemsize)
+    elif name in _READS:
+        report("transfer", what, x.nbytes)
+    elif name in _BY_VALUES or (name in _INDEXING and _has_mask(args[1]) and not _fills(args)):
+        report("wait", what, 0)
+    result = function(*args, **kwargs)
+    if name in _MOVES:
+        source = args[1] if name == "copy_" else x
+        if source.device != result.device and torch.device("meta") not in (source.device, result.device):
+            report("transfer", f"{what}({result.device})", source.nbytes)
+    return result
+
+
+def _has_mask(index: Any) -> bool:
+    """Whether an index selects by a mask."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(entry, torch.Tensor) and entry.dtype in _MASKS for entry in entries)
+
+
+def _fills(args: Any) -> bool:
+    """Whether an assignment writes one number under a mask, for which no positions are needed."""
+    return len(args) == 3 and (not isinstance(args[2], torch.Tensor) or args[2].ndim == 0)
+
+
+def crossings(report: Callable[..., None], /) -> AbstractContextManager[Any]:
+    """A mode of PyTorch in this thread."""
+    return _Crossings(report)

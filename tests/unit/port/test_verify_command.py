@@ -1,0 +1,95 @@
+"""The command verify: two files, a call, the report and the exit status."""
+
+import json
+
+import pytest
+
+from xarrayops.port.__main__ import main
+
+ORIGINAL = """
+import numpy as np
+from helper import FACTOR
+
+def scale(x, power=1):
+    total = (x ** power).sum(axis=0)
+    return x * FACTOR / total
+
+def draw(n):
+    return np.random.default_rng(0).normal(size=n)
+"""
+PORT = """
+import xarrayops as xo
+from helper import FACTOR
+
+def scale(x, power=1):
+    total = xo.sum(x ** power, axis=AXIS)
+    return x * FACTOR / total
+
+def draw(n):
+    return xo.random.default_rng(1).normal(size=n)
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "helper.py").write_text("FACTOR = 2.5\n")
+    (tmp_path / "original.py").write_text(ORIGINAL)
+    (tmp_path / "right.py").write_text(PORT.replace("AXIS", "0"))
+    (tmp_path / "wrong.py").write_text(PORT.replace("AXIS", "1"))
+    (tmp_path / "broken.py").write_text("def scale(:\n")
+    return tmp_path
+
+
+def verify(files, *arguments, port="right.py", call="scale(np.arange(1.0, 10.0).reshape(3, 3), power=2)"):
+    return main(["verify", str(files / "original.py"), "--port", str(files / port), "--call", call, *arguments])
+
+
+def test_a_right_port(files, capsys):
+    assert verify(files, "--libraries", "numpy,array_api_strict") == 0
+    assert "scale is the reference within rounding" in capsys.readouterr().out
+
+
+def test_a_wrong_port_names_the_line(files, capsys):
+    assert verify(files, "--libraries", "numpy", port="wrong.py") == 1
+    printed = capsys.readouterr().out
+    assert f"{files / 'wrong.py'}:6, in scale\n    total = xo.sum(x ** power, axis=1)" in printed
+    assert "kind: axis or shape" in printed
+
+
+def test_json(files, capsys):
+    assert verify(files, "--libraries", "numpy", "--format", "json", "--no-replay", port="wrong.py") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ok"], report["outcomes"][0]["status"]) == (False, "different")
+    assert report["outcomes"][0]["divergence"] is None
+
+
+def test_draws_are_handed_to_the_port(files, capsys):
+    assert verify(files, "--libraries", "numpy", call="draw(5)") == 0
+
+
+def test_the_original_alone(files, capsys):
+    command = ["verify", str(files / "original.py"), "--call", "scale(np.ones((2, 2)))", "--libraries", "numpy"]
+    assert main(command) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"call": "scale"}, "is not a call"),
+        ({"call": "scale(("}, "is not Python"),
+        ({"call": "missing(1)"}, "no function 'missing'"),
+        ({"call": "scale(undefined)"}, "NameError"),
+        ({"call": "scale('text')"}, "TypeError"),
+        ({"port": "broken.py"}, "SyntaxError"),
+        ({"port": "absent.py"}, "FileNotFoundError"),
+        ({"port": "absent.txt"}, "not a Python file"),
+    ],
+)
+def test_what_cannot_be_used(files, capsys, options, text):
+    assert verify(files, "--libraries", "numpy", **options) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_an_unknown_library(files, capsys):
+    assert verify(files, "--libraries", "trch") == 2
+    assert "cannot run on trch" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""``python -m xarrayops.port``: port programs from NumPy to the arrays of every library."""

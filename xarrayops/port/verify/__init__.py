@@ -1,0 +1,1 @@
+"""The command verify: `xarrayops.testing.verify` for two files and a call."""

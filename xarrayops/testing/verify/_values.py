@@ -1,0 +1,98 @@
+"""Values of results and variables as NumPy's, whatever library they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops._protocol.records import Record
+
+NUMBERS = (bool, int, float, complex)
+_array = np.array  # `rounding` replaces it in NumPy
+
+
+class Value(Record):
+    """An array, a number or another object, as it was when it was read.
+
+    Attributes
+    ----------
+    dtype : str
+        The name of the dtype; empty for Python's numbers and for objects.
+    shape : tuple of int
+        The shape; empty for numbers and objects.
+    data : numpy.ndarray or object
+        A copy of the values; None for arrays without values.
+    library : str
+        The name of the library of an array; empty for numbers and objects.
+    is_numeric : bool
+        Whether it is an array or a number.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: Any
+    library: str = ""
+    is_numeric: bool = True
+
+    def __str__(self) -> str:
+        if not self.is_numeric:
+            return repr(self.data)
+        if self.data is None or self.data.size > 1:
+            return f"{self.dtype}{self.shape}"
+        return f"{self.data.reshape(())[()]!s}"
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is an array of any library, or one of NumPy's scalars."""
+    return isinstance(getattr(x, "shape", None), tuple) and hasattr(x, "dtype")
+
+
+def value(x: Any, *, has_values: bool = True) -> Value:
+    """A copy of the values of x."""
+    if isinstance(x, NUMBERS):
+        return Value("", (), _array(x))
+    if isinstance(x, (np.ndarray, np.generic)):
+        return Value(x.dtype.name, x.shape, _array(x, subok=False), "numpy")
+    if not is_array(x):
+        return Value("", (), x, is_numeric=False)
+    backend = xo.backend(x)
+    dtype = str(backend.functions["dtype_name"](x.dtype))
+    if not has_values:
+        return Value(dtype, tuple(map(int, x.shape)), None, backend.name)
+    data = _array(xo.convert(xo.compute(x), "numpy"))
+    return Value(dtype, data.shape, data, backend.name)
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of nested tuples, lists and dicts, each with its path, such as ``[0]['mean']``."""
+    if isinstance(tree, dict):
+        for key in tree:
+            yield from leaves(tree[key], f"{path}[{key!r}]")
+    elif isinstance(tree, (tuple, list)):
+        names = getattr(tree, "_fields", None)
+        for i, each in enumerate(tree):
+            yield from leaves(each, f"{path}.{names[i]}" if names else f"{path}[{i}]")
+    else:
+        yield path, tree
+
+
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The same nesting, with the results of a function in the place of the leaves."""
+    if isinstance(tree, dict):
+        return {key: mapped(function, each) for key, each in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        found = [mapped(function, each) for each in tree]
+        return type(tree)(*found) if hasattr(tree, "_fields") else type(tree)(found)
+    return function(tree)
+
+
+def structure(tree: Any) -> Any:
+    """What the nesting of two results must have in common: lists count as tuples."""
+    if isinstance(tree, dict):
+        return {key: structure(each) for key, each in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        return tuple(structure(each) for each in tree)
+    return None
