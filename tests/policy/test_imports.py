@@ -36,7 +36,7 @@ FLOORS = (
     ("_ops",),
     ("sparse", "random", ""),  # the public surface: sparse, random, and the package itself
     ("numpy",),  # NumPy's names on the public functions
-    ("_cli", "bench", "testing", "__main__"),
+    ("_cli", "bench", "port", "testing", "__main__"),
 )
 """The modules and packages directly below the package, lowest first. Each may import from its own floor and lower ones.
 
@@ -150,7 +150,7 @@ def test_no_module_imports_from_a_higher_floor():
 
 def test_modules_at_the_root_are_public():
     private = {"_cli", "_core", "_generic", "_host", "_ops", "_protocol", "_system"}
-    packages = {"bench", "numpy", "plugin", "testing"}
+    packages = {"bench", "numpy", "plugin", "port", "testing"}
     assert {p.parent.name for p in CORE.glob("*/__init__.py")} == private | packages
     modules = {"__init__", "__main__", "errors", "fft", "linalg", "random", "sparse", "standard"}
     assert {p.stem for p in CORE.glob("*.py")} == modules

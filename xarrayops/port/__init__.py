@@ -1,0 +1,4 @@
+"""Moving NumPy programs to other libraries: ``python -m xarrayops.port``.
+
+`check` reads a program and lists, line by line, what differs by library, with a verdict for each backend.
+"""
