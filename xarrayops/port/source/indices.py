@@ -50,9 +50,12 @@ def element_of(base: Value, index: ast.expr, values: Mapping[ast.AST, Value]) ->
     """The value of ``base[index]``."""
     if base.kind == SEQUENCE:
         return _of_sequence(base, index)
-    if base.kind != ARRAY:
-        return NOTHING._replace(views=base.views) if base.kind != OTHER else NOTHING
+    if base.kind == OTHER:
+        return NOTHING
     found = kinds(index, values)
+    if base.kind != ARRAY:
+        is_of_array = MASK in found and any(values.get(part, NOTHING).is_array for part in parts(index))
+        return Value(ARRAY, fresh=True) if is_of_array else NOTHING._replace(views=base.views)
     if MASK in found or INTEGERS in found:
         ndim = base.ndim if len(found) == 1 and found[0] == INTEGERS and _ndim(index, values) == 1 else None
         if found == [MASK]:

@@ -61,6 +61,10 @@ class Names:
             self._visit(statement, self.module)
         self._star_names = frozenset(self._names_of_stars())
 
+    def scope_of(self, node: ast.Name) -> Scope:
+        """The scope in which a name is used."""
+        return self._scopes.get(node, self.module)
+
     def binds(self, function: FunctionNode, name: str) -> bool:
         """Whether a name is a variable of a function itself."""
         return name in self._inner[function].bindings
