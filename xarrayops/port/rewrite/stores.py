@@ -95,7 +95,10 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
     if reason is not None:
         context.todo(node, problem(node.target, reason))
-        return None
+        if not value.is_array and _is_read(context, node.target):
+            return None
+        context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
+        return updated.with_changes(target=whole)
     if not _may_widen(context, node) or not context.ownership.is_created(node):
         return None
     context.edit(node, "augmented assignment", "the dtype of the array stays, also on libraries that make a new array")
@@ -103,6 +106,13 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     if method is not None:
         return bound(updated.target, at(context, whole, method, updated.value))
     return bound(updated.target, at(context, whole, "set", _operated(updated.target, updated)))
+
+
+def _is_read(context: Context, name: ast.Name) -> bool:
+    """Whether a function reads the variable: if not, only a change of the caller's array has an effect."""
+    function = context.function(name)
+    nodes = ast.walk(function) if function is not None else ()
+    return any(isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Load) for n in nodes)
 
 
 def _may_widen(context: Context, node: ast.AugAssign) -> bool:
