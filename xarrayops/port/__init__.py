@@ -2,3 +2,8 @@
 
 `check` reads a program and lists, line by line, what differs by library, with a verdict for each backend.
 """
+
+from xarrayops.port.check import check as check
+from xarrayops.port.source import PortError as PortError
+
+__all__ = ["PortError", "check"]

@@ -46,6 +46,8 @@ class Write(Record):
     stored : bool
         Whether something else may refer to the memory: a container, an attribute, a generator, another function, or a
         variable outside of this function.
+    is_viewed : bool
+        Whether the variable or one that may share its memory is a view, and not the same object.
     function : the node of the function around it, or None
     """
 
@@ -58,6 +60,7 @@ class Write(Record):
     parameter: bool
     aliases: frozenset[str]
     stored: bool
+    is_viewed: bool
     function: FunctionNode | None
 
     @property
@@ -90,9 +93,10 @@ def _write(
     aliases = sharing.aliases if sharing is not None else frozenset()
     given = {argument_of(argument.arg) for argument in arguments(function)} if function is not None else set()
     outside = function is not None and name is not None and not names.binds(function, name.partition(".")[0])
+    viewed = value.is_view or (sharing is not None and sharing.viewed)
     parameter = not given.isdisjoint(aliases)
     stored = sharing is None or sharing.stored or outside
-    return Write(place, kind, target, index, name, value, parameter, aliases - given, stored, function)
+    return Write(place, kind, target, index, name, value, parameter, aliases - given, stored, viewed, function)
 
 
 def _with_functions(node: ast.AST, function: FunctionNode | None) -> Iterator[tuple[ast.AST, FunctionNode | None]]:
