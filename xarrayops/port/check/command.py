@@ -19,14 +19,32 @@ _INVALID = 2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a Python file or a notebook; it is only read")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="a Python file or a notebook; without --call it is only read"
+    )
+    parser.add_argument(
+        "--call", metavar="CALL", help="execute the program and this call once on NumPy: 'f(np.ones(9))'"
+    )
+    parser.add_argument(
+        "--machine",
+        type=_folder,
+        metavar="DIR",
+        help="forecast for the machine that measured these results of the benchmark",
+    )
     parser.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="the output (default: %(default)s)")
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder of results of python -m xarrayops.bench")
+    return path
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return its exit status: 0, or 2 for a file that cannot be read."""
     try:
-        report = check(arguments.file)
+        report = check(arguments.file, arguments.call, machine=arguments.machine)
     except PortError as error:
         print(f"{error}", file=sys.stderr)
         return _INVALID

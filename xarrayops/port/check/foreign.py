@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 
 from xarrayops.port.check.places import Analysed
 from xarrayops.port.findings import ALL, Finding
+from xarrayops.port.source.names import is_foreign
 
-_OURS = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 _COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
 
 
@@ -37,12 +36,6 @@ def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
         instead = f'{name}(xo.convert({text}, "numpy")), and xo.convert(result, {text}) for the result'
         certain = all(value.certain for value in arrays)
         yield program.finding(node, "foreign call", what, instead, ALL, certain=certain)
-
-
-def is_foreign(name: str) -> bool:
-    """Whether a dotted name belongs to another package than Python's own, NumPy and those for all libraries."""
-    package = name.partition(".")[0]
-    return bool(package) and package not in sys.stdlib_module_names and package not in (*_OURS, "builtins")
 
 
 def _of_decorator(program: Analysed, node: ast.expr) -> Iterator[Finding]:

@@ -28,6 +28,8 @@ def show(report: Report, console: Console) -> None:
     console.print(
         Text(f"{report.source.path}: {len(report.findings)} findings in {lines} of {len(report.source.lines)} lines")
     )
+    for forecast in report.forecasts:
+        console.print(Text(f"{forecast.backend} {forecast.device}: {forecast.text()}"), soft_wrap=True)
     for verdict in report.verdicts:
         console.print(_verdict(verdict), soft_wrap=True)
 

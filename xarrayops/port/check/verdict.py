@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.findings import ALL, COSTS, NOTES, Finding
+from xarrayops.port.trace.forecast import Forecast, shown
 
 READY, SMALL_FIXES, REDESIGN, STAY = "ready", "small fixes", "redesign", "stay on the CPU"
 _MANY_VIEWS = 3
@@ -39,6 +40,23 @@ def _verdict(backend: str, findings: list[Finding]) -> Verdict:
     if fixes:
         return Verdict(backend, SMALL_FIXES, _reasons(fixes))
     return Verdict(backend, READY, _reasons(findings) or ("nothing differs by library",))
+
+
+def with_forecasts(found: Sequence[Verdict], forecasts: Sequence[Forecast]) -> tuple[Verdict, ...]:
+    """The verdicts with the forecast: where a library would not be quicker than NumPy, a port does not pay."""
+    base = next((forecast for forecast in forecasts if forecast.backend == "numpy"), None)
+    return tuple(_with_forecasts(verdict, base, forecasts) for verdict in found)
+
+
+def _with_forecasts(verdict: Verdict, base: Forecast | None, forecasts: Sequence[Forecast]) -> Verdict:
+    own = [forecast for forecast in forecasts if forecast.backend == verdict.backend]
+    if base is None or not own:
+        return verdict
+    best = min(own, key=lambda forecast: forecast.seconds)
+    ratio = base.seconds / best.seconds if best.seconds else 1.0
+    reason = f"on {best.device} {best.text()}: {ratio:.2g} times as quick as NumPy ({shown(base.seconds)})"
+    pays = ratio > 1 or verdict.verdict == REDESIGN
+    return Verdict(verdict.backend, verdict.verdict if pays else STAY, (reason, *verdict.reasons))
 
 
 def _is_only_for_numpy(finding: Finding) -> bool:
