@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from xarrayops._cli.arguments import console
-from xarrayops.port.check import terminal
+from xarrayops.port.check import page, terminal
 from xarrayops.port.check.report import check
 from xarrayops.port.source import PortError
 
@@ -32,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="forecast for the machine that measured these results of the benchmark",
     )
     parser.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="the output (default: %(default)s)")
+    parser.add_argument(
+        "--page", type=Path, metavar="OUT.html", help="also write a page with the findings beside the source"
+    )
 
 
 def _folder(text: str) -> Path:
@@ -48,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     except PortError as error:
         print(f"{error}", file=sys.stderr)
         return _INVALID
+    if arguments.page is not None:
+        arguments.page.write_text(page.html(report), encoding="utf-8")
     if arguments.format == "json":
         print(json.dumps(report.as_dict(), indent=1))
     else:

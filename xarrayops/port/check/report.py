@@ -43,6 +43,11 @@ class Report(Record):
     forecasts: tuple[Forecast, ...] = ()
     run: tuple[LineOfRun, ...] = ()
 
+    def summary(self) -> str:
+        """The numbers of findings and of lines with findings."""
+        lines = len({finding.line for finding in self.findings})
+        return f"{len(self.findings)} findings in {lines} of {len(self.source.lines)} lines"
+
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return {

@@ -79,7 +79,7 @@ def _of_loop(program: Analysed, place: Place, node: ast.For | ast.AsyncFor) -> I
     found = _elements(program, node)
     if not found:
         return
-    certain = all(value.certain for value in found)
+    certain = any(value.certain for value in found)
     what = "a loop in Python over the elements of an array: each element costs at least one launch"
     yield program.finding(node, "loop", what, "slices or index arrays for all elements at once", ALL, certain=certain)
 

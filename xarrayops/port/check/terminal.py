@@ -24,10 +24,7 @@ def show(report: Report, console: Console) -> None:
         console.print(Text(f"{place}: {report.source.lines[line - 1].strip()}", style="bold"), soft_wrap=True)
         for finding in found:
             console.print(_finding(finding), soft_wrap=True)
-    lines = len({finding.line for finding in report.findings})
-    console.print(
-        Text(f"{report.source.path}: {len(report.findings)} findings in {lines} of {len(report.source.lines)} lines")
-    )
+    console.print(Text(f"{report.source.path}: {report.summary()}"), soft_wrap=True)
     for forecast in report.forecasts:
         console.print(Text(f"{forecast.backend} {forecast.device}: {forecast.text()}"), soft_wrap=True)
     for verdict in report.verdicts:

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.writes import IN_PLACE_FUNCTIONS
 from xarrayops.port.trace import record
 from xarrayops.port.trace.kinds import flops_of, kind_of, kind_of_ufunc
 from xarrayops.port.trace.record import Trace, arrays_in
 
 Plain = np.ndarray[Any, Any]
-_FREE = ("item", "tolist", "tobytes", "setflags", "getfield", "dump", "dumps", "tofile", "to_device")
-_IN_PLACE = ("fill", "sort", "put", "partition", "setfield", "resize", "itemset")
+_WRITING = ("at", *IN_PLACE_FUNCTIONS, *IN_PLACE_METHODS)
+"""The functions and methods that change their first argument."""
 
 
 class Traced(np.ndarray):
@@ -23,14 +25,14 @@ class Traced(np.ndarray):
     In this, they are as on other libraries; they hash, round and format as NumPy's scalars do.
     """
 
-    trace: Trace
+    _counts: Trace
 
     def __array_finalize__(self, source: Any) -> None:
         if source is not None:
-            self.trace = getattr(source, "trace", None)  # type: ignore[assignment]
+            self._counts = getattr(source, "_counts", None)  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-        trace = self.trace
+        trace = self._counts
         with trace.inside:
             if out is not None:
                 options["out"] = plain(out)
@@ -51,10 +53,10 @@ class Traced(np.ndarray):
             return out[0] if len(out) == 1 else out
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return call(self.trace, func, args, kwargs)
+        return call(self._counts, func, args, kwargs)
 
     def __getitem__(self, index: Any) -> Any:
-        trace = self.trace
+        trace = self._counts
         with trace.inside:
             key, base = plain(index), plain(self)
             start = perf_counter()
@@ -70,7 +72,7 @@ class Traced(np.ndarray):
             return wrapped(result, trace)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        trace = self.trace
+        trace = self._counts
         with trace.inside:
             key, new = plain(index), plain(value)
             base = plain(self)
@@ -84,8 +86,8 @@ class Traced(np.ndarray):
 
     def _number(self, convert: Callable[[Any], Any]) -> Any:
         """A Python number or text of the array."""
-        with self.trace.inside:
-            self.trace.numbers[self.trace.line()] += 1
+        with self._counts.inside:
+            self._counts.numbers[self._counts.line()] += 1
             return convert(plain(self))
 
     def __bool__(self) -> bool:
@@ -132,7 +134,7 @@ class Traced(np.ndarray):
 
     def __getattr__(self, name: str) -> Any:
         """What only NumPy's scalars have, such as ``is_integer``."""
-        if name.startswith("__") or name == "trace" or self.ndim:
+        if name.startswith("__") or name == "_counts" or self.ndim:
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         return getattr(plain(self)[()], name)
 
@@ -144,10 +146,7 @@ def _of_method(name: str) -> Callable[..., Any]:
     def traced(self: Traced, /, *args: Any, **kwargs: Any) -> Any:
         if name in ("item", "tolist", "tobytes"):
             return self._number(lambda x: method(x, *plain(args)))
-        result = call(self.trace, method, (self, *args), kwargs, name=name)
-        if name in _IN_PLACE:
-            _note_write(self.trace, self, None)
-        return result
+        return call(self._counts, method, (self, *args), kwargs, name=name)
 
     traced.__name__ = name
     traced.__doc__ = method.__doc__
@@ -186,6 +185,8 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any, *, name: str = "")
         if results or operands:
             kind = kind_of(function, name, operands, results)
             trace.add(kind, operands, results, flops_of(name, operands, results))
+            if name in _WRITING and args:
+                _note_write(trace, args[0], given[1] if name in ("at", "put") else None)
             if name in DATA_DEPENDENT or (name == "where" and len(given) == 1):
                 trace.data_dependent[trace.line()] += 1
         out = kwargs.get("out")
@@ -212,7 +213,7 @@ def wrapped(value: Any, trace: Trace) -> Any:
         value = np.asarray(value)
     if type(value) is np.ndarray and value.dtype.kind in "biufc":
         value = value.view(Traced)
-        value.trace = trace
+        value._counts = trace
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(member, (np.ndarray, np.generic)) for member in value):
         members = [wrapped(member, trace) for member in value]

@@ -29,7 +29,7 @@ _MATH = words(
 )
 _PRODUCTS = words("matmul dot vdot inner outer tensordot einsum kron multi_dot vecdot matvec vecmat linalg.multi_dot")
 _SORTS = words("sort argsort lexsort partition argpartition unique searchsorted median percentile quantile digitize")
-_WRITES = words("put copyto putmask place fill_diagonal put_along_axis fill")
+_WRITES = words("put copyto putmask place fill_diagonal put_along_axis fill at")
 _CREATIONS = words(
     "zeros ones empty full eye identity arange linspace zeros_like ones_like empty_like full_like array tri"
 )
