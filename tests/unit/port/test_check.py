@@ -98,7 +98,7 @@ def test_guesses_do_not_change_verdicts(tmp_path):
         ("while x.any():\n    x = x * 0", "scalar", "np.where"),
         ("for v in x:\n    print(v)", "loop", "slices"),
         ("sum(x)", "loop", "np.sum(x)"),
-        ("[float(v) for v in x]", "scalar", "arrays"),
+        ("[float(v) for v in x]", "scalar", "keep it"),
         ("import xarrayops as xo\nfor k in range(3):\n    x = xo.at(x)[k].set(0)", "copy", "copy=None"),
         ("x.T[0] = 1", "view", "xo.at(x.T)[0].set(1)"),
     ],
@@ -139,7 +139,7 @@ def test_what_is_not_flagged(line, tmp_path):
 def test_json(program, capsys):
     assert command_line.main(["check", str(program), "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["findings"] == check(program).as_dict()["findings"]
+    assert data["findings"] == json.loads(json.dumps(check(program).as_dict()["findings"]))
     assert {verdict["backend"] for verdict in data["verdicts"]} == set(ALL)
     assert data["findings"][0]["place"] == "line 3"
 
@@ -186,15 +186,12 @@ def test_the_page_has_all_lines_and_no_markup_of_the_program(program):
 
 
 def test_2000_lines_take_at_most_3_seconds(tmp_path):
-    """All snippets, in functions, until there are 2000 lines; by processor time, so that other programs do not matter."""
+    """All snippets, in functions, until there are 2000 lines; by processor time, whatever else runs."""
     snippets = [s for name in ("METHODS", "OPERATORS", "ASSIGNMENTS", "UNFLAGGED") for s in SNIPPETS[name]]
     lines = ["import numpy as np"]
     while len(lines) < 2000:
-        lines += [
-            f"def f{len(lines)}(x, k):",
-            *(f"    {line}" for line in SNIPPETS["SETUP"].splitlines()),
-            "    for k in x:",
-        ]
+        setup = [f"    {line}" for line in SNIPPETS["SETUP"].splitlines()]
+        lines += [f"def f{len(lines)}(x):", *setup, "    for k in x:"]
         lines += [f"        {line}" for snippet in snippets[:40] for line in snippet.splitlines()]
         snippets = snippets[40:] + snippets[:40]
     (tmp_path / "program.py").write_text("\n".join(lines[:2000]))

@@ -105,7 +105,7 @@ def test_rates_of_results():
 
 
 def test_folders_without_results(tmp_path):
-    with pytest.raises(PortError, match="Instead: run python -m xarrayops.bench --all"):
+    with pytest.raises(PortError, match=r"Instead: run python -m xarrayops\.bench --all"):
         of_results(tmp_path)
 
 

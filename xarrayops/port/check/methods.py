@@ -34,7 +34,7 @@ class Use(Record):
         return by_position or any(each.arg == keyword for each in self.call.keywords)
 
     @property
-    def count(self) -> int:
+    def positional(self) -> int:
         """The number of positional arguments."""
         return 0 if self.call is None else len(self.call.args)
 
@@ -77,7 +77,7 @@ def _is_matrix(use: Use) -> bool:
 
 
 def _transposes(use: Use) -> bool:
-    return use.call is not None and use.count != 2
+    return use.call is not None and use.positional != 2
 
 
 _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
@@ -94,7 +94,7 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ("cumsum", "cumprod"), (Difference(("torch", "dask"), "needs axis=", lambda use: not use.gives("axis", 0)),)
     ),
     "dot": (Difference(TORCH, "multiplies vectors only", _is_matrix),),
-    "item": (_missing("dask"), Difference(TORCH, "takes no index", lambda use: use.count > 0)),
+    "item": (_missing("dask"), Difference(TORCH, "takes no index", lambda use: use.positional > 0)),
     "imag": (
         Difference(TORCH, "is of complex arrays only", lambda use: use.base.dtype_kind in ("float", "int", "bool")),
     ),
@@ -108,7 +108,7 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "nonzero": (Difference(TORCH, "gives one matrix", _always),),
     "repeat": (Difference(TORCH, "repeats the whole array", _always),),
     "reshape": (Difference(("torch", "dask"), "has no order=", lambda use: use.gives("order")),),
-    "round": (Difference(TORCH, "takes decimals by keyword", lambda use: use.count > 0),),
+    "round": (Difference(TORCH, "takes decimals by keyword", lambda use: use.positional > 0),),
     "searchsorted": (_missing("torch", "dask"), Difference(JAX, "gives int32", _always)),
     "size": (Difference(TORCH, "is a method", lambda use: use.call is None),),
     "sort": (
@@ -125,7 +125,7 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     ),
     "take": (_missing("dask"), Difference(TORCH, "has no axis", lambda use: use.gives("axis", 1))),
     "transpose": (Difference(TORCH, "swaps two axes", _transposes),),
-    "view": (Difference(TORCH, "takes no dtypes of NumPy", lambda use: use.count > 0),),
+    "view": (Difference(TORCH, "takes no dtypes of NumPy", lambda use: use.positional > 0),),
 }
 """By the name of the method or attribute."""
 

@@ -24,10 +24,10 @@ _DTYPE_NAMES = frozenset(
 
 def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about names, arguments and imports."""
-    for module, node in program.names.stars:
+    for module, statement in program.names.stars:
         if module in NUMPY:
             yield program.finding(
-                node,
+                statement,
                 "import",
                 f"from {module} import * hides which names are NumPy's, and replaces Python's sum, max, min and abs",
                 "import xarrayops.numpy as np, and np. before the names",

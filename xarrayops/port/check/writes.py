@@ -44,8 +44,8 @@ def rules(program: Analysed) -> Iterator[Finding]:
 def _of_item(program: Analysed, write: Write, in_loop: bool) -> Iterator[Finding]:
     """``x[i] = v`` and ``x[i] += v``: JAX has no such assignment, and on Dask views are copies."""
     node = write.node
-    assert write.index is not None
-    name, index = program.text(write.target), program.text(write.index)
+    assert write.subscript is not None
+    name, index = program.text(write.target), program.text(write.subscript)
     copies = " (in a loop: each step copies the array)" if in_loop else ""
     of_caller = ", and return it: the caller does not see the change" if write.parameter else ""
     instead = f"{name} = xo.at({name})[{index}].{_update(program, node)}{of_caller}"
@@ -76,24 +76,29 @@ def _update(program: Analysed, node: ast.AST) -> str:
 def _of_assigned(program: Analysed, write: Write) -> Iterator[Finding]:
     """The value that is assigned: a list, or a part of the same array that overlaps."""
     node = write.node
-    if not isinstance(node, ast.Assign | ast.AugAssign) or write.index is None:
+    if not isinstance(node, ast.Assign | ast.AugAssign) or write.subscript is None:
         return
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    selected = kinds(write.index, {part: program.value(part) for part in parts(write.index)})
+    selected = kinds(write.subscript, {part: program.value(part) for part in parts(write.subscript)})
     value = program.value(node.value)
     if isinstance(node.value, ast.List | ast.Tuple) and not isinstance(targets[0], ast.Tuple):
         instead = f"np.array({program.text(node.value)})"
         yield program.finding(node, "item assignment", "torch assigns no lists and tuples", instead, ("torch",))
-    own = write.name is not None and isinstance(node.value, ast.Subscript) and root(node.value) == write.name
-    if own and value.views and SLICE in selected and program.text(node.value.slice) != program.text(write.index):
+    if (
+        isinstance(node.value, ast.Subscript)
+        and write.name == root(node.value)
+        and value.views
+        and SLICE in selected
+        and program.text(node.value.slice) != program.text(write.subscript)
+    ):
         what = "the elements that are read and written may overlap: NumPy copies them first, and torch does not"
         yield program.finding(
-            node, "item assignment", what, f"{program.text(node.value)}.copy() on the right", ("torch",)
+            node, "item assignment", what, f"np.copy({program.text(node.value)}) on the right", ("torch",)
         )
     reads = isinstance(node, ast.AugAssign) or any(_has_mask(program, each) for each in ast.walk(node.value))
     if MASK in selected and reads:
         what = "both sides select by a mask: on Dask both sizes are unknown"
-        name, mask = program.text(write.target), program.text(write.index)
+        name, mask = program.text(write.target), program.text(write.subscript)
         yield program.finding(node, "item assignment", what, f"{name} = np.where({mask}, new, {name})", ("dask",))
 
 

@@ -134,7 +134,8 @@ def _notebook(path: Path, data: bytes) -> tuple[str, tuple[int, ...]]:
             f"{path} is not a notebook of format 4: {type(error).__name__}: {error}. "
             "Instead: save it again with Jupyter, or export it as a Python file"
         ) from None
-    first, lines = [], []
+    first: list[int] = []
+    lines: list[str] = []
     for cell in cells:
         first.append(len(lines) + 1)
         lines += _python(cell)

@@ -33,7 +33,7 @@ class Write(Record):
         One of the constants of this module.
     target : ast.expr
         The array that changes, without the index: of ``x[i] = v`` the expression ``x``.
-    index : ast.expr or None
+    subscript : ast.expr or None
         The index of the elements; None for the whole array.
     name : str or None
         The variable whose memory changes, such as ``x`` or ``self.x``; None for other expressions.
@@ -54,7 +54,7 @@ class Write(Record):
     node: ast.stmt | ast.Call
     kind: str
     target: ast.expr
-    index: ast.expr | None
+    subscript: ast.expr | None
     name: str | None
     value: Value
     parameter: bool

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import repeat
 from time import thread_time
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -109,12 +110,10 @@ class Trace:
 
     def line(self) -> int:
         """The line of the program that runs now."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename == self.path:
-                return frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment]
-        return 0
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.path:
+            frame = frame.f_back
+        return 0 if frame is None else frame.f_lineno
 
     def add(self, kind: str, operands: list[Any], results: list[Any], flops: int = 0, whole: int = 0) -> None:
         """Count an operation."""
