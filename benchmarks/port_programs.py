@@ -2,10 +2,11 @@
 
     python benchmarks/port_programs.py --npbench DIR --pyhpc DIR [--only NAME,...] [--limit 60] [--out FILE]
 
-The folders are checkouts of spcl/npbench and dionhaefner/pyhpc-benchmarks. Each NumPy program is rewritten, and then the
-original and the result run on the same small inputs: the result on NumPy, PyTorch (float64) and JAX (64 bits). Results,
-dtypes and the arguments after the call must be those of the original. Where the result does not run, the line that
-raises must have a note in the text. npbench's nbody is left out: its licence is GPL.
+The folders are checkouts of spcl/npbench and dionhaefner/pyhpc-benchmarks. Each NumPy program is rewritten, and then
+the original and the result run on the same small inputs: the result on NumPy, PyTorch (float64) and JAX (64 bits).
+Results, dtypes and the arguments after the call must be those of the original. Where the result does not run, the line
+that raises must have a note in the text, or use a variable that a line with a note binds. npbench's nbody is left out:
+its licence is GPL.
 
 The bars: no program whose meaning changed without an error and a note; of those that write no argument, at least 60 %
 run everywhere; every other is announced at its line; in programs that run everywhere, at most 10 % of the lines have a
@@ -96,7 +97,9 @@ def npbench(folder: Path) -> Iterator[Program]:
         name = info["short_name"]
         base = folder / "npbench" / "benchmarks" / info["relative_path"] / info["module_name"]
         if name not in LEFT_OUT:
-            yield Program(name, Path(f"{base}_numpy.py"), info["func_name"], lambda i=info, b=base: _npbench_inputs(i, b))
+            yield Program(
+                name, Path(f"{base}_numpy.py"), info["func_name"], lambda i=info, b=base: _npbench_inputs(i, b)
+            )
 
 
 def _npbench_inputs(info: dict[str, Any], base: Path) -> list[Any]:
@@ -135,7 +138,10 @@ def examine(program: Program, limit: float) -> Row:
         wanted = run(program.path, program.function, args, "numpy", 10 * limit)
         row = Row(
             program.name,
-            any(_differ(before, after) for before, after in zip(_leaves(args), _leaves(wanted[1]), strict=True)),
+            any(
+                not np.array_equal(x, y, equal_nan=False)
+                for x, y in zip(_leaves(args), _leaves(wanted[1]), strict=True)
+            ),
             sum(bool(line.strip()) and not line.strip().startswith("#") for line in new.original.splitlines()),
             len(new.todos),
             len({todo.line for todo in new.todos}),
@@ -155,9 +161,11 @@ def _examine_on(
         row.outcomes[library] = SLOW
     except Exception as error:
         row.outcomes[library] = RAISES
-        line = next((f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == str(file)), 0)
-        row.details[library] = f"{type(error).__name__} at line {line}: {str(error)[:160]}"
-        row.announced &= line in noted_lines(file.read_text())
+        lines = [
+            frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)
+        ]
+        row.details[library] = f"{type(error).__name__} at line {lines[-1]}: {str(error)[:160]}"
+        row.announced &= bool(noted_lines(file.read_text()) & set(lines))
     else:
         both = zip(_leaves(wanted), _leaves(found), strict=False)
         is_same = len(_leaves(wanted)) == len(_leaves(found)) and not any(_differ(x, y) for x, y in both)
@@ -215,19 +223,38 @@ def _differ(x: Any, y: Any) -> bool:
 
 
 def noted_lines(text: str) -> set[int]:
-    """The lines of the statements that have a note before them; of a compound statement only its head."""
+    """The lines of the statements with a note, and of those that use a variable that a statement with a note binds."""
     lines = text.splitlines()
-    found: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.stmt):
-            above = node.lineno - 1
-            while above and lines[above - 1].strip().startswith("#"):
-                if lines[above - 1].strip().startswith(f"# {MARK}"):
-                    body = getattr(node, "body", None)
-                    last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-                    found |= set(range(node.lineno, max(last, node.lineno) + 1))
-                above -= 1
-    return found
+    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    noted = [each for each in statements if _has_note(lines, each)]
+    bound = {
+        name.id
+        for each in noted
+        for name in _names(each)
+        if isinstance(each, ast.Assign) and isinstance(name.ctx, ast.Store)
+    }
+    using = [each for each in statements if bound & {name.id for name in _names(each)}]
+    return {line for each in (*noted, *using) for line in _lines(each)}
+
+
+def _has_note(lines: list[str], statement: ast.stmt) -> bool:
+    above = statement.lineno - 1
+    while above and lines[above - 1].strip().startswith("#"):
+        if lines[above - 1].strip().startswith(f"# {MARK}"):
+            return True
+        above -= 1
+    return False
+
+
+def _names(statement: ast.stmt) -> list[ast.Name]:
+    return [] if hasattr(statement, "body") else [n for n in ast.walk(statement) if isinstance(n, ast.Name)]
+
+
+def _lines(statement: ast.stmt) -> range:
+    """The lines of a statement; of a compound statement only its head."""
+    body = getattr(statement, "body", None)
+    last = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
+    return range(statement.lineno, max(last, statement.lineno) + 1)
 
 
 def summary(rows: list[Row]) -> dict[str, Any]:
@@ -284,7 +311,10 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="the longest run (default: 60)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     options = parser.parse_args()
-    programs = [*(npbench(options.npbench) if options.npbench else ()), *(pyhpc(options.pyhpc) if options.pyhpc else ())]
+    programs = [
+        *(npbench(options.npbench) if options.npbench else ()),
+        *(pyhpc(options.pyhpc) if options.pyhpc else ()),
+    ]
     chosen = set(filter(None, options.only.split(",")))
     programs = [each for each in programs if not chosen or each.name in chosen]
     if not programs:

@@ -4,3 +4,8 @@
 backend.
 `xarrayops.port.rewrite` rewrites it, with only those edits that keep its meaning.
 """
+
+from xarrayops.port.check import check as check
+from xarrayops.port.source import PortError as PortError
+
+__all__ = ["PortError", "check"]

@@ -6,9 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from xarrayops.port.check import command as check
 from xarrayops.port.rewrite import command as rewrite
 
-COMMANDS = {"rewrite": rewrite}
+COMMANDS = {"check": check, "rewrite": rewrite}
 """The module of each command: it has its help text, its options and what runs it."""
 
 

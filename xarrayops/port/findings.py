@@ -15,13 +15,18 @@ KINDS = {
     "view": "a change of a view that must also change the array that it is a view of",
     "data-dependent shape": "a shape that depends on values: not under jax.jit, of unknown size on Dask",
     "scalar": "a Python number of an array, in a loop: each one waits for the device",
+    "copy": "a copy of a whole array in each step of a loop",
     "loop": "a loop in Python over elements: each step launches its own operations",
     "dtype": "a dtype or a test of dtypes that differs by library",
-    "random": "random numbers: the stream differs by library, or there is a global state",
+    "random": "random numbers that are not those of NumPy's generator",
     "foreign call": "a function of another package, which works on memory of the host",
     "import": "an import that hides which names are NumPy's",
 }
 """The kinds of findings, each with its meaning."""
+COSTS = ("copy", "data-dependent shape", "loop", "scalar")
+"""The kinds with which a program runs, but slowly, or not under a compiler."""
+NOTES = ("random",)
+"""The kinds that need no change of the program."""
 ALL = ("torch", "jax", "cupy", "dask")
 """The backends that findings name, besides NumPy, on which the program runs already."""
 

@@ -73,7 +73,8 @@ def test_an_unknown_command_is_an_error(called, capsys):
 
 
 @pytest.mark.parametrize(
-    ("command", "option"), [("doctor", "--json"), ("bench", "--budget"), ("exchange-matrix", "--large"), ("port", "rewrite")]
+    ("command", "option"),
+    [("doctor", "--json"), ("bench", "--budget"), ("exchange-matrix", "--large"), ("port", "rewrite")],
 )
 def test_each_command_has_its_own_help(capsys, command, option):
     with pytest.raises(SystemExit) as ended:

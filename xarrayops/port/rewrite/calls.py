@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import inspect
 
 import libcst as cst
 
 import xarrayops.numpy as ours
 from xarrayops.port.rewrite.context import Context, argument, has
 from xarrayops.port.rewrite.reference import array_at_hand, unproved
+from xarrayops.port.rewrite.signatures import parameters, refusal
 from xarrayops.port.rewrite.stores import at, bound, problem
 from xarrayops.port.rewrite.written import operands, out_of, target_of
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
@@ -54,7 +54,9 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
     if not has(name):
         return None
     updated = _by_keyword(context, node, name, updated)
-    _check_signature(context, node, name)
+    refused = refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
+    if refused is not None:
+        context.todo(node, f"xarrayops.numpy.{name}: {refused}")
     target = target_of(node, context.numpy_name)
     if target is not None and not isinstance(context.parent(node), ast.Expr):
         _note(context, node, target)
@@ -69,23 +71,6 @@ def _by_keyword(context: Context, node: ast.Call, name: str, updated: cst.Call) 
         context.edit(node, "keyword", "dtype= is taken by keyword")
         return updated.with_changes(args=arguments)
     return updated
-
-
-def _check_signature(context: Context, node: ast.Call, name: str) -> None:
-    """A note about arguments that the function here does not take."""
-    function: object = ours
-    for part in name.split("."):
-        function = getattr(function, part)
-    if any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords):
-        return
-    try:
-        signature = inspect.signature(function)  # type: ignore[arg-type]
-        signature.bind(*node.args[:3] if name == "arange" else node.args, **{str(k.arg): k for k in node.keywords})
-    except TypeError as error:
-        if not isinstance(function, type):
-            context.todo(node, f"xarrayops.numpy.{name}: {error}")
-    except ValueError:
-        return
 
 
 def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
@@ -126,7 +111,7 @@ def is_moved(context: Context, node: ast.expr) -> bool:
 def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
     """Whether a function makes an array that follows no argument but ``like=``."""
     function = getattr(ours, name, None)
-    if function is None or isinstance(function, type) or "like" not in _parameters(function):
+    if function is None or "like" not in parameters(name):
         return False
     if name not in _OF_VALUES:
         return name != "from_dlpack"
@@ -153,13 +138,6 @@ def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> 
             )
         return None
     return moved(context, node, updated, "np.mgrid")
-
-
-def _parameters(function: object) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(function).parameters)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return ()
 
 
 def _is_of_numbers(context: Context, node: ast.expr) -> bool:

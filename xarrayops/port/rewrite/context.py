@@ -13,7 +13,7 @@ import xarrayops.numpy as ours
 from xarrayops.port.rewrite.edits import Edit, Todo
 from xarrayops.port.rewrite.ownership import Ownership
 from xarrayops.port.source import Program
-from xarrayops.port.source.parameters import ARRAY_NAMES
+from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 
 OTHER_ARRAYS = frozenset(
@@ -35,6 +35,8 @@ OTHER_ARRAYS = frozenset(
     ]
 )
 """Packages whose objects have methods of arrays."""
+_INDEXED = "[]"
+"""Stands for an index among the attributes of a variable."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -69,7 +71,30 @@ class Context:
         """Whether an expression with this method or attribute is surely an array."""
         if self.is_array(node):
             return True
-        return self.value(node).kind in (ARRAY, UNKNOWN) and name in ARRAY_NAMES and not self._foreign_arrays
+        if self.value(node).kind not in (ARRAY, UNKNOWN) or self._foreign_arrays:
+            return False
+        if name not in ARRAY_NAMES and name != "size":
+            return False
+        return not isinstance(node, ast.Name | ast.Attribute) or self._has_attributes_of_arrays(node, name)
+
+    def _has_attributes_of_arrays(self, node: ast.Name | ast.Attribute, name: str) -> bool:
+        """Whether all attributes that the program uses of a variable are those of arrays; size alone is no proof."""
+        used = self._attributes.get(self._variable(node), set())
+        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
+
+    def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
+        """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
+        return self.function(node) if isinstance(node, ast.Name) else None, ast.unparse(node)
+
+    @cached_property
+    def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
+        """The attributes that the program uses of each variable."""
+        found: dict[tuple[ast.AST | None, str], set[str]] = {}
+        for node in self._parents:
+            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+                attribute = node.attr if isinstance(node, ast.Attribute) else _INDEXED
+                found.setdefault(self._variable(node.value), set()).add(attribute)
+        return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
 
     @cached_property
     def _foreign_arrays(self) -> bool:

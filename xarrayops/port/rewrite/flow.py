@@ -51,6 +51,8 @@ class Flow(Expressions):
             members = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             alike = len(members) == len(target.elts) and not any(isinstance(m, ast.Starred) for m in members)
             parts = [self.of(member) for member in members] if alike else [origins] * len(target.elts)
+            if isinstance(value, ast.Subscript) and self.program.names.numpy_name(value.value) in ("mgrid", "ogrid"):
+                parts = [self.made(element) for element in target.elts]
             for element, part in zip(target.elts, parts, strict=True):
                 self._assign(element, part, None, element)
         elif isinstance(target, ast.Subscript):

@@ -8,6 +8,7 @@ import libcst as cst
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops.port.rewrite.context import Context, argument, has
+from xarrayops.port.rewrite.signatures import refusal
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.parameters import ARRAY_NAMES
@@ -35,11 +36,24 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
                 node, f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
             )
         return None
+    given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype" and name == "astype")]
+    keywords = [each for each in node.keywords if each.arg != "dtype" or name != "astype"]
+    refused = refusal("ravel" if name == "flatten" else name, [None, *given], keywords)
+    is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
+    if refused is not None and not is_taken_apart:
+        context.todo(node, f"xarrayops.numpy.{name}, which is the same on every library: {refused}")
+        return None
+    if any(each.arg == "out" for each in node.keywords):
+        context.todo(node, f"{name} writes into out=, which JAX and Dask cannot. Instead: out = np.{name}(..)")
     context.edit(node, "method", f"np.{name} means the same on every library")
     array = argument(updated.func.value)
+    if name == "astype":
+        dtypes = [argument(each.value) for each in updated.args if each.keyword and each.keyword.value == "dtype"]
+        others = [each for each in updated.args if not (each.keyword and each.keyword.value == "dtype")]
+        return context.np_call(name, array, *dtypes, *others)
     if name == "flatten":
         return context.np_call("copy", argument(context.np_call("ravel", array, *updated.args)))
-    if name in ("reshape", "transpose") and len(node.args) > 1:
+    if is_taken_apart:
         shape = cst.Tuple([cst.Element(each.value) for each in updated.args if each.keyword is None])
         others = [each for each in updated.args if each.keyword is not None]
         return context.np_call(name, array, argument(shape), *others)

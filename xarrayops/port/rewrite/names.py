@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-import sys
 
 import libcst as cst
 
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
 from xarrayops.port.rewrite.context import Context, dotted, has
+from xarrayops.port.source.names import is_foreign
 
 _QUIET = ("random", "typing", "testing", "exceptions")
 """Modules of NumPy that a port uses as they are."""
-_PLAIN = sys.stdlib_module_names | {"numpy", "xarrayops", "builtins"}
-"""Packages whose functions take the arrays of every library, or none."""
 
 
 def is_host(name: str) -> bool:
@@ -23,21 +21,22 @@ def is_host(name: str) -> bool:
 
 def reference(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """``np.load`` as ``numpy.load``, if xarrayops.numpy has no such name."""
-    name = context.numpy_name(node)
+    name = context.names.numpy_name(node)
     parent = context.parent(node)
-    if name is None or (isinstance(parent, ast.Attribute) and context.numpy_name(parent) is not None):
+    if name is None or (isinstance(parent, ast.Attribute) and context.names.numpy_name(parent) is not None):
         return None
-    if not is_host(name) and not _needs_class(context, node, name):
+    is_class = _needs_class(context, node, name)
+    if not is_host(name) and not is_class:
         return None
-    if not _is_of_module(node):
-        return None
-    context.needs.add("numpy")
-    if name.partition(".")[0] not in _QUIET and not _needs_class(context, node, name):
+    is_quiet = is_class or name.partition(".")[0] in _QUIET
+    if not is_quiet:
         names = {"linalg": LINALG, "fft": FFT}.get(name.partition(".")[0], MAIN)
         answer = names.answer(name.rpartition(".")[2]) or ": it works on NumPy's arrays alone"
         context.todo(node, f"only NumPy has {name}{answer}")
-    else:
-        context.edit(node, "name", f"numpy.{name} stays NumPy's own")
+    if context.numpy_name(node) is None or not _is_of_module(node):
+        return None
+    context.needs.add("numpy")
+    context.edit(node, "name", f"numpy.{name} stays NumPy's own")
     return dotted(f"{context.host}.{name}")
 
 
@@ -61,7 +60,7 @@ def _needs_class(context: Context, node: ast.AST, name: str) -> bool:
 def foreign(context: Context, node: ast.Call) -> None:
     """A note about a call of another package, which works on memory of the host."""
     name = context.names.resolve(node.func)
-    if name is None or name.startswith(".") or name.partition(".")[0] in _PLAIN:
+    if name is None or not is_foreign(name):
         return
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     if any(context.value(each).is_array for each in given):

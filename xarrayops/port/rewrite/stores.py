@@ -35,6 +35,9 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
         for each in node.targets:
             if isinstance(each, ast.Tuple | ast.List):
                 _of_tuple(context, each)
+            elif isinstance(each, ast.Attribute) and each.attr == "shape" and context.value(each.value).is_array:
+                text = ast.unparse(each.value)
+                context.todo(node, f"only NumPy's shape can be assigned. Instead: {text} = np.reshape({text}, shape)")
         return None
     if not _may_change(context, target, node):
         return None

@@ -279,9 +279,9 @@ def _attribute(base: Value, name: str) -> Value:
     if name in ("ndim", "size", "itemsize", "nbytes"):
         return INTEGER
     if name in ("T", "mT"):
-        return base
+        return base._replace(is_view=True)
     if name in ("real", "imag"):
-        return base._replace(dtype=REAL_OF.get(base.dtype or "", base.dtype))
+        return base._replace(dtype=REAL_OF.get(base.dtype or "", base.dtype), is_view=True)
     if name in ("flat", "base", "data"):
         return NOTHING._replace(views=base.views)
     return Value(OTHER)

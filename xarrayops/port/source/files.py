@@ -87,6 +87,12 @@ def read(path: str | Path) -> Source:
     return source._replace(tree=_tree(source))
 
 
+def parsed(path: str, text: str) -> Source:
+    """A source of a text; PortError names the line of a syntax error."""
+    source = Source(path, text, tuple(text.split("\n")), ast.Module([], []))
+    return source._replace(tree=_tree(source))
+
+
 def _bytes(path: Path) -> bytes:
     try:
         size = path.stat().st_size
@@ -134,7 +140,8 @@ def _notebook(path: Path, data: bytes) -> tuple[str, tuple[int, ...]]:
             f"{path} is not a notebook of format 4: {type(error).__name__}: {error}. "
             "Instead: save it again with Jupyter, or export it as a Python file"
         ) from None
-    first, lines = [], []
+    first: list[int] = []
+    lines: list[str] = []
     for cell in cells:
         first.append(len(lines) + 1)
         lines += _python(cell)

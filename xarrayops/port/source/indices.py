@@ -65,7 +65,7 @@ def element_of(base: Value, index: ast.expr, values: Mapping[ast.AST, Value]) ->
     ndim = base.ndim + found.count(NEW_AXIS) - found.count(INTEGER) if known and base.ndim is not None else None
     if ndim is not None and ndim <= 0:
         return Value(ARRAY, base.dtype, 0, fresh=True, certain=base.certain)
-    return Value(ARRAY, base.dtype, ndim, base.views, certain=base.certain)
+    return Value(ARRAY, base.dtype, ndim, base.views, is_view=True, certain=base.certain)
 
 
 def _ndim(index: ast.expr, values: Mapping[ast.AST, Value]) -> int | None:

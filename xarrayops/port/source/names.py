@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterator
 
 from xarrayops._protocol.records import Record
 
 NUMPY = ("numpy", "xarrayops.numpy")
 """The modules with NumPy's names."""
+FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
+"""The packages whose functions take arrays of every library."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -233,6 +236,12 @@ def arguments(node: FunctionNode) -> list[ast.arg]:
     args = node.args
     special = [each for each in (args.vararg, args.kwarg) if each is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *special]
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a dotted name belongs to another package than Python's own, NumPy and those for all libraries."""
+    package = name.partition(".")[0]
+    return bool(package) and package not in sys.stdlib_module_names and package not in (*FOR_ALL, "builtins")
 
 
 def of_numpy(name: str | None) -> str | None:

@@ -146,6 +146,8 @@ def result(call: Call) -> Value:
         return _drawn(call, name.rpartition(".")[2])
     if name in VIEWS:
         return _view(call)
+    if isinstance(getattr(np, name, None), type) and issubclass(getattr(np, name), np.generic):
+        return array(np.dtype(getattr(np, name)).name, 0 if call.first.kind == SCALAR else call.first.ndim)
     if name in REDUCTIONS:
         return array(_reduced_dtype(call), _reduced_ndim(call))
     if is_elementwise(name):
@@ -154,7 +156,7 @@ def result(call: Call) -> Value:
         each = array("int64" if name != "meshgrid" else None, 1 if name in ("nonzero", "where") else None)
         return Value(SEQUENCE, element=each)
     if name in _SEQUENCES:
-        element = Value(ARRAY, call.first.dtype, call.first.ndim, call.first.views)
+        element = Value(ARRAY, call.first.dtype, call.first.ndim, call.first.views, is_view=True)
         return Value(SEQUENCE, views=element.views, element=element)
     if name in CREATION | {"array", "identity", "copy", "zeros_like", "ones_like", "empty_like", "full_like"}:
         return _created(call)
@@ -210,7 +212,8 @@ def _view(call: Call) -> Value:
         dtype = REAL_OF.get(first.dtype or "", first.dtype)
     if first.kind in (SEQUENCE, SCALAR):
         return array(call.dtype(_sequence_dtype(first), 1), _depth(first))
-    return Value(ARRAY, dtype, ndim, first.views, first.fresh, certain=True)
+    is_view = not call.name.startswith(("as", "require"))
+    return Value(ARRAY, dtype, ndim, first.views, first.fresh, is_view=is_view and not first.fresh)
 
 
 def _depth(value: Value) -> int | None:

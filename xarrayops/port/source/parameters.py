@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import numpy as np
+
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._protocol.surface import CREATION
 from xarrayops.port.source.names import FunctionNode, Names, arguments
@@ -76,11 +78,19 @@ def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
     """The names that are used as only arrays can be, and whether the use is proof."""
     body = node.body if isinstance(node.body, list) else [node.body]
     used: dict[str, bool] = {}
+    others = {"self", "cls"}
     for statement in body:
         for inner in ast.walk(statement):
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and not is_of_arrays(inner.attr):
+                others.add(inner.value.id)
             for name, is_proof in _uses(inner, names):
                 used[name] = used.get(name, False) or is_proof
-    return used
+    return {name: is_proof for name, is_proof in used.items() if name not in others}
+
+
+def is_of_arrays(attribute: str) -> bool:
+    """Whether NumPy's arrays have an attribute; an object with others is none, for example a namespace ``xp``."""
+    return hasattr(np.ndarray, attribute) or attribute in METHODS.names()
 
 
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:

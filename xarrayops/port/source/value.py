@@ -34,6 +34,8 @@ class Value(Record):
         The members of a tuple or list of known length.
     element : Value or None
         What iteration gives, where the members are alike.
+    is_view : bool
+        Whether the value is a view of a part or another shape of an array, and not the same object.
     certain : bool
         False where the kind is a guess from the way in which a parameter is used.
     """
@@ -45,6 +47,7 @@ class Value(Record):
     fresh: bool = False
     items: tuple[Any, ...] | None = None
     element: Any = None
+    is_view: bool = False
     certain: bool = True
 
     @property
@@ -98,6 +101,7 @@ def joined(a: Value | None, b: Value) -> Value:
         a.fresh and b.fresh,
         items,
         None if a.element is None or b.element is None else joined(a.element, b.element),
+        a.is_view or b.is_view,
         a.certain and b.certain,
     )
 
@@ -106,7 +110,7 @@ def member(value: Value) -> Value:
     """What iteration over a value gives."""
     if value.kind == ARRAY:
         ndim = None if value.ndim is None else max(value.ndim - 1, 0)
-        return Value(ARRAY, value.dtype, ndim, value.views, certain=value.certain)
+        return Value(ARRAY, value.dtype, ndim, value.views, is_view=True, certain=value.certain)
     if value.items:
         result = None
         for item in value.items:

@@ -16,10 +16,11 @@ _VIEW_ATTRIBUTES = ("T", "mT", "real", "imag", "flat")
 
 
 class Sharing(Record):
-    """What may share the memory of a variable at a place: other variables, and whether anything else may."""
+    """What may share the memory of a variable at a place: other variables, whether anything else may, and views."""
 
     aliases: frozenset[str] = frozenset()
     stored: bool = False
+    viewed: bool = False
 
 
 class Values:
@@ -47,6 +48,10 @@ class Values:
     def known(self) -> Mapping[ast.AST, Value]:
         """What is known, by expression."""
         return self._expressions.values
+
+    def operated(self, op: ast.operator, left: Value, right: Value) -> Value:
+        """What an operator with two operands gives."""
+        return self._expressions.operated(op, left, right)
 
     def sharing(self, place: ast.AST, name: str) -> Sharing:
         """What may share the memory of a variable at a statement or call that changes an array."""
@@ -127,7 +132,9 @@ class Values:
         aliases = state.aliases(name)
         stored = bool((aliases | {name}) & state.stored) or "." in name
         known = self._sharing.get((place, name), Sharing())
-        self._sharing[place, name] = Sharing(known.aliases | aliases, known.stored or stored)
+        sharing = (state.values.get(each) for each in (*aliases, name))
+        viewed = known.viewed or any(value is not None and value.is_view for value in sharing)
+        self._sharing[place, name] = Sharing(known.aliases | aliases, known.stored or stored, viewed)
 
     def _Assign(self, node: ast.Assign, state: State) -> bool:
         value = self._value(node.value, state)

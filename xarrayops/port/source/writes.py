@@ -33,7 +33,7 @@ class Write(Record):
         One of the constants of this module.
     target : ast.expr
         The array that changes, without the index: of ``x[i] = v`` the expression ``x``.
-    index : ast.expr or None
+    subscript : ast.expr or None
         The index of the elements; None for the whole array.
     name : str or None
         The variable whose memory changes, such as ``x`` or ``self.x``; None for other expressions.
@@ -46,18 +46,21 @@ class Write(Record):
     stored : bool
         Whether something else may refer to the memory: a container, an attribute, a generator, another function, or a
         variable outside of this function.
+    is_viewed : bool
+        Whether the variable or one that may share its memory is a view, and not the same object.
     function : the node of the function around it, or None
     """
 
     node: ast.stmt | ast.Call
     kind: str
     target: ast.expr
-    index: ast.expr | None
+    subscript: ast.expr | None
     name: str | None
     value: Value
     parameter: bool
     aliases: frozenset[str]
     stored: bool
+    is_viewed: bool
     function: FunctionNode | None
 
     @property
@@ -90,9 +93,10 @@ def _write(
     aliases = sharing.aliases if sharing is not None else frozenset()
     given = {argument_of(argument.arg) for argument in arguments(function)} if function is not None else set()
     outside = function is not None and name is not None and not names.binds(function, name.partition(".")[0])
+    viewed = value.is_view or (sharing is not None and sharing.viewed)
     parameter = not given.isdisjoint(aliases)
     stored = sharing is None or sharing.stored or outside
-    return Write(place, kind, target, index, name, value, parameter, aliases - given, stored, function)
+    return Write(place, kind, target, index, name, value, parameter, aliases - given, stored, viewed, function)
 
 
 def _with_functions(node: ast.AST, function: FunctionNode | None) -> Iterator[tuple[ast.AST, FunctionNode | None]]:

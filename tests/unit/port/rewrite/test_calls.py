@@ -22,7 +22,7 @@ METHODS = [
     "x.T, x.transpose(), x.transpose(1, 0), x.swapaxes(0, 1), x[None].squeeze(), x[:, 0].T",
     "x.astype(np.float32), x.astype(int), x.astype('f4'), x.astype(np.int64) / 2",
     "x.copy(), x.clip(1, 4), x.round(1), x.repeat(2), x.repeat(2, axis=1), x.take([0, 2])",
-    "x.dot(x.T), x.diagonal(), x.trace(), x.ptp() if False else x.nonzero()",
+    "x.dot(x.T), x.diagonal(), x.trace(), x.nonzero()",
     "x.size, x.ndim, x.shape, x.real, x.imag, len(x)",
     "x[0].searchsorted(x[1]), x[0].compress([True, False, True, True]), x.tolist(), x[0, 0].item()",
     "np.sqrt(x).sum() + (x - x.mean()).std()",
