@@ -96,6 +96,19 @@ class Context:
                 found.setdefault(self._variable(node.value), set()).add(attribute)
         return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
 
+    def assigned_kinds(self, node: ast.Attribute) -> set[str]:
+        """The kinds of the values that the program assigns to an attribute such as ``self.x``, as far as known."""
+        return self._assigned.get(ast.unparse(node), set()) - {UNKNOWN}
+
+    @cached_property
+    def _assigned(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for node in self._parents:
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
+                    found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
+        return found
+
     @cached_property
     def _foreign_arrays(self) -> bool:
         """Whether the program may have objects with the methods of arrays that are none: data frames, or its own."""

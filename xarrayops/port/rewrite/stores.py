@@ -12,7 +12,7 @@ import libcst as cst
 
 from xarrayops.port.rewrite.context import Context, argument, operand
 from xarrayops.port.source import indices
-from xarrayops.port.source.value import SCALAR, UNKNOWN
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
 
 METHODS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 """The method of `xarrayops.at` for an operator."""
@@ -78,6 +78,8 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     """``x[i] += v`` and ``x += v``."""
     if isinstance(node.target, ast.Name):
         return _augment_name(context, node, updated)
+    if isinstance(node.target, ast.Attribute):
+        return _augment_attribute(context, node, updated)
     if not isinstance(node.target, ast.Subscript) or not _may_change(context, node.target, node):
         return None
     assert isinstance(updated.target, cst.Subscript)
@@ -89,7 +91,19 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     return bound(updated.target.value, at(context, updated.target, "set", _operated(updated.target, updated)))
 
 
+def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.AugAssign | None:
+    """``self.x += v``, of which another name may show the change."""
+    assert isinstance(node.target, ast.Attribute)
+    if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
+        return None
+    context.todo(node, problem(node.target, "others may refer to it"))
+    context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
+    whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+    return updated.with_changes(target=whole)
+
+
 def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.BaseSmallStatement | None:
+    assert isinstance(node.target, ast.Name)
     value = context.value(node.target)
     reason = context.ownership.reason(node)
     if value.kind == SCALAR or (reason is not None and not value.is_array and not context.ownership.is_of_caller(node)):
@@ -137,7 +151,11 @@ def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool
     if (not base.is_array and base.kind != UNKNOWN) or is_key:
         return False
     reason = context.ownership.reason(place)
-    if reason is not None and (base.is_array or context.ownership.is_of_caller(place)):
+    kinds = context.assigned_kinds(target.value) if isinstance(target.value, ast.Attribute) else set()
+    if kinds & {SEQUENCE, OTHER}:
+        return False
+    is_array = base.is_array or bool(kinds) or context.ownership.is_of_caller(place)
+    if reason is not None and is_array:
         context.todo(target, problem(target.value, reason))
     if reason is not None or base.is_array:
         return reason is None

@@ -104,4 +104,8 @@ class _Transformer(cst.CSTTransformer):
         """The lines in the place of one line."""
         twin = self._twins.of(original.body[0]) if len(original.body) == 1 else None
         found = stores.chain(self._context, twin, updated) if isinstance(twin, ast.Assign) else None
-        return found or imports.line(self._context, updated) or [updated]
+        imported = None if found else imports.line(self._context, updated)
+        if imported is not None:
+            line = self._positions[original].start.line
+            self._context.edits.append(Edit(line, "import", "xarrayops.numpy has NumPy's names for every library"))
+        return found or imported or [updated]
