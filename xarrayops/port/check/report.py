@@ -89,7 +89,7 @@ def check(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from xarrayops.port import check
+    >>> from xarrayops.port.check import check
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "program.py")
     ...     _ = path.write_text("import numpy as np\\ndef f():\\n    return np.zeros((2, 3)).std(axis=0)\\n")

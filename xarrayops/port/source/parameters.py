@@ -31,6 +31,7 @@ def argument_of(name: str) -> str:
 def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
     """What is known of the parameters of a function when it is called."""
     used = _used_as_arrays(node, names)
+    integers = _used_as_integers(node, names)
     defaults = _defaults(node)
     values = {}
     for argument in arguments(node):
@@ -38,6 +39,8 @@ def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
         value = _annotated(argument.annotation)
         if value is None and name in used:
             value = Value(ARRAY, certain=used[name])
+        if value is None and name in integers:
+            value = Value(SCALAR, "int")
         if value is None and isinstance(default := defaults.get(name), ast.Constant) and default.value is not None:
             value = of_constant(default.value)
         value = value or NOTHING
@@ -81,6 +84,18 @@ def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
             for name, is_proof in _uses(inner, names):
                 used[name] = used.get(name, False) or is_proof
     return used
+
+
+def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
+    """The names that are extents: arguments of ``range``, and parts of the shapes of new arrays."""
+    found = set()
+    for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner.args):
+        first = call.args[0]
+        is_range = names.resolve(call.func) == "builtins.range"
+        is_new = names.numpy_name(call.func) in ("zeros", "ones", "empty", "full") and isinstance(first, ast.Tuple)
+        extents = call.args if is_range else first.elts if is_new and isinstance(first, ast.Tuple) else []
+        found |= {each.id for each in extents if isinstance(each, ast.Name)}
+    return found
 
 
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
