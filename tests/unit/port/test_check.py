@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops.port import __main__ as command_line, check
-from xarrayops.port.check import page
+from xarrayops.port import __main__ as command_line
+from xarrayops.port.check import check, page
 from xarrayops.port.findings import ALL, KINDS
 
 RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "cpu-2-cores"
@@ -71,10 +71,11 @@ def test_verdicts(text, verdicts, tmp_path):
     assert {verdict.verdict for verdict in check(tmp_path / "program.py").verdicts} == verdicts
 
 
-def test_guesses_do_not_change_verdicts(tmp_path):
-    (tmp_path / "program.py").write_text("def f(x):\n    return x[0, 1].std()\n")
+def test_guesses_are_at_most_small_fixes(tmp_path):
+    (tmp_path / "program.py").write_text("def f(x):\n    for i in range(3):\n        x[i, 1] = float(x[i, 0])\n")
     report = check(tmp_path / "program.py")
-    assert {verdict.verdict for verdict in report.verdicts} == {"ready"}
+    assert {verdict.verdict for verdict in report.verdicts} == {"small fixes"}
+    assert all(reason.startswith("perhaps ") for verdict in report.verdicts for reason in verdict.reasons)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,25 @@ def test_kinds_of_findings(line, kind, instead, tmp_path):
 def test_what_is_not_flagged(line, tmp_path):
     (tmp_path / "program.py").write_text(f"import numpy as np\nx = np.linspace(0.0, 1.0, 3)\n{line}\n")
     assert [finding for finding in check(tmp_path / "program.py").findings if finding.line > 2] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = " + "f(" * 60 + "1" + ")" * 60, "x = " + " + ".join(["y"] * 140), "x = " + "[" * 90 + "]" * 90],
+    ids=["calls", "sums", "lists"],
+)
+def test_deep_expressions(text, tmp_path):
+    """All that `read` accepts can be analysed within Python's limit of recursion."""
+    (tmp_path / "program.py").write_text(text)
+    assert check(tmp_path / "program.py").findings == ()
+
+
+def test_deep_blocks(tmp_path):
+    nested = [f"{' ' * i}if x[{i}] > 0:" for i in range(60)]
+    (tmp_path / "program.py").write_text(
+        "\n".join(["import numpy as np", "x = np.ones(3)", *nested, " " * 60 + "x[0] = 1"])
+    )
+    assert check(tmp_path / "program.py").findings[-1].line == 63
 
 
 def test_json(program, capsys):

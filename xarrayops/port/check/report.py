@@ -16,7 +16,7 @@ from xarrayops.port.trace.forecast import Forecast, forecasts
 from xarrayops.port.trace.rates import measured, of_results
 from xarrayops.port.trace.run import run
 
-FORECAST = ("torch", "jax", "cupy")
+FORECAST = ("numpy", "torch", "jax", "cupy")
 """The libraries that are measured for a forecast; lazy ones compute at the end, and have none."""
 
 
@@ -89,10 +89,10 @@ def check(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from xarrayops.port import check
+    >>> from xarrayops.port.check import check
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "program.py")
-    ...     _ = path.write_text("import numpy as np\\ndef f():\\n    return np.zeros((2, 3)).std(axis=0)\\n")
+    ...     _ = path.write_text("import numpy as np\ndef f():\n    return np.zeros((2, 3)).std(axis=0)\n")
     ...     report = check(path)
     >>> [(finding.line, finding.kind, finding.instead) for finding in report.findings if "torch" in finding.backends]
     [(3, 'method', 'np.std(np.zeros((2, 3)), axis=0)')]

@@ -24,11 +24,13 @@ class Verdict(Record):
 
 
 def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
-    """The verdicts from the source alone, in the order of `ALL`; guesses do not count."""
-    return tuple(_verdict(backend, [f for f in findings if backend in f.backends and f.certain]) for backend in ALL)
+    """The verdicts from the source alone, in the order of `ALL`; guesses are at most small fixes."""
+    return tuple(_verdict(backend, [f for f in findings if backend in f.backends]) for backend in ALL)
 
 
-def _verdict(backend: str, findings: list[Finding]) -> Verdict:
+def _verdict(backend: str, found: list[Finding]) -> Verdict:
+    findings = [finding for finding in found if finding.certain]
+    guesses = [finding for finding in found if not finding.certain]
     only_here = [f for f in findings if _is_only_for_numpy(f)]
     loops = [f for f in findings if f.kind in ("loop", "scalar")]
     views = [f for f in findings if f.kind == "view"]
@@ -39,6 +41,8 @@ def _verdict(backend: str, findings: list[Finding]) -> Verdict:
         return Verdict(backend, REDESIGN, _reasons([*loops, *views, *(f for f in fixes if f not in views)]))
     if fixes:
         return Verdict(backend, SMALL_FIXES, _reasons(fixes))
+    if guesses:
+        return Verdict(backend, SMALL_FIXES, tuple(f"perhaps {reason}" for reason in _reasons(guesses)))
     return Verdict(backend, READY, _reasons(findings) or ("nothing differs by library",))
 
 

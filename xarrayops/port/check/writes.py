@@ -55,7 +55,8 @@ def _of_item(program: Analysed, write: Write, in_loop: bool) -> Iterator[Finding
         yield program.finding(node, "view", what, instead, LAZY, certain=write.value.certain)
     else:
         what = f"JAX arrays cannot change{copies}"
-        certain = write.value.is_array and write.value.certain
+        assigned = program.value(node.value) if isinstance(node, ast.Assign | ast.AugAssign) else write.value
+        certain = (write.value.is_array and write.value.certain) or (assigned.is_array and assigned.certain)
         yield program.finding(node, "item assignment", what, instead, JAX, certain=certain)
     yield from _of_assigned(program, write)
 

@@ -19,6 +19,7 @@ ARRAY_NAMES = frozenset(
 )
 """Attributes and methods that only arrays have."""
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
+_OF_NUMBERS = ast.Sub | ast.Mult | ast.Div | ast.Pow
 _TAKES_ANYTHING = CREATION | words(
     "array asanyarray ascontiguousarray isscalar size ndim shape round clip dtype can_cast result_type prod savez "
     "save savetxt load iterable copy array_equal allclose testing"
@@ -33,6 +34,7 @@ def argument_of(name: str) -> str:
 def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
     """What is known of the parameters of a function when it is called."""
     used = _used_as_arrays(node, names)
+    integers = _used_as_integers(node, names)
     defaults = _defaults(node)
     values = {}
     for argument in arguments(node):
@@ -40,6 +42,8 @@ def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
         value = _annotated(argument.annotation)
         if value is None and name in used:
             value = Value(ARRAY, certain=used[name])
+        if value is None and name in integers:
+            value = Value(SCALAR, "int")
         if value is None and isinstance(default := defaults.get(name), ast.Constant) and default.value is not None:
             value = of_constant(default.value)
         value = value or NOTHING
@@ -93,6 +97,18 @@ def is_of_arrays(attribute: str) -> bool:
     return hasattr(np.ndarray, attribute) or attribute in METHODS.names()
 
 
+def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
+    """The names that are extents: arguments of ``range``, and parts of the shapes of new arrays."""
+    found = set()
+    for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner.args):
+        first = call.args[0]
+        is_range = names.resolve(call.func) == "builtins.range"
+        is_new = names.numpy_name(call.func) in ("zeros", "ones", "empty", "full") and isinstance(first, ast.Tuple)
+        extents = call.args if is_range else first.elts if is_new and isinstance(first, ast.Tuple) else []
+        found |= {each.id for each in extents if isinstance(each, ast.Name)}
+    return found
+
+
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in ARRAY_NAMES:
         yield node.value.id, True
@@ -100,10 +116,21 @@ def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
         yield node.value.id, any(_is_of_arrays(part) for part in node.slice.elts)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         yield from ((side.id, True) for side in (node.left, node.right) if isinstance(side, ast.Name))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NUMBERS):
+        yield from ((name, True) for name in _sliced(node))
     elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
         name = names.numpy_name(node.func)
         if name is not None and name.partition(".")[0] not in _TAKES_ANYTHING | {"random"} and not is_elementwise(name):
             yield node.args[0].id, True
+
+
+def _sliced(node: ast.expr) -> Iterator[str]:
+    """The names of which a slice is an operand, as in ``0.5 * (x[1:] + x[:-1])``; lists have no such operators."""
+    if isinstance(node, ast.BinOp):
+        yield from _sliced(node.left)
+        yield from _sliced(node.right)
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
+        yield node.value.id
 
 
 def _is_of_arrays(part: ast.expr) -> bool:

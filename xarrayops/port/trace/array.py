@@ -36,9 +36,9 @@ class Traced(np.ndarray):
         with trace.inside:
             if out is not None:
                 options["out"] = plain(out)
-            given = plain(inputs)
+            given, options, function = plain(inputs), plain(options), getattr(ufunc, method)
             start = perf_counter()
-            result = getattr(ufunc, method)(*given, **plain(options))
+            result = function(*given, **options)
             trace.operation_s += perf_counter() - start
             if method == "at":
                 trace.add(record.ASSIGNMENT, arrays_in(given), [], whole=given[0].nbytes)

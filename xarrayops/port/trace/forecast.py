@@ -79,17 +79,18 @@ def shown(seconds: float) -> str:
 def forecasts(trace: Trace, rates: Iterable[Rates], *, is_here: bool) -> tuple[Forecast, ...]:
     """The forecast for each of the rates.
 
-    ``is_here`` tells that the rates are of this machine: then the time on NumPy is that of the run itself.
+    ``is_here`` tells that the rates are of this machine: then the operations of the run are a limit for NumPy.
     """
-    found = [_of_run(trace)] if is_here else []
-    return (*found, *(_forecast(trace, each) for each in rates if not (is_here and each.backend == "numpy")))
+    found = (_forecast(trace, each) for each in rates)
+    return tuple(_limited(each, trace) if is_here and each.backend == "numpy" else each for each in found)
 
 
-def _of_run(trace: Trace) -> Forecast:
-    seconds = trace.operation_s + trace.python_s + trace.foreign_s
-    return Forecast(
-        *("numpy", "cpu", seconds, trace.calls, 0.0, trace.operation_s, trace.python_s, trace.foreign_s, 0.0, 0.0)
-    )
+def _limited(forecast: Forecast, trace: Trace) -> Forecast:
+    """The forecast for NumPy, whose operations take at most the time that they took in the run."""
+    excess = max(forecast.launch_s + forecast.work_s - trace.operation_s, 0.0)
+    work_s = max(forecast.work_s - excess, 0.0)
+    launch_s = forecast.launch_s - max(excess - forecast.work_s, 0.0)
+    return forecast._replace(seconds=forecast.seconds - excess, work_s=work_s, launch_s=launch_s)
 
 
 def _forecast(trace: Trace, rates: Rates) -> Forecast:

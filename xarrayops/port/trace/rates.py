@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy
+
 from xarrayops._protocol.records import Record
 from xarrayops.bench.results import Results
 from xarrayops.port.source import PortError
@@ -20,7 +22,7 @@ Points = tuple[tuple[float, float], ...]
 _LENGTHS = (16, 4096, 1 << 18, 1 << 21)
 _ORDERS = (8, 64, 512)
 _TIMEOUT_S = 120
-_TRIALS = 3
+_TRIALS = 5
 
 
 class Rates(Record):
@@ -123,11 +125,13 @@ def _transfer_rate(results: Results, place: str) -> float | None:
 
 
 def measure(backend: str) -> dict[str, Any]:
-    """Measure a library on its default device: the times of each kind of operation by size, as plain data."""
-    import numpy
+    """Measure a library on its default device: the times of each kind of operation by size, as plain data.
 
+    Functions are those of `xarrayops.numpy`, and for NumPy its own: the program itself before a port.
+    """
     import xarrayops as xo
-    import xarrayops.numpy as np
+
+    np = numpy if backend == "numpy" else import_module("xarrayops.numpy")
     from xarrayops.bench.measure.timing import calls_per_reading, timed
 
     if backend == "jax":

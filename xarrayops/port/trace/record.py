@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
 from time import thread_time
@@ -20,7 +20,7 @@ ELEMENTWISE, MATH, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT,
 )
 """The kinds of operations: arithmetic and comparisons, functions such as exp, sums, products of matrices, views,
 selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
-_CALIBRATION = 2000
+_CALIBRATION = 500
 KINDS = (ELEMENTWISE, MATH, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG)
 
 
@@ -87,7 +87,7 @@ class Trace:
         self.path = path
         self.inside = Inside()
         """The code of the trace itself, which is no time of the program."""
-        self._overhead_s = 0.0
+        self._overheads_s = dict.fromkeys((VIEW, "number", "other"), 0.0)
         self._by_function = False
         self.clear()
 
@@ -149,15 +149,21 @@ class Trace:
             yield
         finally:
             elapsed = thread_time() - start - (self.inside.seconds - before)
-            self.python_s += max(elapsed - self.calls * self._overhead_s, 0.0)
+            views = sum(count for operation, count in self.operations.items() if operation.kind == VIEW)
+            counts = {VIEW: views, "number": self.numbers.total(), "other": self.calls - views}
+            self.python_s += max(elapsed - sum(counts[kind] * s for kind, s in self._overheads_s.items()), 0.0)
 
-    def calibrate(self, operation: Callable[[], Any]) -> None:
-        """Measure the time that the trace adds to each operation and that `inside` does not see."""
-        self._overhead_s = 0.0
-        with self.running():
-            for _ in repeat(None, _CALIBRATION):
-                operation()
-        self._overhead_s = self.python_s / self.calls
+    def calibrate(self, operations: Mapping[str, Callable[[], Any]]) -> None:
+        """Measure the time that the trace adds to a view, a number and other operations, and that `inside` misses."""
+        self._overheads_s = dict.fromkeys(operations, 0.0)
+        found = {}
+        for kind, operation in operations.items():
+            self.clear()
+            with self.running():
+                for _ in repeat(None, _CALIBRATION):
+                    operation()
+            found[kind] = self.python_s / _CALIBRATION
+        self._overheads_s = found
         self.clear()
 
 
