@@ -26,7 +26,7 @@ def text(tmp_path):
 
 UNCHANGED = [
     "def f(xp, x):\n    return xp.sum(x, axis=0) + xp.asarray([1.0]) * xp.std(x)\n",
-    "class A:\n    def __init__(self, T):\n        self.T = T\n        self.shape = 3\n\n    def g(self):\n        return self.T, self.shape\n",
+    "class A:\n    def __init__(self, T):\n        self.T = T\n\n    def g(self):\n        return self.T, self.shape\n",
     "class B:\n    def mean(self):\n        return 3\n\n\ndef f(b):\n    return b.mean() + b.other\n",
     "def f(rows):\n    rows.append(1)\n    rows.sort()\n    return rows[0]\n",
     "def f(names, key):\n    names['a'] = 1\n    return {**names}\n",
