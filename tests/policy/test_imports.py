@@ -36,7 +36,7 @@ FLOORS = (
     ("_ops",),
     ("sparse", "random", ""),  # the public surface: sparse, random, and the package itself
     ("numpy",),  # NumPy's names on the public functions
-    ("_cli", "bench", "testing", "__main__", "port"),
+    ("_cli", "bench", "port", "testing", "__main__"),
 )
 """The modules and packages directly below the package, lowest first. Each may import from its own floor and lower ones.
 

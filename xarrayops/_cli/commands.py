@@ -14,6 +14,7 @@ COMMANDS = {
         "xarrayops.testing.exchange_matrix.__main__",
         "convert arrays of every library to every library, and compare with what explain predicts",
     ),
+    "port": ("xarrayops.port.__main__", "move a NumPy program to other libraries"),
 }
 """The module of each command, and its help text. Only the module of the command that runs is imported."""
 _HELP = ("-h", "--help")

@@ -1,4 +1,4 @@
-"""``python -m xarrayops.port verify ORIGINAL [--port FILE] --call "f(args)"``: compare a port with its original."""
+"""``python -m xarrayops.port``: move a NumPy program to other libraries."""
 
 from __future__ import annotations
 
@@ -6,15 +6,28 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from xarrayops.port.check import command as check
+from xarrayops.port.rewrite import command as rewrite
 from xarrayops.port.verify import command as verify
+
+COMMANDS = {"check": check, "rewrite": rewrite, "verify": verify}
+"""The module of each command: it has its help text, its options and what runs it."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m xarrayops.port", description="Move a NumPy program to the libraries that xarrayops knows."
+    )
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m xarrayops.port", description=__doc__)
-    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    verify.add_arguments(commands.add_parser("verify", help=verify.HELP, description=verify.HELP))
-    return verify.run(parser.parse_args(arguments))
+    given = _parser().parse_args(arguments)
+    return COMMANDS[given.command].run(given)
 
 
 if __name__ == "__main__":

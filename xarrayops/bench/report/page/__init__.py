@@ -31,8 +31,8 @@ def html(results: Results, baseline: Results | None = None) -> str:
     script, style = f"(() => {{\n{script}\n}})();", _text("page.css")
     page = _text("page.html")
     for mark, text in (
-        ("@STYLE_HASH@", _csp_hash(style)),
-        ("@SCRIPT_HASH@", _csp_hash(script)),
+        ("@STYLE_HASH@", csp_hash(style)),
+        ("@SCRIPT_HASH@", csp_hash(script)),
         ("@STYLE@", style),
         ("@SCRIPT@", script),
         ("@DATA@", _embedded(content(results, baseline))),  # last, so that nothing in the data is replaced
@@ -55,7 +55,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _csp_hash(text: str) -> str:
+def csp_hash(text: str) -> str:
     """The hash of a style or script for the content security policy of the page."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 

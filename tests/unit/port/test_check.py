@@ -1,0 +1,222 @@
+"""The report, its output formats and the command line."""
+
+import json
+import re
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+
+from xarrayops.port import __main__ as command_line
+from xarrayops.port.check import check, page
+from xarrayops.port.findings import ALL, KINDS
+
+RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "cpu-2-cores"
+SNIPPETS = runpy.run_path(str(Path(__file__).parent / "snippets.py"))
+PROGRAM = """import numpy as np
+def f(x, n):
+    y = np.zeros(n)
+    for i in range(n):
+        y[i] = float(x[i, 0])
+    return y.std(axis=0) + np.load("a") + "<script>&".count("<")
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_findings_are_in_the_order_of_the_source_and_have_all_fields(program):
+    report = check(program)
+    assert [finding.line for finding in report.findings] == sorted(finding.line for finding in report.findings)
+    assert {finding.kind for finding in report.findings} == {
+        "dtype",
+        "loop",
+        "item assignment",
+        "scalar",
+        "method",
+        "name",
+    }
+    for finding in report.findings:
+        assert finding.kind in KINDS
+        assert finding.what
+        assert finding.instead
+        assert set(finding.backends) <= set(ALL)
+        assert (finding.line, finding.column) < (finding.end_line, finding.end_column)
+
+
+def test_positions(program):
+    (finding,) = (finding for finding in check(program).findings if finding.kind == "method")
+    text = PROGRAM.splitlines()[finding.line - 1]
+    assert text[finding.column - 1 : finding.end_column - 1] == "y.std(axis=0)"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("x = 1", {"ready"}),
+        ("import numpy as np\ndef f(x):\n    return np.exp(x).sum(axis=0)", {"ready"}),
+        ("import numpy as np\nx = np.array([1]).std()", {"small fixes", "ready"}),
+        ("import numpy as np\nx = np.ones(3)\nfor i in range(3):\n    x[i] = 1", {"redesign"}),
+        ("import numpy as np\nx = np.array(['a'], dtype=object)", {"stay on the CPU"}),
+        ("import numba\n@numba.njit\ndef f(x):\n    return x", {"stay on the CPU"}),
+    ],
+)
+def test_verdicts(text, verdicts, tmp_path):
+    (tmp_path / "program.py").write_text(text)
+    assert {verdict.verdict for verdict in check(tmp_path / "program.py").verdicts} == verdicts
+
+
+def test_guesses_are_at_most_small_fixes(tmp_path):
+    (tmp_path / "program.py").write_text("def f(x):\n    for i in range(3):\n        x[i, 1] = float(x[i, 0])\n")
+    report = check(tmp_path / "program.py")
+    assert {verdict.verdict for verdict in report.verdicts} == {"small fixes"}
+    assert all(reason.startswith("perhaps ") for verdict in report.verdicts for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "instead"),
+    [
+        ("from numpy import *", "import", "import xarrayops.numpy as np"),
+        ("np.load('x')", "name", "xo.convert(x, "),
+        ("np.vectorize(f)", "name", "whole arrays"),
+        ("np.random.seed(0)", "name", "xo.random.default_rng"),
+        ("rng = np.random.default_rng(0)", "random", "xo.asarray(numbers, like=x)"),
+        ("np.random.default_rng(0).normal(3)", "random", "like=x"),
+        ("rng = np.random.default_rng(0)\nrng.poisson(3)", "name", "NumPy's generator has this distribution"),
+        ("np.add(x, 1, where=x > 0)", "argument", "np.where(mask, np.add(...), other)"),
+        ("np.quantile(x, 0.5, interpolation='lower')", "argument", "leave out interpolation="),
+        ("np.sum(x, 0, None, None, False, 0, True, 3)", "argument", "by keyword"),
+        ("import scipy.fft\nscipy.fft.dct(x)", "foreign call", 'scipy.fft.dct(xo.convert(x, "numpy"))'),
+        ("x.astype('U5')", "dtype", "numbers for names"),
+        ("np.zeros(3, dtype=[('a', float)])", "dtype", "one array for each field"),
+        ("x[x > 0]", "data-dependent shape", "np.where"),
+        ("np.unique(x)", "data-dependent shape", "np.where"),
+        ("while x.any():\n    x = x * 0", "scalar", "np.where"),
+        ("for v in x:\n    print(v)", "loop", "slices"),
+        ("sum(x)", "loop", "np.sum(x)"),
+        ("[float(v) for v in x]", "scalar", "keep it"),
+        ("import xarrayops as xo\nfor k in range(3):\n    x = xo.at(x)[k].set(0)", "copy", "copy=None"),
+        ("x.T[0] = 1", "view", "xo.at(x.T)[0].set(1)"),
+    ],
+)
+def test_kinds_of_findings(line, kind, instead, tmp_path):
+    (tmp_path / "program.py").write_text(f"import numpy as np\nx = np.linspace(0.0, 1.0, 3)\n{line}\n")
+    found = [f for f in check(tmp_path / "program.py").findings if f.kind == kind and f.line > 2]
+    assert found
+    assert any(instead in finding.instead for finding in found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "float(x[0])",
+        "y = {}\ny['a'] = 1",
+        "y = [1, 2]\ny[0] = 3",
+        "n = len(x)\nfor i in range(n):\n    print(i)",
+        "for t in range(3):\n    x = x * 0.5",
+        "import math\ny = math.sqrt(2.0)",
+        "s = 'a'.strip()\ns.copy = 3",
+        "np.linalg.norm(x, axis=0)",
+        "import json\njson.dumps({})",
+        "isinstance(x, np.ndarray)",
+        "x.dtype == np.float64",
+        "x[np.newaxis]",
+        "max(1, 2)",
+        "y = np.float32(2.0)",
+        "def f(x=None):\n    return x",
+        "x.reshape(-1).sum()",
+    ],
+)
+def test_what_is_not_flagged(line, tmp_path):
+    (tmp_path / "program.py").write_text(f"import numpy as np\nx = np.linspace(0.0, 1.0, 3)\n{line}\n")
+    assert [finding for finding in check(tmp_path / "program.py").findings if finding.line > 2] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = " + "f(" * 60 + "1" + ")" * 60, "x = " + " + ".join(["y"] * 140), "x = " + "[" * 90 + "]" * 90],
+    ids=["calls", "sums", "lists"],
+)
+def test_deep_expressions(text, tmp_path):
+    """All that `read` accepts can be analysed within Python's limit of recursion."""
+    (tmp_path / "program.py").write_text(text)
+    assert check(tmp_path / "program.py").findings == ()
+
+
+def test_deep_blocks(tmp_path):
+    nested = [f"{' ' * i}if x[{i}] > 0:" for i in range(60)]
+    (tmp_path / "program.py").write_text(
+        "\n".join(["import numpy as np", "x = np.ones(3)", *nested, " " * 60 + "x[0] = 1"])
+    )
+    assert check(tmp_path / "program.py").findings[-1].line == 63
+
+
+def test_json(program, capsys):
+    assert command_line.main(["check", str(program), "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["findings"] == json.loads(json.dumps(check(program).as_dict()["findings"]))
+    assert {verdict["backend"] for verdict in data["verdicts"]} == set(ALL)
+    assert data["findings"][0]["place"] == "line 3"
+
+
+def test_terminal(program, capsys):
+    assert command_line.main(["check", str(program)]) == 0
+    text = capsys.readouterr().out
+    assert "line 5: y[i] = float(x[i, 0])" in text
+    assert re.search(
+        r"item assignment \[jax\]: JAX arrays cannot change .*Instead: y = xo.at\(y\)\[i\].set\(float", text
+    )
+    assert "torch: redesign" in text
+
+
+def test_a_call_gives_a_forecast(program, capsys, tmp_path):
+    program.write_text(PROGRAM.replace(' + np.load("a")', ""))
+    given = ["check", str(program), "--call", "f(np.ones((50, 2)), 50)", "--machine", str(RESULTS), "--format", "json"]
+    assert command_line.main([*given, "--page", str(tmp_path / "out.html")]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {forecast["backend"] for forecast in data["forecasts"]} == {"numpy", "torch", "jax", "dask"}
+    (line,) = (line for line in data["run"] if line["line"] == 5)
+    assert (line["operations"], line["numbers"]) == (100, 50)
+    assert "50 numbers taken" in (tmp_path / "out.html").read_text()
+
+
+def test_errors_of_the_command_line(tmp_path, capsys, program):
+    assert command_line.main(["check", str(tmp_path / "missing.py")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    assert command_line.main(["check", str(program), "--call", "f(", "--machine", str(RESULTS)]) == 2
+    assert "is not an expression" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command_line.main(["check", str(program), "--machine", str(tmp_path / "missing")])
+    assert "is not a folder of results" in capsys.readouterr().err
+
+
+def test_the_page_has_all_lines_and_no_markup_of_the_program(program):
+    report = check(program)
+    text = page.html(report)
+    assert "<script" not in text
+    assert "&lt;script&gt;&amp;" in text
+    assert len(re.findall(r'<tr[^>]* id="L\d+"', text)) == len(report.source.lines)
+    assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
+    assert not re.search(r"https?://", text)
+
+
+def test_2000_lines_take_at_most_3_seconds(tmp_path):
+    """All snippets, in functions, until there are 2000 lines; by processor time, whatever else runs."""
+    snippets = [s for name in ("METHODS", "OPERATORS", "ASSIGNMENTS", "UNFLAGGED") for s in SNIPPETS[name]]
+    lines = ["import numpy as np"]
+    while len(lines) < 2000:
+        setup = [f"    {line}" for line in SNIPPETS["SETUP"].splitlines()]
+        lines += [f"def f{len(lines)}(x):", *setup, "    for k in x:"]
+        lines += [f"        {line}" for snippet in snippets[:40] for line in snippet.splitlines()]
+        snippets = snippets[40:] + snippets[:40]
+    (tmp_path / "program.py").write_text("\n".join(lines[:2000]))
+    check(tmp_path / "program.py")
+    start = time.process_time()
+    report = check(tmp_path / "program.py")
+    assert time.process_time() - start <= 3
+    assert len(report.findings) > 500

@@ -1,0 +1,119 @@
+"""Forecasts from synthetic rates, and rates from the results of the benchmark."""
+
+from pathlib import Path
+
+import pytest
+
+from xarrayops.port.check.verdict import READY, REDESIGN, STAY, Verdict, with_forecasts
+from xarrayops.port.source import PortError
+from xarrayops.port.trace import record
+from xarrayops.port.trace.forecast import HOST_BOUND, LAUNCH_BOUND, MEMORY_BOUND, PYTHON_BOUND, forecasts, shown
+from xarrayops.port.trace.rates import Rates, measured, of_results
+from xarrayops.port.trace.record import Operation, Trace
+
+RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "cpu-2-cores"
+
+
+def rates(backend="torch", launch_s=1e-6, bytes_per_s=1e9, **options):
+    points = {(kind, False): ((0.0, launch_s), (1e9, launch_s + 1e9 / bytes_per_s)) for kind in record.KINDS}
+    return Rates(backend, "cpu", points, options.get("number_s", 0.0), options.get("transfer_rate"))
+
+
+def trace_of(*operations, **parts):
+    trace = Trace("program.py")
+    for kind, nbytes, count in operations:
+        trace.operations[Operation(1, kind, nbytes, nbytes, nbytes, False)] = count
+    for name, value in parts.items():
+        setattr(trace, name, value)
+    return trace
+
+
+def test_the_time_is_the_sum_of_its_parts():
+    trace = trace_of((record.ELEMENTWISE, 1_000_000, 10), python_s=0.5, foreign_s=0.25, argument_bytes=1_000_000)
+    trace.numbers[3] = 100
+    (found,) = forecasts(trace, [rates(number_s=1e-3, transfer_rate=1e7)], is_here=False)
+    assert found.launch_s == pytest.approx(10e-6)
+    assert found.work_s == pytest.approx(10e-3)
+    assert found.transfer_s == pytest.approx(0.1)
+    assert found.waits_s == pytest.approx(0.1)
+    assert found.seconds == pytest.approx(10e-6 + 10e-3 + 0.5 + 0.25 + 0.1 + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("trace", "bound"),
+    [
+        (trace_of((record.ELEMENTWISE, 8, 40_000)), LAUNCH_BOUND),
+        (trace_of((record.ELEMENTWISE, 10**8, 3)), MEMORY_BOUND),
+        (trace_of((record.ELEMENTWISE, 8, 3), python_s=1.0), PYTHON_BOUND),
+        (trace_of((record.ELEMENTWISE, 8, 3), foreign_s=1.0), HOST_BOUND),
+    ],
+)
+def test_bounds(trace, bound):
+    (found,) = forecasts(trace, [rates()], is_here=False)
+    assert found.bound == bound
+    assert bound in found.text()
+
+
+def test_text():
+    (found,) = forecasts(trace_of((record.ELEMENTWISE, 2000, 40_000)), [rates(launch_s=10e-6)], is_here=False)
+    assert "launch-bound: 40 000 operations of 2 us of work and 10 us of launch each" in found.text()
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(2.5, "2.5 s"), (0.0025, "2.5 ms"), (2e-6, "2 us"), (0.0, "0 us")])
+def test_times(seconds, text):
+    assert shown(seconds) == text
+
+
+def test_assignments_copy_whole_arrays_where_arrays_cannot_change():
+    trace = trace_of()
+    trace.operations[Operation(1, record.ASSIGNMENT, 8, 0, 10**8, False)] = 1
+    torch, jax = forecasts(trace, [rates("torch"), rates("jax")], is_here=False)
+    assert jax.seconds == pytest.approx(0.2, rel=1e-3)
+    assert torch.seconds == pytest.approx(1e-6, rel=1e-1)
+
+
+def test_on_this_machine_the_run_limits_numpy():
+    trace = trace_of((record.ELEMENTWISE, 10**8, 3), operation_s=0.1, python_s=0.25)
+    numpy, torch = forecasts(trace, [rates("numpy"), rates("torch")], is_here=True)
+    assert numpy.seconds == pytest.approx(0.35)
+    assert torch.seconds == pytest.approx(0.55, rel=1e-3)
+    assert numpy.work_s + numpy.launch_s == pytest.approx(0.1)
+
+
+def test_sizes_between_and_beyond_the_measured_ones():
+    found = Rates("torch", "cpu", {(record.SORT, True): ((10.0, 1.0), (20.0, 3.0))}, 0.0, None)
+    assert [found.seconds(record.SORT, False, size) for size in (0, 10, 15, 20, 40)] == [1.0, 1.0, 2.0, 3.0, 6.0]
+
+
+def test_verdicts_follow_the_forecast():
+    trace = trace_of((record.ELEMENTWISE, 10**8, 3))
+    both = forecasts(trace, [rates("numpy", bytes_per_s=1e9), rates("torch", bytes_per_s=1e10)], is_here=False)
+    (quick,) = with_forecasts([Verdict("torch", READY, ())], both)
+    assert quick.verdict == READY
+    assert "10 times as quick as NumPy" in quick.reasons[0]
+    both = forecasts(trace, [rates("numpy", bytes_per_s=1e9), rates("torch", bytes_per_s=1e8)], is_here=False)
+    (slow, loops) = with_forecasts([Verdict("torch", READY, ()), Verdict("torch", REDESIGN, ("loop",))], both)
+    assert slow.verdict == STAY
+    assert loops.verdict == REDESIGN
+
+
+def test_rates_of_results():
+    found = {each.backend: each for each in of_results(RESULTS)}
+    assert set(found) == {"numpy", "torch", "jax", "dask"}
+    assert 1e-7 < found["torch"].smallest(record.ELEMENTWISE, True) < 1e-4
+    assert found["numpy"].seconds(record.ELEMENTWISE, False, 1e9) == pytest.approx(1e9 / 1e11, rel=0.5)
+    assert found["numpy"].seconds(record.PRODUCT, False, 1e11) == pytest.approx(0.5, rel=0.5)
+
+
+def test_folders_without_results(tmp_path):
+    with pytest.raises(PortError, match=r"Instead: run python -m xarrayops\.bench --all"):
+        of_results(tmp_path)
+
+
+@pytest.mark.long
+def test_rates_of_this_machine():
+    (found,) = measured(["numpy", "no-such-library"])
+    assert found.backend == "numpy"
+    for (kind, _), points in found.points.items():
+        assert points[0][1] > 0, kind
+        assert points[-1][1] < 10, kind

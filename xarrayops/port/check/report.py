@@ -1,0 +1,108 @@
+"""The report about a program, and `check`, which makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xarrayops._protocol.records import Record
+from xarrayops.port.check.rules import findings
+from xarrayops.port.check.traced import LineOfRun, by_line, of_trace
+from xarrayops.port.check.verdict import Verdict, verdicts, with_forecasts
+from xarrayops.port.findings import Finding
+from xarrayops.port.source import Program, Source
+from xarrayops.port.trace.forecast import Forecast, forecasts
+from xarrayops.port.trace.rates import measured, of_results
+from xarrayops.port.trace.run import run
+
+FORECAST = ("numpy", "torch", "jax", "cupy")
+"""The libraries that are measured for a forecast; lazy ones compute at the end, and have none."""
+
+
+class Report(Record):
+    """What stands in the way of a program on each library.
+
+    Attributes
+    ----------
+    source : Source
+        The program.
+    findings : tuple of Finding
+        What differs by library, in the order of the source.
+    verdicts : tuple of Verdict
+        For each backend: "ready", "small fixes", "redesign" or "stay on the CPU", with reasons.
+    forecasts : tuple of Forecast
+        With a call: the time of the call on each library.
+    run : tuple of LineOfRun
+        With a call: what each line did in the run.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...]
+    verdicts: tuple[Verdict, ...]
+    forecasts: tuple[Forecast, ...] = ()
+    run: tuple[LineOfRun, ...] = ()
+
+    def summary(self) -> str:
+        """The numbers of findings and of lines with findings."""
+        lines = len({finding.line for finding in self.findings})
+        return f"{len(self.findings)} findings in {lines} of {len(self.source.lines)} lines"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "path": self.source.path,
+            "lines": len(self.source.lines),
+            "findings": [{**finding._asdict(), "place": self.source.place(finding.line)} for finding in self.findings],
+            "verdicts": [verdict._asdict() for verdict in self.verdicts],
+            "forecasts": [{**forecast._asdict(), "bound": forecast.bound} for forecast in self.forecasts],
+            "run": [line._asdict() for line in self.run],
+        }
+
+
+def check(
+    path: str | Path, call: str | None = None, *, machine: str | Path | None = None, backends: Sequence[str] = FORECAST
+) -> Report:
+    r"""What stands in the way of a NumPy program on each library. Without a call, nothing is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        A Python file or a notebook.
+    call : str, optional
+        A call such as ``"f(np.ones(1000))"``. The program is then executed once on NumPy, with arrays that count, and
+        the report has a forecast of the time on each library.
+    machine : str or path, optional
+        A folder of results of ``python -m xarrayops.bench`` for the forecast; by default this machine is measured.
+    backends : sequence of str, optional
+        The libraries to measure for the forecast, as far as they are installed.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    PortError
+        The file cannot be read, it has a syntax error, the call raises, or the folder has no results.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from xarrayops.port.check import check
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "program.py")
+    ...     _ = path.write_text("import numpy as np\ndef f():\n    return np.zeros((2, 3)).std(axis=0)\n")
+    ...     report = check(path)
+    >>> [(finding.line, finding.kind, finding.instead) for finding in report.findings if "torch" in finding.backends]
+    [(3, 'method', 'np.std(np.zeros((2, 3)), axis=0)')]
+    """
+    program = Program.read(path)
+    found = findings(program)
+    if call is None:
+        return Report(program.source, found, verdicts(found))
+    rates = None if machine is None else of_results(Path(machine))
+    trace = run(program, call)
+    predicted = forecasts(trace, measured(backends) if rates is None else rates, is_here=rates is None)
+    found = tuple(sorted({*found, *of_trace(program.source, trace, found)}))
+    return Report(program.source, found, with_forecasts(verdicts(found), predicted), predicted, by_line(trace))

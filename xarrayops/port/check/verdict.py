@@ -1,0 +1,76 @@
+"""The verdict for each backend, with its reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from xarrayops._protocol.records import Record
+from xarrayops.port.findings import ALL, COSTS, NOTES, Finding
+from xarrayops.port.trace.forecast import Forecast, shown
+
+READY, SMALL_FIXES, REDESIGN, STAY = "ready", "small fixes", "redesign", "stay on the CPU"
+_MANY_VIEWS = 3
+"""Views that are written through are a design from this number on."""
+_MOST_REASONS = 5
+
+
+class Verdict(Record):
+    """Whether a program should move to a backend: one of the constants of this module, with reasons."""
+
+    backend: str
+    verdict: str
+    reasons: tuple[str, ...]
+
+
+def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
+    """The verdicts from the source alone, in the order of `ALL`; guesses are at most small fixes."""
+    return tuple(_verdict(backend, [f for f in findings if backend in f.backends]) for backend in ALL)
+
+
+def _verdict(backend: str, found: list[Finding]) -> Verdict:
+    findings = [finding for finding in found if finding.certain]
+    guesses = [finding for finding in found if not finding.certain]
+    only_here = [f for f in findings if _is_only_for_numpy(f)]
+    loops = [f for f in findings if f.kind in ("loop", "scalar")]
+    views = [f for f in findings if f.kind == "view"]
+    fixes = [f for f in findings if f.kind not in (*COSTS, *NOTES)]
+    if only_here:
+        return Verdict(backend, STAY, _reasons(only_here))
+    if loops or len(views) >= _MANY_VIEWS:
+        return Verdict(backend, REDESIGN, _reasons([*loops, *views, *(f for f in fixes if f not in views)]))
+    if fixes:
+        return Verdict(backend, SMALL_FIXES, _reasons(fixes))
+    if guesses:
+        return Verdict(backend, SMALL_FIXES, tuple(f"perhaps {reason}" for reason in _reasons(guesses)))
+    return Verdict(backend, READY, _reasons(findings) or ("nothing differs by library",))
+
+
+def with_forecasts(found: Sequence[Verdict], forecasts: Sequence[Forecast]) -> tuple[Verdict, ...]:
+    """The verdicts with the forecast: where a library would not be quicker than NumPy, a port does not pay."""
+    base = next((forecast for forecast in forecasts if forecast.backend == "numpy"), None)
+    return tuple(_with_forecasts(verdict, base, forecasts) for verdict in found)
+
+
+def _with_forecasts(verdict: Verdict, base: Forecast | None, forecasts: Sequence[Forecast]) -> Verdict:
+    own = [forecast for forecast in forecasts if forecast.backend == verdict.backend]
+    if base is None or not own:
+        return verdict
+    best = min(own, key=lambda forecast: forecast.seconds)
+    ratio = base.seconds / best.seconds if best.seconds else 1.0
+    reason = f"on {best.device} {best.text()}: {ratio:.2g} times as quick as NumPy ({shown(base.seconds)})"
+    pays = ratio > 1 or verdict.verdict == REDESIGN
+    return Verdict(verdict.backend, verdict.verdict if pays else STAY, (reason, *verdict.reasons))
+
+
+def _is_only_for_numpy(finding: Finding) -> bool:
+    """Whether the program works on data that no device has, or in code compiled for NumPy."""
+    return "only NumPy has arrays" in finding.what or "for arrays of NumPy only" in finding.what
+
+
+def _reasons(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """The kinds with their number and the first line of each."""
+    counted = Counter(finding.kind for finding in findings)
+    first = {finding.kind: finding.line for finding in reversed(findings)}
+    reasons = [f"{kind}: {count} (first in line {first[kind]})" for kind, count in counted.most_common(_MOST_REASONS)]
+    return tuple(reasons)

@@ -1,0 +1,51 @@
+"""What differs by library at a place of a program."""
+
+from __future__ import annotations
+
+from xarrayops._protocol.records import Record
+
+KINDS = {
+    "name": "a name of NumPy that no other library has",
+    "argument": "an argument that is not supported on every library",
+    "method": "a method or attribute of arrays that differs by library or is missing",
+    "operator": "an operator whose result differs by library",
+    "index": "an index that not every library takes",
+    "item assignment": "an assignment to elements: some libraries have arrays that cannot change",
+    "in place": "an array that is changed in place, by an operator, a method or out=",
+    "view": "a change of a view that must also change the array that it is a view of",
+    "data-dependent shape": "a shape that depends on values: not under jax.jit, of unknown size on Dask",
+    "scalar": "a Python number of an array, in a loop: each one waits for the device",
+    "copy": "a copy of a whole array in each step of a loop",
+    "loop": "a loop in Python over elements: each step launches its own operations",
+    "dtype": "a dtype or a test of dtypes that differs by library",
+    "random": "random numbers that are not those of NumPy's generator",
+    "foreign call": "a function of another package, which works on memory of the host",
+    "import": "an import that hides which names are NumPy's",
+}
+"""The kinds of findings, each with its meaning."""
+COSTS = ("copy", "data-dependent shape", "loop", "scalar")
+"""The kinds with which a program runs, but slowly, or not under a compiler."""
+NOTES = ("random",)
+"""The kinds that need no change of the program."""
+ALL = ("torch", "jax", "cupy", "dask")
+"""The backends that findings name, besides NumPy, on which the program runs already."""
+
+
+class Finding(Record):
+    """What differs by library at a place of a program.
+
+    Lines and columns count from 1; columns count characters, and the end is the first column behind.
+
+    ``backends`` are those where the program does something else than on NumPy: an error, other values, or many times
+    the time. ``certain`` is False where the kind of a value is a guess, for example because it is a parameter.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    kind: str
+    what: str
+    instead: str
+    backends: tuple[str, ...] = ALL
+    certain: bool = True

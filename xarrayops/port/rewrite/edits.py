@@ -1,0 +1,53 @@
+"""What a rewrite did: the edits with their reasons, and the places that it leaves to people."""
+
+from __future__ import annotations
+
+import difflib
+
+from xarrayops._protocol.records import Record
+
+MARK = "TODO(port)"
+"""The start of the comment at a place that needs a decision."""
+
+
+class Edit(Record):
+    """An edit of the program: the line of the original, the kind of edit and why it keeps the meaning."""
+
+    line: int
+    kind: str
+    reason: str
+
+
+class Todo(Record):
+    """A place that the rewrite leaves as it is: the line of the original, and the problem."""
+
+    line: int
+    problem: str
+
+
+class Rewritten(Record):
+    """A rewritten program.
+
+    Attributes
+    ----------
+    path : str
+        The file of the original.
+    original, text : str
+        The program before and after.
+    edits : tuple of Edit
+        What was changed, by line.
+    todos : tuple of Todo
+        What could not be proved to keep its meaning, by line. The text has a comment at each of these places.
+    """
+
+    path: str
+    original: str
+    text: str
+    edits: tuple[Edit, ...]
+    todos: tuple[Todo, ...]
+
+    def diff(self) -> str:
+        """The change as a unified diff; empty without one."""
+        before, after = (text.splitlines(keepends=True) for text in (self.original, self.text))
+        parts = difflib.unified_diff(before, after, self.path, f"{self.path} (rewritten)")
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts)

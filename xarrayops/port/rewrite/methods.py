@@ -1,0 +1,113 @@
+"""Methods and attributes of arrays that other libraries lack or that differ: NumPy's functions of the same name."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from xarrayops._core.numpy_names import METHODS
+from xarrayops.port.rewrite.context import Context, argument, has
+from xarrayops.port.rewrite.signatures import refusal
+from xarrayops.port.source import indices
+from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.parameters import ARRAY_NAMES
+from xarrayops.port.source.value import ARRAY, UNKNOWN
+
+_SAME = frozenset(["item", "tolist", "__len__"])
+"""Methods that mean the same on every library."""
+_ATTRIBUTES = {"T": "transpose", "imag": "imag", "real": "real", "size": "size", "mT": "matrix_transpose"}
+"""NumPy's function for an attribute."""
+_OF_DTYPES = ("kind", "itemsize", "char", "name", "type", "str")
+
+
+def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x.mean(0)`` as ``np.mean(x, 0)``."""
+    if not isinstance(node.func, ast.Attribute) or not isinstance(updated, cst.Call):
+        return None
+    if context.names.resolve(node.func) is not None or not isinstance(updated.func, cst.Attribute):
+        return None
+    name, base = node.func.attr, node.func.value
+    if name in _SAME | IN_PLACE_METHODS or not has(name if name != "flatten" else "ravel") or context.is_update(node):
+        return None
+    if not context.has_array_method(base, name):
+        if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name == "copy"):
+            context.todo(
+                node, f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
+            )
+        return None
+    given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype" and name == "astype")]
+    keywords = [each for each in node.keywords if each.arg != "dtype" or name != "astype"]
+    refused = refusal("ravel" if name == "flatten" else name, [None, *given], keywords)
+    is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
+    if refused is not None and not is_taken_apart:
+        context.todo(node, f"xarrayops.numpy.{name}, which is the same on every library: {refused}")
+        return None
+    if any(each.arg == "out" for each in node.keywords):
+        context.todo(node, f"{name} writes into out=, which JAX and Dask cannot. Instead: out = np.{name}(..)")
+    context.edit(node, "method", f"np.{name} means the same on every library")
+    array = argument(updated.func.value)
+    if name == "astype":
+        dtypes = [argument(each.value) for each in updated.args if each.keyword and each.keyword.value == "dtype"]
+        others = [each for each in updated.args if not (each.keyword and each.keyword.value == "dtype")]
+        return context.np_call(name, array, *dtypes, *others)
+    if name == "flatten":
+        return context.np_call("copy", argument(context.np_call("ravel", array, *updated.args)))
+    if is_taken_apart:
+        shape = cst.Tuple([cst.Element(each.value) for each in updated.args if each.keyword is None])
+        others = [each for each in updated.args if each.keyword is not None]
+        return context.np_call(name, array, argument(shape), *others)
+    if name == "compress":
+        return context.np_call(name, updated.args[0], array, *updated.args[1:])
+    return context.np_call(name, array, *updated.args)
+
+
+def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x.size`` as ``np.size(x)``, and so on."""
+    if not isinstance(updated, cst.Attribute) or not isinstance(node.ctx, ast.Load):
+        return None
+    base = node.value
+    if (
+        node.attr in _OF_DTYPES
+        and isinstance(base, ast.Attribute)
+        and base.attr == "dtype"
+        and context.is_array(base.value)
+    ):
+        context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
+        return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))
+    if not context.has_array_method(base, node.attr) or _is_written(context, node):
+        return None
+    if node.attr not in _ATTRIBUTES:
+        if node.attr in METHODS.without and node.attr != "dtype":
+            context.todo(node, f"not every library has {node.attr}: {METHODS.without[node.attr]}")
+        elif node.attr in ("flat", "itemsize", "nbytes", "strides"):
+            context.todo(node, f"not every library has {node.attr}{METHODS.answer(node.attr)}")
+        return None
+    if node.attr == "T" and context.value(base).ndim == 2:
+        return None
+    context.edit(node, "attribute", f"np.{_ATTRIBUTES[node.attr]} means the same on every library")
+    return context.np_call(_ATTRIBUTES[node.attr], argument(updated.value))
+
+
+def _is_written(context: Context, node: ast.Attribute) -> bool:
+    """Whether the attribute is the array of an assignment to elements."""
+    parent = context.parent(node)
+    return isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+
+
+def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Indices that not every library takes: negative steps, and lists."""
+    if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript) or not context.is_array(node.value):
+        return None
+    parts = indices.parts(node.slice)
+    if not any(_is_negative(part) or isinstance(part, ast.List) for part in parts):
+        return None
+    context.edit(node, "index", "xo.at takes negative steps and lists on every library")
+    at = context.xo_call("at", argument(updated.value))
+    return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
+
+
+def _is_negative(part: ast.expr) -> bool:
+    """Whether a slice has a negative step."""
+    step = part.step if isinstance(part, ast.Slice) else None
+    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)

@@ -1,0 +1,84 @@
+"""What an index selects: a view, a copy, or an element."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, SEQUENCE, Value, member
+
+SLICE, NEW_AXIS, ELLIPSIS, INTEGER, MASK, INTEGERS, UNKNOWN = (
+    *("slice", "new axis", "ellipsis", "integer", "mask", "integers", "unknown"),
+)
+"""The kinds of the parts of an index."""
+
+
+def parts(index: ast.expr) -> list[ast.expr]:
+    """The parts of an index, which are separated by commas."""
+    return list(index.elts) if isinstance(index, ast.Tuple) else [index]
+
+
+def kind(part: ast.expr, values: Mapping[ast.AST, Value]) -> str:
+    """The kind of a part of an index."""
+    if isinstance(part, ast.Slice):
+        return SLICE
+    if isinstance(part, ast.Constant):
+        return NEW_AXIS if part.value is None else ELLIPSIS if part.value is Ellipsis else INTEGER
+    if (
+        isinstance(part, ast.Attribute | ast.Name)
+        and (getattr(part, "attr", None) or getattr(part, "id", "")) == "newaxis"
+    ):
+        return NEW_AXIS
+    value = values.get(part, NOTHING)
+    if value.kind == SCALAR:
+        return INTEGER if value.dtype in ("int", None) else MASK if value.dtype == "bool" else UNKNOWN
+    if value.kind == ARRAY:
+        if value.dtype_kind == "bool":
+            return MASK
+        return INTEGERS if value.dtype_kind == "int" and value.ndim != 0 else INTEGER if value.ndim == 0 else UNKNOWN
+    if isinstance(part, ast.List):
+        return MASK if value.items and all(item.dtype == "bool" for item in value.items) else INTEGERS
+    return UNKNOWN
+
+
+def kinds(index: ast.expr, values: Mapping[ast.AST, Value]) -> list[str]:
+    """The kinds of all parts of an index."""
+    return [kind(part, values) for part in parts(index)]
+
+
+def element_of(base: Value, index: ast.expr, values: Mapping[ast.AST, Value]) -> Value:
+    """The value of ``base[index]``."""
+    if base.kind == SEQUENCE:
+        return _of_sequence(base, index)
+    if base.kind == OTHER:
+        return NOTHING
+    found = kinds(index, values)
+    if base.kind != ARRAY:
+        is_of_array = MASK in found and any(values.get(part, NOTHING).is_array for part in parts(index))
+        return Value(ARRAY, fresh=True) if is_of_array else NOTHING._replace(views=base.views)
+    if MASK in found or INTEGERS in found:
+        ndim = base.ndim if len(found) == 1 and found[0] == INTEGERS and _ndim(index, values) == 1 else None
+        if found == [MASK]:
+            ndim = 1 if _ndim(index, values) == base.ndim else None
+        return Value(ARRAY, base.dtype, ndim, fresh=True, certain=base.certain)
+    known = base.ndim is not None and UNKNOWN not in found
+    ndim = base.ndim + found.count(NEW_AXIS) - found.count(INTEGER) if known and base.ndim is not None else None
+    if ndim is not None and ndim <= 0:
+        return Value(ARRAY, base.dtype, 0, fresh=True, certain=base.certain)
+    return Value(ARRAY, base.dtype, ndim, base.views, is_view=True, certain=base.certain)
+
+
+def _ndim(index: ast.expr, values: Mapping[ast.AST, Value]) -> int | None:
+    value = values.get(index, NOTHING)
+    return 1 if isinstance(index, ast.List) else value.ndim
+
+
+def _of_sequence(base: Value, index: ast.expr) -> Value:
+    if isinstance(index, ast.Slice):
+        return Value(SEQUENCE, views=base.views, element=member(base))
+    if base.items is not None and isinstance(index, ast.Constant) and isinstance(index.value, int):
+        return base.items[index.value] if index.value < len(base.items) else NOTHING
+    if base.items is not None and isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
+        number = index.operand.value
+        return base.items[-number] if isinstance(number, int) and 0 < number <= len(base.items) else NOTHING
+    return member(base)

@@ -1,0 +1,371 @@
+"""What NumPy's functions and the methods of its arrays return: dtype, number of axes, a view or new memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xarrayops._core.numpy_names.renamed import DTYPE_CODES
+from xarrayops._protocol.dtypes import REAL_OF
+from xarrayops._protocol.surface import CREATION
+from xarrayops.port.source.value import (
+    ARRAY,
+    BOOLEAN,
+    INTEGER,
+    NOTHING,
+    OTHER,
+    SCALAR,
+    SEQUENCE,
+    Value,
+    array,
+    common_dtype,
+    common_ndim,
+    words,
+)
+
+VIEWS = words(
+    "asanyarray asarray ascontiguousarray asfortranarray atleast_1d atleast_2d atleast_3d broadcast_to diagonal "
+    "expand_dims flip fliplr flipud imag matrix_transpose moveaxis permute_dims ravel real require reshape rollaxis "
+    "rot90 squeeze swapaxes transpose view lib.stride_tricks.as_strided lib.stride_tricks.sliding_window_view"
+)
+"""Functions whose result may share the memory of the first argument; methods of these names, too."""
+SAME_NDIM = words(
+    "abs absolute argsort astype clip copy cumprod cumsum flip fliplr flipud matrix_transpose moveaxis partition "
+    "roll rot90 round sort swapaxes transpose tril triu conj conjugate zeros_like ones_like empty_like full_like"
+)
+REDUCTIONS = words(
+    "all amax amin any argmax argmin average count_nonzero max mean median min nanargmax nanargmin nanmax nanmean "
+    "nanmedian nanmin nanprod nanstd nansum nanvar prod ptp std sum var"
+)
+_FLOATING = words(
+    "average mean median nanmean nanmedian nanstd nanvar std var linalg.norm linalg.det linalg.inv linalg.solve "
+    "linalg.cholesky linalg.pinv quantile percentile nanquantile nanpercentile interp trapezoid cov corrcoef gradient"
+)
+"""Functions whose result is floating-point for integers."""
+_TRUTHS = words("all any isin isclose in1d")
+_INDICES = words(
+    "argmax argmin argsort argpartition searchsorted digitize bincount count_nonzero lexsort nanargmax nanargmin"
+)
+_TUPLES = words("nonzero where unravel_index ix_ diag_indices tril_indices triu_indices mgrid ogrid meshgrid")
+_SEQUENCES = words("split array_split hsplit vsplit dsplit broadcast_arrays unstack")
+_SCALARS = {
+    "allclose": BOOLEAN,
+    "array_equal": BOOLEAN,
+    "ndim": INTEGER,
+    "size": INTEGER,
+    "shape": Value(SEQUENCE, element=INTEGER),
+    "isscalar": BOOLEAN,
+    "array_equiv": BOOLEAN,
+}
+_NO_ARRAYS = words(
+    "dtype finfo iinfo result_type promote_types can_cast issubdtype errstate seterr printoptions set_printoptions "
+    "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing"
+)
+ARRAY_ATTRIBUTES = {"T", "mT", "real", "imag", "flat"}
+_COMPLEX = words("fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn")
+_DRAWS = words(
+    "rand random random_sample uniform normal randn standard_normal exponential standard_exponential lognormal beta "
+    "gamma"
+)
+_DRAWN_INTEGERS = words("randint integers poisson binomial permutation")
+
+
+def is_elementwise(name: str) -> bool:
+    """Whether this is a function of elements, which also takes numbers alone."""
+    function = getattr(np, name, None) if "." not in name else None
+    return isinstance(function, np.ufunc) and function.signature is None
+
+
+def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None]) -> str | None:
+    """The name of the dtype that an expression such as ``np.float32``, ``"f4"`` or ``float`` means; None if unknown."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        code: object = DTYPE_CODES.get(node.value.lstrip("<>=|"), node.value)
+    elif isinstance(node, ast.Name) and numpy_name(node) is None:
+        code = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}.get(node.id)
+    elif node is not None and (name := numpy_name(node)) is not None:
+        code = getattr(np, name, None)
+    else:
+        return None
+    try:
+        return None if code is None else np.dtype(np.dtype(code).name).name  # type: ignore[call-overload]
+    except TypeError:
+        return None
+
+
+class Call:
+    """A call of a function of NumPy or of a method: the values of its arguments, and the nodes of its keywords.
+
+    For a method, the array is the first argument.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        nodes: Sequence[ast.expr],
+        values: Sequence[Value],
+        keywords: dict[str, ast.expr],
+        numpy_name: Callable[[ast.AST], str | None],
+    ) -> None:
+        self.name = name
+        self.nodes = nodes
+        """The nodes of the positional arguments; of a method, without the array."""
+        self.values = values
+        self.keywords = keywords
+        self.numpy_name = numpy_name
+
+    @property
+    def first(self) -> Value:
+        """The first argument."""
+        return self.values[0] if self.values else NOTHING
+
+    def dtype(self, default: str | None, position: int | None = None) -> str | None:
+        """The dtype that the call names, or a default where it names none."""
+        node = self.keywords.get("dtype")
+        if node is None and position is not None and position < len(self.nodes):
+            node = self.nodes[position]
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return default
+        return dtype_of(node, self.numpy_name)
+
+    def is_given(self, keyword: str, position: int) -> bool:
+        """Whether an argument other than None is given."""
+        node = self.keywords.get(keyword, self.nodes[position] if position < len(self.nodes) else None)
+        return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+
+
+def result(call: Call) -> Value:
+    """What a call of a function of NumPy, or of a method of the same name, returns."""
+    name = call.name
+    if name in _SCALARS:
+        return _SCALARS[name]
+    if name.partition(".")[0] in _NO_ARRAYS:
+        return Value(OTHER)
+    if name.startswith("random."):
+        return _drawn(call, name.rpartition(".")[2])
+    if name in VIEWS:
+        return _view(call)
+    if isinstance(getattr(np, name, None), type) and issubclass(getattr(np, name), np.generic):
+        return array(np.dtype(getattr(np, name)).name, 0 if call.first.kind == SCALAR else call.first.ndim)
+    if name in REDUCTIONS:
+        return array(_reduced_dtype(call), _reduced_ndim(call))
+    if is_elementwise(name):
+        return _elementwise(call)
+    if name in _TUPLES and not (name == "where" and len(call.values) > 1):
+        each = array("int64" if name != "meshgrid" else None, 1 if name in ("nonzero", "where") else None)
+        return Value(SEQUENCE, element=each)
+    if name in _SEQUENCES:
+        element = Value(ARRAY, call.first.dtype, call.first.ndim, call.first.views, is_view=True)
+        return Value(SEQUENCE, views=element.views, element=element)
+    if name in CREATION | {"array", "identity", "copy", "zeros_like", "ones_like", "empty_like", "full_like"}:
+        return _created(call)
+    if name in ("concatenate", "stack", "hstack", "vstack", "column_stack", "where", "einsum", "dot", "matmul"):
+        return _combined(call)
+    if call.is_given("out", len(call.nodes)):
+        return NOTHING
+    return array(_dtype(call), call.first.ndim if name in SAME_NDIM else None)
+
+
+def _elementwise(call: Call) -> Value:
+    operands = list(call.values[: getattr(np, call.name).nin])
+    if operands and all(value.kind == SCALAR for value in operands):
+        return Value(ARRAY, ufunc_dtype(call.name, operands), 0, fresh=True, certain=False)
+    known = any(value.kind == ARRAY for value in operands)
+    certain = known and all(value.certain for value in operands if value.kind == ARRAY)
+    if not known:
+        return NOTHING._replace(fresh=True)
+    return Value(
+        ARRAY, call.dtype(ufunc_dtype(call.name, operands)), common_ndim(*operands), fresh=True, certain=certain
+    )
+
+
+def ufunc_dtype(name: str, operands: list[Value]) -> str | None:
+    """The dtype of the result of an elementwise function."""
+    if any(value.dtype is None for value in operands):
+        return None
+    ufunc = getattr(np, name)
+    kinds = {"bool": bool, "int": int, "float": float, "complex": complex}
+    given = [kinds[v.dtype] if v.kind == SCALAR and v.dtype in kinds else np.dtype(v.dtype) for v in operands]
+    if any(kind is bool for kind in given):
+        given = [np.dtype(bool) if kind is bool else kind for kind in given]
+    try:
+        return str(ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))[ufunc.nin].name)
+    except (TypeError, ValueError):
+        return None
+
+
+def _view(call: Call) -> Value:
+    first = call.first
+    ndim = first.ndim
+    if call.name == "reshape":
+        shape = call.nodes[1:] if len(call.nodes) == len(call.values) else call.nodes
+        ndim = _length(shape)
+    elif call.name in ("ravel", "atleast_1d"):
+        ndim = 1 if call.name == "ravel" else ndim
+    elif call.name in ("atleast_2d", "atleast_3d"):
+        ndim = None if ndim is None else max(ndim, int(call.name[-2]))
+    elif call.name in ("squeeze", "diagonal", "broadcast_to", "view", "expand_dims") or "." in call.name:
+        ndim = ndim + 1 if call.name == "expand_dims" and ndim is not None else None
+    dtype = call.dtype(first.dtype, 1) if call.name.startswith("as") else None if call.name == "view" else first.dtype
+    if call.name in ("real", "imag"):
+        dtype = REAL_OF.get(first.dtype or "", first.dtype)
+    if first.kind in (SEQUENCE, SCALAR):
+        return array(call.dtype(_sequence_dtype(first), 1), _depth(first))
+    is_view = not call.name.startswith(("as", "require"))
+    return Value(ARRAY, dtype, ndim, first.views, first.fresh, is_view=is_view and not first.fresh)
+
+
+def _depth(value: Value) -> int | None:
+    """The number of axes of the array that a nested sequence makes."""
+    if value.kind == SCALAR:
+        return 0
+    inner = value.items[0] if value.items else value.element
+    if value.kind == ARRAY:
+        return value.ndim
+    depth = None if inner is None else _depth(inner)
+    return None if depth is None else depth + 1
+
+
+def _length(shape: Sequence[ast.expr]) -> int | None:
+    """The number of axes that a shape names, given as one tuple or as several numbers."""
+    if len(shape) == 1:
+        if isinstance(shape[0], ast.Tuple | ast.List):
+            shape = shape[0].elts
+        elif not isinstance(shape[0], ast.Constant | ast.UnaryOp):
+            return None
+    return None if not shape or any(isinstance(each, ast.Starred) for each in shape) else len(shape)
+
+
+def _created(call: Call) -> Value:
+    name, first = call.name, call.first
+    if name.endswith("_like"):
+        return array(call.dtype(first.dtype, 2 if name == "full_like" else 1), first.ndim)
+    if name in ("array", "copy"):
+        dtype = call.dtype(_sequence_dtype(first), 1 if name == "array" else None)
+        return array(dtype, _depth(first) if first.kind != ARRAY else first.ndim)
+    if name == "arange":
+        default = common_dtype(*call.values[:3])
+        return array(call.dtype({"int": "int64", "float": "float64"}.get(default or "", default), 3), 1)
+    if name == "full":
+        value = call.values[1] if len(call.values) > 1 else NOTHING
+        default = {"int": "int64", "float": "float64", "complex": "complex128"}.get(value.dtype or "", value.dtype)
+        return array(call.dtype(default, 2), _shape_ndim(call))
+    if name in ("zeros", "ones", "empty"):
+        return array(call.dtype("float64", 1), _shape_ndim(call))
+    ndim = 2 if name in ("eye", "identity", "tri") else 1
+    position = {"eye": 3, "identity": 1, "linspace": 5, "tri": 3}.get(name)
+    return array(call.dtype("float64", position), ndim)
+
+
+def _shape_ndim(call: Call) -> int | None:
+    if call.first.kind == SCALAR:
+        return 1
+    if call.first.items is not None:
+        return len(call.first.items)
+    return _length(call.nodes[:1])
+
+
+def _sequence_dtype(value: Value) -> str | None:
+    """The dtype of the array that a nested sequence makes."""
+    if value.kind == SEQUENCE and value.items:
+        dtypes = {_sequence_dtype(item) for item in value.items}
+        if None in dtypes:
+            return None
+        return str(np.result_type(*(dtype for dtype in dtypes if dtype is not None)).name)
+    if value.kind == SEQUENCE:
+        return None if value.element is None else _sequence_dtype(value.element)
+    return {"int": "int64", "float": "float64", "complex": "complex128"}.get(value.dtype or "", value.dtype)
+
+
+def _combined(call: Call) -> Value:
+    """A function of several arrays that are given one by one or as one sequence."""
+    name = call.name
+    operands = list(call.values)
+    if name in ("concatenate", "stack", "hstack", "vstack", "column_stack"):
+        operands = list(call.first.items or ([call.first.element] if call.first.element else []))
+    elif name == "where":
+        operands = operands[1:3]
+    elif name == "einsum":
+        operands = operands[1:]
+    ndim = common_ndim(*operands)
+    if name in ("einsum", "hstack", "vstack", "column_stack"):
+        ndim = None
+    elif name in ("dot", "matmul"):
+        ndim = product_ndim(*operands[:2]) if len(operands) > 1 else None
+    elif name == "stack":
+        ndim = None if ndim is None else ndim + 1
+    return array(common_dtype(*operands), ndim)
+
+
+def product_ndim(a: Value, b: Value) -> int | None:
+    """The number of axes of a matrix product."""
+    if a.ndim is None or b.ndim is None:
+        return None
+    return max(a.ndim, b.ndim) if a.ndim > 1 and b.ndim > 1 else max(a.ndim + b.ndim - 2, 0)
+
+
+def _drawn(call: Call, name: str) -> Value:
+    if name in ("default_rng", "RandomState", "Generator", "seed", "SeedSequence", "shuffle"):
+        return Value(OTHER)
+    dtype = "float64" if name in _DRAWS else "int64" if name in _DRAWN_INTEGERS else None
+    if not call.values and not call.keywords:
+        return Value(SCALAR, "float" if dtype == "float64" else "int")
+    return array(
+        dtype,
+        len(call.values) if name in ("rand", "randn") else None,
+        certain="size" in call.keywords or name in ("rand", "randn"),
+    )
+
+
+def _dtype(call: Call) -> str | None:
+    """The dtype of the result of any other function."""
+    name, first = call.name, call.first
+    if name in _TRUTHS:
+        return "bool"
+    if name in _INDICES:
+        return "int64"
+    if name == "astype":
+        return dtype_of(call.keywords.get("dtype", call.nodes[-1] if call.nodes else None), call.numpy_name)
+    if name in _COMPLEX:
+        return "complex64" if first.dtype in ("float32", "complex64") else "complex128" if first.dtype else None
+    if name in _FLOATING:
+        return _floating(first.dtype)
+    if name in ("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod"):
+        wide = {
+            "bool": "int64",
+            "int8": "int64",
+            "int16": "int64",
+            "int32": "int64",
+            "uint8": "uint64",
+            "uint16": "uint64",
+            "uint32": "uint64",
+        }
+        return call.dtype(wide.get(first.dtype or "", first.dtype))
+    same = (
+        name in SAME_NDIM
+        or name in REDUCTIONS
+        or name in ("take", "tile", "repeat", "pad", "unique", "flatten", "outer")
+    )
+    return first.dtype if same and first.kind == ARRAY else None
+
+
+_reduced_dtype = _dtype
+
+
+def _floating(dtype: str | None) -> str | None:
+    if dtype is None:
+        return None
+    return "float64" if np.dtype(dtype).kind in "biu" else np.dtype(dtype).name if np.dtype(dtype).kind == "f" else None
+
+
+def _reduced_ndim(call: Call) -> int | None:
+    """The number of axes after a reduction: 0 without an axis."""
+    position = 0 if len(call.nodes) < len(call.values) else 1
+    if "keepdims" in call.keywords:
+        return call.first.ndim
+    if not call.is_given("axis", position):
+        return 0
+    axis = call.keywords.get("axis", call.nodes[position] if position < len(call.nodes) else None)
+    count = len(axis.elts) if isinstance(axis, ast.Tuple) else 1
+    return None if call.first.ndim is None else max(call.first.ndim - count, 0)

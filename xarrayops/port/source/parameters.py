@@ -1,0 +1,138 @@
+"""What the parameters of a function are, from annotations, defaults and the way in which the function uses them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import numpy as np
+
+from xarrayops._core.numpy_names import METHODS
+from xarrayops._protocol.surface import CREATION
+from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.numpy_results import is_elementwise
+from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, WEAK, Value, of_constant, words
+
+_PYTHON = {name for kind in (list, dict, set, str, bytes, tuple, int, float, complex) for name in dir(kind)}
+ARRAY_NAMES = frozenset(
+    METHODS.names() - _PYTHON - {"data", "base", "device", "view", "item", "take", "size", "fill", "put"}
+)
+"""Attributes and methods that only arrays have."""
+_ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
+_OF_NUMBERS = ast.Sub | ast.Mult | ast.Div | ast.Pow
+_TAKES_ANYTHING = CREATION | words(
+    "array asanyarray ascontiguousarray isscalar size ndim shape round clip dtype can_cast result_type prod savez "
+    "save savetxt load iterable copy array_equal allclose testing"
+)
+
+
+def argument_of(name: str) -> str:
+    """The name, among views, for what the caller gave as a parameter: the parameter itself can be bound again."""
+    return f"{name} (argument)"
+
+
+def parameter_values(node: FunctionNode, names: Names) -> dict[str, Value]:
+    """What is known of the parameters of a function when it is called."""
+    used = _used_as_arrays(node, names)
+    integers = _used_as_integers(node, names)
+    defaults = _defaults(node)
+    values = {}
+    for argument in arguments(node):
+        name = argument.arg
+        value = _annotated(argument.annotation)
+        if value is None and name in used:
+            value = Value(ARRAY, certain=used[name])
+        if value is None and name in integers:
+            value = Value(SCALAR, "int")
+        if value is None and isinstance(default := defaults.get(name), ast.Constant) and default.value is not None:
+            value = of_constant(default.value)
+        value = value or NOTHING
+        values[name] = value if value.kind == SCALAR else value._replace(views=frozenset((argument_of(name),)))
+    return values
+
+
+def _defaults(node: FunctionNode) -> dict[str, ast.expr]:
+    """The defaults by the names of the parameters."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    first = len(positional) - len(args.defaults)
+    by_position = zip(positional[first:], args.defaults, strict=True)
+    by_keyword = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    return {each.arg: default for each, default in (*by_position, *by_keyword) if default is not None}
+
+
+def _annotated(node: ast.expr | None) -> Value | None:
+    """The value that an annotation names; None for those that say nothing about arrays and numbers."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            node = ast.parse(node.value, mode="eval").body
+        except SyntaxError:
+            return None
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    if name in WEAK:
+        return Value(SCALAR, name)
+    if name in ("str", "bytes", "dict", "Callable"):
+        return Value(OTHER)
+    return Value(ARRAY) if name in _ANNOTATIONS else None
+
+
+def _used_as_arrays(node: FunctionNode, names: Names) -> dict[str, bool]:
+    """The names that are used as only arrays can be, and whether the use is proof."""
+    body = node.body if isinstance(node.body, list) else [node.body]
+    used: dict[str, bool] = {}
+    others = {"self", "cls"}
+    for statement in body:
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and not is_of_arrays(inner.attr):
+                others.add(inner.value.id)
+            for name, is_proof in _uses(inner, names):
+                used[name] = used.get(name, False) or is_proof
+    return {name: is_proof for name, is_proof in used.items() if name not in others}
+
+
+def is_of_arrays(attribute: str) -> bool:
+    """Whether NumPy's arrays have an attribute; an object with others is none, for example a namespace ``xp``."""
+    return hasattr(np.ndarray, attribute) or attribute in METHODS.names()
+
+
+def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
+    """The names that are extents: arguments of ``range``, and parts of the shapes of new arrays."""
+    found = set()
+    for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner.args):
+        first = call.args[0]
+        is_range = names.resolve(call.func) == "builtins.range"
+        is_new = names.numpy_name(call.func) in ("zeros", "ones", "empty", "full") and isinstance(first, ast.Tuple)
+        extents = call.args if is_range else first.elts if is_new and isinstance(first, ast.Tuple) else []
+        found |= {each.id for each in extents if isinstance(each, ast.Name)}
+    return found
+
+
+def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in ARRAY_NAMES:
+        yield node.value.id, True
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Tuple):
+        yield node.value.id, any(_is_of_arrays(part) for part in node.slice.elts)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        yield from ((side.id, True) for side in (node.left, node.right) if isinstance(side, ast.Name))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NUMBERS):
+        yield from ((name, True) for name in _sliced(node))
+    elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+        name = names.numpy_name(node.func)
+        if name is not None and name.partition(".")[0] not in _TAKES_ANYTHING | {"random"} and not is_elementwise(name):
+            yield node.args[0].id, True
+
+
+def _sliced(node: ast.expr) -> Iterator[str]:
+    """The names of which a slice is an operand, as in ``0.5 * (x[1:] + x[:-1])``; lists have no such operators."""
+    if isinstance(node, ast.BinOp):
+        yield from _sliced(node.left)
+        yield from _sliced(node.right)
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
+        yield node.value.id
+
+
+def _is_of_arrays(part: ast.expr) -> bool:
+    """Whether a part of an index is one that only arrays take."""
+    return isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, Ellipsis))

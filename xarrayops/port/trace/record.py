@@ -1,0 +1,184 @@
+"""What a run did, line by line: operations with their sizes, numbers taken out of arrays, calls of other packages."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import repeat
+from time import thread_time
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from xarrayops._protocol.records import Record
+
+ELEMENTWISE, MATH, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG = (
+    *("elementwise", "math", "reduction", "product", "view", "gather", "assignment", "creation", "sort", "linalg"),
+)
+"""The kinds of operations: arithmetic and comparisons, functions such as exp, sums, products of matrices, views,
+selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
+_CALIBRATION = 500
+KINDS = (ELEMENTWISE, MATH, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG)
+
+
+class Operation(Record):
+    """Operations that are alike: the line, the kind, the bytes and the arithmetic of each, and how they were called.
+
+    ``by_function`` is True for ``np.add(x, y)`` and False for ``x + y``. ``bytes`` are read and written; ``whole`` is
+    the size of a view, or of the array of which elements are assigned: some libraries copy it. Numbers are rounded to
+    two binary digits, so that there are few different operations.
+    """
+
+    line: int
+    kind: str
+    bytes: int
+    flops: int
+    whole: int
+    by_function: bool
+
+
+class Inside:
+    """Adds up the processor time in blocks ``with inside:``; a block in another one counts once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._start = 0.0
+
+    def __enter__(self) -> None:
+        if not self._depth:
+            self._start = thread_time()
+        self._depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self.seconds += thread_time() - self._start
+
+
+class Trace:
+    """The counts of one run.
+
+    Attributes
+    ----------
+    operations : Counter of Operation
+    numbers : Counter of int
+        By line: numbers that were taken out of arrays, such as ``float(x)`` and ``if x.any()``.
+    views_written : Counter of int
+        By line: assignments to a view of a part of another array.
+    duplicates : Counter of int
+        By line: assignments with an index that names an element several times.
+    data_dependent : Counter of int
+        By line: results whose shape depends on values.
+    foreign : dict of int to (calls, bytes)
+        By line: calls of other packages with arrays, and the bytes of these arrays and of the results.
+    dtypes : Counter of str
+        The dtypes of the results.
+    operation_s, foreign_s, python_s : float
+        The time inside of NumPy, inside of other packages, and the rest: the Python of the program itself.
+    argument_bytes, result_bytes : int
+        The sizes of the arguments and results of the call.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.inside = Inside()
+        """The code of the trace itself, which is no time of the program."""
+        self._overheads_s = dict.fromkeys((VIEW, "number", "other"), 0.0)
+        self._by_function = False
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin again."""
+        self.operations: Counter[Operation] = Counter()
+        self.numbers: Counter[int] = Counter()
+        self.views_written: Counter[int] = Counter()
+        self.duplicates: Counter[int] = Counter()
+        self.data_dependent: Counter[int] = Counter()
+        self.foreign: dict[int, tuple[int, int]] = {}
+        self.dtypes: Counter[str] = Counter()
+        self.operation_s = self.python_s = self.foreign_s = 0.0
+        self.argument_bytes = self.result_bytes = 0
+
+    @property
+    def calls(self) -> int:
+        """The number of operations."""
+        return self.operations.total()
+
+    def line(self) -> int:
+        """The line of the program that runs now."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.path:
+            frame = frame.f_back
+        return 0 if frame is None else frame.f_lineno
+
+    def add(self, kind: str, operands: list[Any], results: list[Any], flops: int = 0, whole: int = 0) -> None:
+        """Count an operation."""
+        moved = 0 if kind == VIEW else sum(x.nbytes for x in (*operands, *results))
+        whole = sum(x.nbytes for x in results) if kind == VIEW else whole
+        self.operations[
+            Operation(self.line(), kind, _rounded(moved), _rounded(flops), _rounded(whole), self._by_function)
+        ] += 1
+        for result in results:
+            self.dtypes[result.dtype.name] += 1
+
+    def add_foreign(self, nbytes: int, seconds: float) -> None:
+        """Count a call of another package."""
+        self.foreign_s += seconds
+        line = self.line()
+        calls, known = self.foreign.get(line, (0, 0))
+        self.foreign[line] = calls + 1, known + nbytes
+
+    @contextmanager
+    def of_function(self) -> Iterator[None]:
+        """A function of NumPy that the program names, in contrast to an operator."""
+        previous, self._by_function = self._by_function, True
+        try:
+            yield
+        finally:
+            self._by_function = previous
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The run of the program."""
+        before, start = self.inside.seconds, thread_time()
+        try:
+            yield
+        finally:
+            elapsed = thread_time() - start - (self.inside.seconds - before)
+            views = sum(count for operation, count in self.operations.items() if operation.kind == VIEW)
+            counts = {VIEW: views, "number": self.numbers.total(), "other": self.calls - views}
+            self.python_s += max(elapsed - sum(counts[kind] * s for kind, s in self._overheads_s.items()), 0.0)
+
+    def calibrate(self, operations: Mapping[str, Callable[[], Any]]) -> None:
+        """Measure the time that the trace adds to a view, a number and other operations, and that `inside` misses."""
+        self._overheads_s = dict.fromkeys(operations, 0.0)
+        found = {}
+        for kind, operation in operations.items():
+            self.clear()
+            with self.running():
+                for _ in repeat(None, _CALIBRATION):
+                    operation()
+            found[kind] = self.python_s / _CALIBRATION
+        self._overheads_s = found
+        self.clear()
+
+
+def _rounded(number: int) -> int:
+    """A number with two binary digits."""
+    shift = max(int(number).bit_length() - 2, 0)
+    return int(number) >> shift << shift
+
+
+def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
+    """The arrays in arguments or results, also in sequences and dictionaries."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return []
+    return [array for member in value for array in arrays_in(member)]

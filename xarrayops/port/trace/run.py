@@ -1,0 +1,154 @@
+"""One run of a call in a program, on NumPy with arrays that count."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from xarrayops.port.source import PortError, Program
+from xarrayops.port.source.names import Names, is_foreign
+from xarrayops.port.trace.array import wrapped
+from xarrayops.port.trace.modules import NumPy, foreign, importer
+from xarrayops.port.trace.record import Trace, arrays_in
+
+_FOREIGN = "__counted_foreign_call__"
+
+
+def run(program: Program, call: str) -> Trace:
+    """Execute a program and a call in it, and count what the call does.
+
+    Parameters
+    ----------
+    program : Program
+        The program; its file is executed as a module, so ``if __name__ == "__main__"`` does not run.
+    call : str
+        A call such as ``"f(np.ones(1000), 3)"``. It may use the names of the program and ``np``. Its arguments are not
+        counted, except for their sizes.
+
+    Raises
+    ------
+    PortError
+        The call is no expression, or the program or the call raises.
+    """
+    expression = _parsed(call)
+    trace = Trace(program.source.path)
+    with _module(program, trace) as variables, redirect_stdout(sys.stderr):
+        try:
+            code = _counted(program)
+            exec(code, variables)
+            function = _prepared(expression, variables, trace)
+            few = wrapped(np.ones(2), trace)
+            number = few[0]
+            trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
+            trace.argument_bytes = sum(array.nbytes for array in arrays_in(list(function.arguments)))
+            with trace.running():
+                result = function()
+            trace.result_bytes = sum(array.nbytes for array in arrays_in(result))
+        except (Exception, SystemExit) as error:
+            raise PortError(_failed(program, call, error)) from None
+    return trace
+
+
+def _parsed(call: str) -> ast.Expression:
+    try:
+        return ast.parse(call, mode="eval")
+    except SyntaxError as error:
+        raise PortError(
+            f"the call {call!r} is not an expression: {error.msg}. Instead: --call 'f(np.ones(10))'"
+        ) from None
+
+
+class _Prepared:
+    """A call whose arguments are evaluated."""
+
+    def __init__(self, function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        self.function, self.given, self.options = function, arguments, options
+        self.arguments = (*arguments, *options.values())
+
+    def __call__(self) -> Any:
+        return self.function(*self.given, **self.options)
+
+
+def _prepared(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -> _Prepared:
+    """The function and the arguments of a call; of another expression, its evaluation."""
+    node = expression.body
+    is_simple = isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args)
+    if not is_simple or not isinstance(node, ast.Call) or any(keyword.arg is None for keyword in node.keywords):
+        code = compile(expression, "<call>", "eval")
+        return _Prepared(lambda: eval(code, variables), (), {})
+
+    def value(part: ast.expr) -> Any:
+        found = eval(compile(ast.Expression(part), "<call>", "eval"), variables)
+        return wrapped(found, trace)
+
+    options = {str(keyword.arg): value(keyword.value) for keyword in node.keywords}
+    return _Prepared(value(node.func), tuple(map(value, node.args)), options)
+
+
+@contextmanager
+def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
+    """The variables of the program as a module that can be imported meanwhile, with its folder on the path."""
+    path = Path(program.source.path)
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    counted = NumPy(np, trace)
+    module.__dict__.update(
+        {
+            "__builtins__": {**vars(builtins), "__import__": importer(trace)},
+            "np": counted,
+            "numpy": counted,
+            _FOREIGN: foreign(trace),
+        }
+    )
+    known, folder = sys.modules.get(path.stem), str(path.resolve().parent)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, folder)
+    try:
+        yield module.__dict__
+    finally:
+        sys.path.remove(folder)
+        del sys.modules[path.stem]
+        if known is not None:
+            sys.modules[path.stem] = known
+
+
+class _CountForeign(ast.NodeTransformer):
+    """Wraps the functions of other packages where they are called."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        name = self._names.resolve(node.func)
+        self.generic_visit(node)
+        if name is not None and is_foreign(name):
+            counted = ast.Call(ast.Name(_FOREIGN, ast.Load()), [node.func], [])
+            node.func = ast.copy_location(ast.fix_missing_locations(ast.copy_location(counted, node.func)), node.func)
+        return node
+
+
+def _counted(program: Program) -> Any:
+    """The code of the program with calls of other packages counted. The tree of the program stays as it is."""
+    tree = ast.parse(program.source.text)
+    _CountForeign(Names(tree)).visit(tree)
+    return compile(tree, program.source.path, "exec")
+
+
+def _failed(program: Program, call: str, error: BaseException) -> str:
+    """The message about an error, with the last line of the program that ran."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == program.source.path and frame.lineno]
+    place = f"{program.source.path}, {program.source.place(lines[-1])}" if lines else program.source.path
+    return (
+        f"{place}: the call {call} raises {type(error).__name__}: {error}. "
+        "Instead: a call that runs on NumPy; the program without --call is only read"
+    )
