@@ -55,6 +55,8 @@ TITLES = {
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
 PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".random", ".sparse", ".sums")
+NUMPY = ("", ".linalg", ".fft", ".random")
+"""The modules with NumPy's names, below xarrayops.numpy."""
 FIRST: dict[type, ModuleType] = {}
 """The module under whose name each class was documented first."""
 VALUE_SHOWN = 80
@@ -138,6 +140,7 @@ def pages() -> dict[str, str]:
     for suffix in PLUGIN:
         module = importlib.import_module(f"xarrayops.plugin{suffix}")
         found[f"plugin{suffix}"] = _module_page(module)
+    found["module-numpy"] = _functions_page([importlib.import_module(f"xarrayops.numpy{part}") for part in NUMPY])
     for name in ("testing", "bench"):
         found[name] = _module_page(importlib.import_module(f"xarrayops.{name}"))
     return found
@@ -159,6 +162,25 @@ def _standard(section: str) -> str:
 def _module_page(module: ModuleType) -> str:
     """A page on a module, with its docstring and all of its public names."""
     return _page(module.__name__, inspect.getdoc(module) or "", module, public(module))
+
+
+def _functions_page(modules: list[ModuleType]) -> str:
+    """A page that lists the functions of several modules, each with its signature and its docstring."""
+    lines = [title := modules[0].__name__, "=" * len(title), "", inspect.getdoc(modules[0]) or "", ""]
+    for module in modules:
+        lines += [heading := f"Functions of {module.__name__}", "-" * len(heading), ""]
+        for name in dir(module):
+            value = getattr(module, name)
+            if callable(value) and not isinstance(value, (ModuleType, str)) and inspect.getdoc(value):
+                lines += [f"``{name}{_signature(value)}``", _indented(inspect.getdoc(value) or ""), ""]
+    return "\n".join(lines)
+
+
+def _signature(value: Any) -> str:
+    """The names and defaults of the parameters."""
+    found = inspect.signature(value)
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values()]
+    return str(inspect.Signature(bare))
 
 
 def _page(title: str, introduction: str, module: ModuleType, names: list[str]) -> str:
