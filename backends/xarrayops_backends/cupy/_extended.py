@@ -1,4 +1,4 @@
-"""CuPy's functions beyond the standard that have our meaning and are one kernel, in the place of several of the twin's.
+"""CuPy's functions beyond the standard that have our meaning and need fewer kernels than the generic twins.
 
 Others have another meaning in CuPy 14: quantile and percentile treat NaN as a number and lack eight methods; histogram
 counts NaN in the first bin, unless CUB serves it; nanmax, nanmin, average and histogram make the host wait.

@@ -13,7 +13,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.extended import bin_edges
 
 _COMPILED = (
-    *("allclose", "array_equal", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
+    *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
     *("nan_to_num", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "ptp", "softmax", "trapezoid"),
 )
 _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")

@@ -1,5 +1,9 @@
 """Generic twins that JAX compiles as a whole."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -103,3 +107,25 @@ def test_interpolation_between_points_that_are_close():
     points = np.asarray([0.0, 1e-15, 3e-15], dtype="float32")
     found = xo.interp(jax.numpy.asarray(points[1:] / 2), jax.numpy.asarray(points), jax.numpy.asarray([0.0, 1.0, 3.0]))
     np.testing.assert_allclose(found, [0.5, 1.5], rtol=1e-6)
+
+
+ON_THE_SECOND_DEVICE = """
+import jax, numpy as np, xarrayops as xo
+from xarrayops_backends.jax._compiled import _COMPILED
+second = jax.devices()[1]
+x, points = (jax.device_put(np.asarray(values), second) for values in ([0.5, np.nan, 2.0], [0.0, 1.0, 4.0]))
+others = {"allclose": (points,), "digitize": (points,), "interp": (points, points), "isclose": (1.0,)}
+calls = [(name, (x, *others.get(name, ()))) for name in _COMPILED]
+calls += [("array_equal", (x, x[:2])), ("histogram", (points, 3)), ("histogram", (points, points))]
+results = [(name, getattr(xo, name)(*args)) for name, args in calls] + [("range", xo.histogram(x, 3, range=(0, 1)))]
+members = [(name, each) for name, found in results for each in (found if isinstance(found, tuple) else (found,))]
+print(sorted({name for name, each in members if each.devices() != {second}}))
+"""
+
+
+def test_results_are_on_the_device_of_the_operands():
+    """Also where the result depends on their shapes only."""
+    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-c", ON_THE_SECOND_DEVICE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "[]\n", done.stdout + done.stderr
