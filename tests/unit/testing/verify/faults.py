@@ -229,13 +229,13 @@ def draws_are_swapped():
 
 @fault("random stream", 12, library="torch")
 def native_draws():
-    import torch
-
     def original(n):
         x = np.random.default_rng(3).normal(size=n)
         return x * x
 
     def port(n):
+        import torch
+
         x = torch.randn(n, dtype=torch.float64)  # fault
         return x * x
 
