@@ -149,12 +149,14 @@ def measure(backend: str) -> dict[str, Any]:
     for length in _LENGTHS:
         host = numpy.linspace(0.5, 1.5, length)
         x, y = moved(host), moved(host[::-1].copy())
-        index = moved(numpy.random.default_rng(0).permutation(length))
+        permutation = numpy.random.default_rng(0).permutation(length)
+        index, shuffled = moved(permutation), moved(host[permutation])
         for kind, by_function, bytes_per_element, function, *arguments in (
             (record.ELEMENTWISE, False, 24, lambda x, y: x + y, x, y),
             (record.ELEMENTWISE, True, 24, np.add, x, y),
             (record.MATH, False, 16, lambda x: x**2, x),
             (record.MATH, True, 16, np.exp, x),
+            (record.TRIGONOMETRY, True, 16, np.sin, x),
             (record.REDUCTION, False, 8, lambda x: x.sum(), x),
             (record.REDUCTION, True, 8, np.sum, x),
             (record.VIEW, False, 16, lambda x: x[1:-1], x),
@@ -163,7 +165,7 @@ def measure(backend: str) -> dict[str, Any]:
             (record.GATHER, True, 32, lambda x, y: np.concatenate([x, y]), x, y),
             (record.ASSIGNMENT, False, 16, _assignment(backend), x, y),
             (record.CREATION, True, 8, lambda n: np.zeros(n), length),
-            (record.SORT, True, 16, np.sort, x),
+            (record.SORT, True, 16, np.sort, shuffled),
         ):
             with xo.use(backend):
                 time = seconds(function, *arguments)
