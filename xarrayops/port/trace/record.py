@@ -30,8 +30,8 @@ ELEMENTWISE, MATH, TRIGONOMETRY, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, C
         "linalg",
     ),
 )
-"""The kinds of operations: arithmetic and comparisons, functions such as exp, those such as sin, sums, products of matrices, views,
-selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
+"""The kinds of operations: arithmetic and comparisons, functions such as exp, functions such as sin, sums, products of
+matrices, views, selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
 _CALIBRATION = 500
 KINDS = (
     *(ELEMENTWISE, MATH, TRIGONOMETRY, REDUCTION, PRODUCT, VIEW),
