@@ -140,8 +140,8 @@ class Trace:
         self.operation_s += seconds
         moved = 0 if kind == VIEW else sum(x.nbytes for x in (*operands, *results))
         whole = sum(x.nbytes for x in results) if kind == VIEW else whole
-        sizes = map(_rounded, (moved, flops, whole))
-        operation = Operation(self.line(), kind, *sizes, self._by_function)
+        nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
+        operation = Operation(self.line(), kind, nbytes, flops, whole, self._by_function)
         self.operations[operation] += 1
         self.shortest_s[operation] = min(seconds, self.shortest_s.get(operation, seconds))
         for result in results:
