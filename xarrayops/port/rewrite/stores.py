@@ -113,7 +113,8 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
     if reason is not None:
         context.todo(node, problem(node.target, reason))
-        if not value.is_array and _is_read(context, node.target):
+        is_array = value.is_array or context.ownership.is_made(node)
+        if not is_array and _is_read(context, node.target):
             return None
         context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
         return updated.with_changes(target=whole)
