@@ -7,6 +7,7 @@ from xarrayops._protocol.records import Record
 KINDS = {
     "name": "a name of NumPy that no other library has",
     "argument": "an argument that is not supported on every library",
+    "creation": "a new array of the default library, beside arrays of the caller",
     "method": "a method or attribute of arrays that differs by library or is missing",
     "operator": "an operator whose result differs by library",
     "index": "an index that not every library takes",

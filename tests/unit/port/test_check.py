@@ -33,14 +33,8 @@ def program(tmp_path):
 def test_findings_are_in_the_order_of_the_source_and_have_all_fields(program):
     report = check(program)
     assert [finding.line for finding in report.findings] == sorted(finding.line for finding in report.findings)
-    assert {finding.kind for finding in report.findings} == {
-        "dtype",
-        "loop",
-        "item assignment",
-        "scalar",
-        "method",
-        "name",
-    }
+    kinds = {"creation", "dtype", "item assignment", "loop", "method", "name", "scalar"}
+    assert {finding.kind for finding in report.findings} == kinds
     for finding in report.findings:
         assert finding.kind in KINDS
         assert finding.what
@@ -82,6 +76,8 @@ def test_guesses_are_at_most_small_fixes(tmp_path):
     ("line", "kind", "instead"),
     [
         ("from numpy import *", "import", "import xarrayops.numpy as np"),
+        ("np.ndarray((2, 3))", "name", "np.empty((2, 3))"),
+        ("def f(x):\n    return np.zeros(3) + x.reshape(-1)", "creation", "np.zeros(3, like=x)"),
         ("np.load('x')", "name", "xo.convert(x, "),
         ("np.vectorize(f)", "name", "whole arrays"),
         ("np.random.seed(0)", "name", "xo.random.default_rng"),
@@ -130,6 +126,8 @@ def test_kinds_of_findings(line, kind, instead, tmp_path):
         "y = np.float32(2.0)",
         "def f(x=None):\n    return x",
         "x.reshape(-1).sum()",
+        "def f(n):\n    return np.zeros(n, np.float32)",
+        "def f(y):\n    return np.array(y.T)",
     ],
 )
 def test_what_is_not_flagged(line, tmp_path):

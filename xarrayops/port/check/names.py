@@ -62,6 +62,10 @@ def _of_name(program: Analysed, node: ast.expr, name: str) -> Iterator[Finding]:
 
 
 def _of_arguments(program: Analysed, node: ast.Call, name: str) -> Iterator[Finding]:
+    if name == "ndarray":
+        text = ", ".join(map(program.text, node.args))
+        yield program.finding(node, "name", "np.ndarray is for isinstance alone", f"np.empty({text}), with dtype=")
+        return
     function = _found(name)
     signature = None if function is None else _signature(function)
     if signature is None:

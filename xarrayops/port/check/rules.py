@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from xarrayops.port.check import dtypes, foreign, indices, methods, names, operators, randomness, scalars, writes
+from xarrayops.port.check import (
+    creation,
+    dtypes,
+    foreign,
+    indices,
+    methods,
+    names,
+    operators,
+    randomness,
+    scalars,
+    writes,
+)
 from xarrayops.port.check.places import Analysed
 from xarrayops.port.findings import Finding
 from xarrayops.port.source import Program
 
-TOPICS = (names, methods, operators, indices, writes, scalars, dtypes, randomness, foreign)
+TOPICS = (names, creation, methods, operators, indices, writes, scalars, dtypes, randomness, foreign)
 """One file for each topic, each with a function ``rules``."""
 
 

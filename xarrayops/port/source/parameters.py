@@ -116,6 +116,8 @@ def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
         yield node.value.id, any(_is_of_arrays(part) for part in node.slice.elts)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         yield from ((side.id, True) for side in (node.left, node.right) if isinstance(side, ast.Name))
+    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr == "size":
+        yield node.value.id, False
     elif isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NUMBERS):
         yield from ((name, True) for name in _sliced(node))
     elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):

@@ -34,6 +34,7 @@ class Values:
         self._names = names
         self._expressions = Expressions(names, self._call)
         self._sharing: dict[tuple[ast.AST, str], Sharing] = {}
+        self._parameters: dict[FunctionNode, dict[str, Value]] = {}
         self._results: dict[ast.AST, Value | None] = {}
         self._running: list[tuple[ast.AST | None, State]] = []
         self.functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -48,6 +49,10 @@ class Values:
     def known(self) -> Mapping[ast.AST, Value]:
         """What is known, by expression."""
         return self._expressions.values
+
+    def parameter(self, function: FunctionNode, name: str) -> Value:
+        """What is known of a parameter when the function is called."""
+        return self._parameters.get(function, {}).get(name, NOTHING)
 
     def operated(self, op: ast.operator, left: Value, right: Value) -> Value:
         """What an operator with two operands gives."""
@@ -75,7 +80,8 @@ class Values:
             return
         self._results[node] = None
         state = State(outer)
-        state.values = parameter_values(node, self._names)
+        state.values = self._parameters[node] = parameter_values(node, self._names)
+        state.values = dict(state.values)
         if isinstance(node, ast.Lambda):
             self._results[node] = self._expressions.of(node.body, state)
         else:

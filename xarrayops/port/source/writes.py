@@ -9,7 +9,7 @@ from xarrayops._protocol.records import Record
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
-from xarrayops.port.source.value import UNKNOWN, Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 from xarrayops.port.source.values import Values, root
 
 ITEM, AUGMENTED_ITEM, AUGMENTED, OUT, FUNCTION, METHOD, ATTRIBUTE = (
@@ -74,8 +74,16 @@ def writes(tree: ast.Module, names: Names, values: Values) -> Iterator[Write]:
     for node, function in _with_functions(tree, None):
         for place, kind, target, index in _targets(node, names, values):
             value = values.of(target)
+            if isinstance(place, ast.AugAssign) and kind == AUGMENTED and value.kind == UNKNOWN:
+                value = _guessed(value, values.of(place.value))
             if value.is_array or (value.kind == UNKNOWN and kind in (ITEM, AUGMENTED_ITEM, OUT)):
                 yield _write(place, kind, target, index, function, value, names, values)
+
+
+def _guessed(value: Value, added: Value) -> Value:
+    """An unknown target to which an array of some axes is added is probably an array."""
+    is_array = added.is_array and added.ndim != 0
+    return value._replace(kind=ARRAY, dtype=None, ndim=added.ndim, certain=False) if is_array else value
 
 
 def _write(

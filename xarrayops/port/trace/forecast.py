@@ -12,6 +12,8 @@ from xarrayops.port.trace.record import Operation, Trace
 LAUNCH_BOUND, MEMORY_BOUND, PYTHON_BOUND, TRANSFER_BOUND, HOST_BOUND = (
     *("launch-bound", "bound by its operations", "bound by Python", "bound by transfers", "bound by other packages"),
 )
+_LONG_S = 5e-6
+"""Shorter operations are measured by the rates: the trace takes a part of their time."""
 _COPYING = ("jax", "dask")
 """The libraries that copy the whole array where elements are assigned; that views are copied is in the rates."""
 
@@ -81,22 +83,17 @@ def forecasts(trace: Trace, rates: Iterable[Rates], *, is_here: bool) -> tuple[F
 
     ``is_here`` tells that the rates are of this machine: then the operations of the run are a limit for NumPy.
     """
-    found = (_forecast(trace, each) for each in rates)
-    return tuple(_limited(each, trace) if is_here and each.backend == "numpy" else each for each in found)
+    return tuple(_forecast(trace, each, is_measured=is_here and each.backend == "numpy") for each in rates)
 
 
-def _limited(forecast: Forecast, trace: Trace) -> Forecast:
-    """The forecast for NumPy, whose operations take at most the time that they took in the run."""
-    excess = max(forecast.launch_s + forecast.work_s - trace.operation_s, 0.0)
-    work_s = max(forecast.work_s - excess, 0.0)
-    launch_s = forecast.launch_s - max(excess - forecast.work_s, 0.0)
-    return forecast._replace(seconds=forecast.seconds - excess, work_s=work_s, launch_s=launch_s)
-
-
-def _forecast(trace: Trace, rates: Rates) -> Forecast:
+def _forecast(trace: Trace, rates: Rates, *, is_measured: bool) -> Forecast:
+    """The forecast for one library. Where the run measured it, longer operations take the time that they took."""
     total = launch_s = 0.0
     for operation, count in trace.operations.items():
         seconds = rates.seconds(operation.kind, operation.by_function, _size(operation, rates.backend))
+        if is_measured:
+            shortest = trace.shortest_s[operation]
+            seconds = shortest if shortest > _LONG_S else min(shortest, seconds)
         total += count * seconds
         launch_s += count * min(seconds, rates.smallest(operation.kind, operation.by_function))
     foreign_bytes = sum(nbytes for _, nbytes in trace.foreign.values())

@@ -20,13 +20,15 @@ from xarrayops.port.trace.record import (
     PRODUCT,
     REDUCTION,
     SORT,
+    TRIGONOMETRY,
     VIEW,
 )
 
 _MATH = words(
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh "
+    "exp exp2 expm1 log log2 log10 log1p sinh cosh tanh arcsinh arccosh "
     "arctanh power float_power hypot cbrt logaddexp logaddexp2 remainder fmod divmod"
 )
+_TRIGONOMETRY = words("sin cos tan arcsin arccos arctan arctan2 sinc unwrap angle")
 _PRODUCTS = words("matmul dot vdot inner outer tensordot einsum kron multi_dot vecdot matvec vecmat linalg.multi_dot")
 _SORTS = words("sort argsort lexsort partition argpartition unique searchsorted median percentile quantile digitize")
 _WRITES = words("put copyto putmask place fill_diagonal put_along_axis fill at")
@@ -39,6 +41,8 @@ def kind_of_ufunc(ufunc: np.ufunc) -> str:
     """The kind of a function of elements."""
     if ufunc.signature is not None:
         return PRODUCT
+    if ufunc.__name__ in _TRIGONOMETRY:
+        return TRIGONOMETRY
     return MATH if ufunc.__name__ in _MATH else ELEMENTWISE
 
 

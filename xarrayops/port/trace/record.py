@@ -15,13 +15,28 @@ import numpy as np
 
 from xarrayops._protocol.records import Record
 
-ELEMENTWISE, MATH, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG = (
-    *("elementwise", "math", "reduction", "product", "view", "gather", "assignment", "creation", "sort", "linalg"),
+ELEMENTWISE, MATH, TRIGONOMETRY, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG = (
+    *(
+        "elementwise",
+        "math",
+        "trigonometry",
+        "reduction",
+        "product",
+        "view",
+        "gather",
+        "assignment",
+        "creation",
+        "sort",
+        "linalg",
+    ),
 )
-"""The kinds of operations: arithmetic and comparisons, functions such as exp, sums, products of matrices, views,
-selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
+"""The kinds of operations: arithmetic and comparisons, functions such as exp, functions such as sin, sums, products of
+matrices, views, selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
 _CALIBRATION = 500
-KINDS = (ELEMENTWISE, MATH, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG)
+KINDS = (
+    *(ELEMENTWISE, MATH, TRIGONOMETRY, REDUCTION, PRODUCT, VIEW),
+    *(GATHER, ASSIGNMENT, CREATION, SORT, LINALG),
+)
 
 
 class Operation(Record):
@@ -73,6 +88,8 @@ class Trace:
         By line: assignments with an index that names an element several times.
     data_dependent : Counter of int
         By line: results whose shape depends on values.
+    shortest_s : dict of Operation to float
+        The shortest time that each took on NumPy.
     foreign : dict of int to (calls, bytes)
         By line: calls of other packages with arrays, and the bytes of these arrays and of the results.
     dtypes : Counter of str
@@ -100,6 +117,7 @@ class Trace:
         self.data_dependent: Counter[int] = Counter()
         self.foreign: dict[int, tuple[int, int]] = {}
         self.dtypes: Counter[str] = Counter()
+        self.shortest_s: dict[Operation, float] = {}
         self.operation_s = self.python_s = self.foreign_s = 0.0
         self.argument_bytes = self.result_bytes = 0
 
@@ -115,13 +133,17 @@ class Trace:
             frame = frame.f_back
         return 0 if frame is None else frame.f_lineno
 
-    def add(self, kind: str, operands: list[Any], results: list[Any], flops: int = 0, whole: int = 0) -> None:
-        """Count an operation."""
+    def add(
+        self, kind: str, operands: list[Any], results: list[Any], seconds: float, *, flops: int = 0, whole: int = 0
+    ) -> None:
+        """Count an operation, with the time that it took on NumPy."""
+        self.operation_s += seconds
         moved = 0 if kind == VIEW else sum(x.nbytes for x in (*operands, *results))
         whole = sum(x.nbytes for x in results) if kind == VIEW else whole
-        self.operations[
-            Operation(self.line(), kind, _rounded(moved), _rounded(flops), _rounded(whole), self._by_function)
-        ] += 1
+        nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
+        operation = Operation(self.line(), kind, nbytes, flops, whole, self._by_function)
+        self.operations[operation] += 1
+        self.shortest_s[operation] = min(seconds, self.shortest_s.get(operation, seconds))
         for result in results:
             self.dtypes[result.dtype.name] += 1
 
