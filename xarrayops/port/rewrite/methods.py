@@ -8,9 +8,11 @@ import libcst as cst
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops.port.rewrite.context import Context, argument, has
+from xarrayops.port.rewrite.origins import SHARING
 from xarrayops.port.rewrite.signatures import refusal
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.numpy_results import VIEWS
 from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
@@ -100,11 +102,39 @@ def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression
     if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript) or not context.is_array(node.value):
         return None
     parts = indices.parts(node.slice)
-    if not any(_is_negative(part) or isinstance(part, ast.List) for part in parts):
+    has_list = any(isinstance(part, ast.List) for part in parts)
+    if not has_list and not any(map(_is_negative, parts)):
         return None
-    context.edit(node, "index", "xo.at takes negative steps and lists on every library")
-    at = context.xo_call("at", argument(updated.value))
-    return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
+    if has_list or _is_consumed(context, node):
+        context.edit(node, "index", "xo.at takes negative steps and lists on every library")
+        at = context.xo_call("at", argument(updated.value))
+        return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
+    axes = [axis for axis, part in enumerate(parts) if _is_negative(part)]
+    if len(axes) > 1 or not all(_is_whole(part) for part in parts):
+        context.todo(node, "PyTorch has no negative steps. xo.at(x)[i].get() has them, and is a copy, not a view")
+        return None
+    context.edit(node, "index", "np.flip is the same view on NumPy, and works on every library")
+    return context.np_call("flip", argument(updated.value), argument(cst.Integer(str(axes[0]))))
+
+
+def _is_consumed(context: Context, node: ast.expr) -> bool:
+    """Whether only the values are used, at once: a copy of them serves as well as a view."""
+    parent = context.parent(node)
+    if isinstance(parent, ast.Call):
+        name = context.numpy_name(parent.func)
+        return node in parent.args and name is not None and has(name) and name not in VIEWS | SHARING
+    if isinstance(parent, ast.Assign):
+        return all(isinstance(each, ast.Subscript) and context.is_array(each.value) for each in parent.targets)
+    return isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare) or (
+        isinstance(parent, ast.AugAssign) and parent.value is node
+    )
+
+
+def _is_whole(part: ast.expr) -> bool:
+    """Whether a slice is ``:`` or ``::-1``."""
+    if not isinstance(part, ast.Slice) or part.lower is not None or part.upper is not None:
+        return False
+    return part.step is None or ast.unparse(part.step) == "-1"
 
 
 def _is_negative(part: ast.expr) -> bool:

@@ -25,7 +25,7 @@ NONE: Origins = frozenset()
 OUTSIDE = Label("outside")
 CONTAINER = Label("container")
 _METADATA = frozenset(["dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides"])
-_SHARING = frozenset(
+SHARING = frozenset(
     [
         "broadcast_arrays",
         "meshgrid",
@@ -321,7 +321,7 @@ class Expressions:
     def _made_by(self, node: ast.Call, name: str, arguments: Origins) -> Origins:
         """The result of a function of NumPy or of a method of its arrays."""
         out = out_of(node, None)
-        if name in VIEWS or name in _SHARING or name.startswith("lib.stride_tricks"):
+        if name in VIEWS or name in SHARING or name.startswith("lib.stride_tricks"):
             copies = {k.arg: k.value for k in node.keywords}.get("copy")
             if name in ("array", "astype", "nan_to_num") and (
                 copies is None or (isinstance(copies, ast.Constant) and copies.value is True)

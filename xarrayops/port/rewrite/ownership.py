@@ -7,6 +7,7 @@ of the function, no view that is read later, no container and no other function.
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
@@ -61,6 +62,11 @@ class Ownership:
         """Whether the array of a write was surely made by a function that makes arrays, so that it is no scalar."""
         origins = self.seen.get(node, NONE)
         return bool(origins) and all(self._creates(label.what) for label in origins)
+
+    def is_made(self, node: ast.AST) -> bool:
+        """Whether every place that may have made the array of a write makes arrays with axes."""
+        values = [self._program.values.of(label.what) for label in self.seen.get(node, NONE) if _is_node(label.what)]
+        return len(values) == len(self.seen.get(node, NONE)) > 0 and all(v.is_array and v.ndim for v in values)
 
     def is_computed(self, node: ast.AST) -> bool:
         """Whether the array of a write is surely the result of arithmetic, which lists do not have."""
@@ -162,6 +168,10 @@ class _Calls(Flow):
         if rest and function.args.vararg:
             given[function.args.vararg.arg] = frozenset().union(*rest)
         return given
+
+
+def _is_node(what: object) -> TypeGuard[ast.AST]:
+    return isinstance(what, ast.AST)
 
 
 def _is_arithmetic(node: object) -> bool:

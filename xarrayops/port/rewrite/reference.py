@@ -30,13 +30,13 @@ def unproved(context: Context, node: ast.expr) -> str | None:
     for each in arguments(function) if function is not None else ():
         uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == each.arg]  # type: ignore[arg-type]
         kinds = {context.value(use).kind for use in uses if isinstance(use.ctx, ast.Load)}
-        is_number = bool(kinds & {SCALAR, OTHER, SEQUENCE}) or any(_counts(context, use) for use in uses)
+        is_number = bool(kinds & {SCALAR, OTHER, SEQUENCE}) or any(counts(context, use) for use in uses)
         if each.arg not in ("self", "cls") and not is_number and any(_is_operand(context, use) for use in uses):
             return each.arg
     return None
 
 
-def _counts(context: Context, use: ast.Name) -> bool:
+def counts(context: Context, use: ast.Name) -> bool:
     """Whether a variable is used as a number: as an extent, a bound or an index."""
     node: ast.AST = use
     while isinstance(parent := context.parent(node), ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.keyword):

@@ -11,6 +11,7 @@ import ast
 import libcst as cst
 
 from xarrayops.port.rewrite.context import Context, argument, operand
+from xarrayops.port.rewrite.reference import counts
 from xarrayops.port.source import indices
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
 
@@ -106,13 +107,14 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     assert isinstance(node.target, ast.Name)
     value = context.value(node.target)
     reason = context.ownership.reason(node)
-    if value.kind == SCALAR or (reason is not None and not value.is_array and not context.ownership.is_of_caller(node)):
+    if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and _is_count(context, node.target)):
         return None
     assert isinstance(updated.target, cst.Name)
     whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
     if reason is not None:
         context.todo(node, problem(node.target, reason))
-        if not value.is_array and _is_read(context, node.target):
+        is_array = value.is_array or context.ownership.is_made(node)
+        if not is_array and _is_read(context, node.target):
             return None
         context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
         return updated.with_changes(target=whole)
@@ -123,6 +125,13 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     if method is not None:
         return bound(updated.target, at(context, whole, method, updated.value))
     return bound(updated.target, at(context, whole, "set", _operated(updated.target, updated)))
+
+
+def _is_count(context: Context, name: ast.Name) -> bool:
+    """Whether the function uses a variable as a number: as an extent, a bound or an index."""
+    function = context.function(name)
+    nodes = ast.walk(function) if function is not None else ()
+    return any(counts(context, n) for n in nodes if isinstance(n, ast.Name) and n.id == name.id)
 
 
 def _is_read(context: Context, name: ast.Name) -> bool:

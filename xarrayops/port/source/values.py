@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source.expressions import Expressions, bind, dotted
@@ -44,6 +44,11 @@ class Values:
     def of(self, node: ast.AST) -> Value:
         """What is known of the value of an expression; nothing of code that is never reached."""
         return self._expressions.values.get(node, NOTHING)
+
+    @property
+    def known(self) -> Mapping[ast.AST, Value]:
+        """What is known, by expression."""
+        return self._expressions.values
 
     def parameter(self, function: FunctionNode, name: str) -> Value:
         """What is known of a parameter when the function is called."""

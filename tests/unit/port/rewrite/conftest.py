@@ -138,3 +138,32 @@ def differing(original, text, args, library):
 def checked(tmp_path):
     """Check a program; see `check`."""
     return lambda source, *args, **expected: check(tmp_path / "program.py", source, args, **expected)
+
+
+@pytest.fixture
+def never_silent(tmp_path):
+    """Check that a program does the same after a rewrite on NumPy, and on JAX the same or, with a note, an error."""
+
+    def check(source):
+        path = tmp_path / "program.py"
+        path.write_text(source)
+        new = rewrite(path)
+        path.write_text(new.text)
+        assert rewrite(path).text == new.text, "another rewrite changes the text"
+        original = outcome(source, (1.5,), "numpy")
+        assert not differing(original, new.text, (1.5,), "numpy"), new.text
+        port = port_on_jax(new.text)
+        if port is None:
+            assert new.todos, new.text
+        else:
+            assert not differences(original.result, port.result, exact=False), new.text
+
+    return check
+
+
+def port_on_jax(text):
+    """The outcome on JAX; None if it raises."""
+    try:
+        return outcome(text, (1.5,), "jax")
+    except Exception:
+        return None

@@ -27,7 +27,7 @@ METHODS = [
     "x[0].searchsorted(x[1]), x[0].compress([True, False, True, True]), x.tolist(), x[0, 0].item()",
     "np.sqrt(x).sum() + (x - x.mean()).std()",
     "x.conj(), (x + 1j).conj().real, (x * 1j).imag",
-    "x[::-1], x[:, ::-1], x[1, ::-2], x[[0, 2]], x[:, [1, 1]]",
+    "x[::-1], x[:, ::-1], x[1, ::-2] + 0, x[[0, 2]], x[:, [1, 1]]",
     "x.dtype == np.float64, x.dtype.kind, x.dtype.itemsize, x.dtype.name",
     "x.mean(axis=0).round(2).astype(np.float32)",
 ]
@@ -218,7 +218,7 @@ def test_comments_and_formatting_stay(checked):
     source = '''
 #!/usr/bin/env python
 # -*- coding: utf-8 -*-
-"""Ein Programm für Übungen."""
+"""Numbers: é, ü."""
 
 import os  # paths
 import numpy as np  # arrays
