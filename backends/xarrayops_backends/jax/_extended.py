@@ -59,6 +59,7 @@ def polyval(p: Array, x: Any, /) -> Array:
 
 
 def _gradient(x: Array, /, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.result_type(float))  # of int8 it makes float32
     found = jnp.gradient(x, *spacing, axis=checked_axes(axis, x.ndim))
     return found if isinstance(found, jax.Array) else tuple(found) if len(found) != 1 else found[0]
 

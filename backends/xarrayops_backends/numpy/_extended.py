@@ -18,6 +18,7 @@ from xarrayops.plugin.extended import (
     pairs,
     require_coefficients,
     require_coordinates,
+    require_count,
     require_counts,
     require_equations,
     require_observations,
@@ -111,6 +112,23 @@ sliding_window_view = np.lib.stride_tricks.sliding_window_view
 union1d = np.union1d
 
 
+def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    """np.argpartition, and a sort of the k elements; NaN, the greatest, is last in the order of both."""
+    if x.dtype.kind not in NUMBERS or x.dtype.kind == "c":
+        _require_numbers("topk", x)
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    axis = require_count(x, k, axis)
+    n, start = x.shape[axis], (slice(None),) * axis
+    if 0 < k < n:
+        parted = np.argpartition(x, n - k if largest else k - 1, axis)
+        chosen = parted[(*start, slice(n - k, None) if largest else slice(k))]
+        order = np.take_along_axis(chosen, np.argsort(np.take_along_axis(x, chosen, axis), axis), axis)
+    else:
+        order = np.argsort(x, axis)[(*start, slice(k))]
+    order = np.ascontiguousarray(order[(*start, slice(None, None, -1))]) if largest else order
+    return np.take_along_axis(x, order, axis), order
+
+
 def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
     """np.bincount has no fixed length, sums in float64, and refuses uint64. It is tried first: checks cost time."""
     if length is not None:
@@ -150,9 +168,9 @@ def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
 
 
 def polyval(p: Array, x: Any, /) -> Array:
-    """np.polyval takes coefficients of more dimensions, too."""
+    """np.polyval takes coefficients of more dimensions, too, and makes an array of a number."""
     require_coefficients(p)
-    return np.polyval(p, x)
+    return np.polyval(p, x if hasattr(x, "dtype") else np.full((), x, np.result_type(p, x)))
 
 
 def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -240,7 +258,11 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
         return sums.mean(x, axis, keepdims)
     if weights.shape != x.shape:
         weights = along(np, weights, x, axis)
-    dtype = np.result_type(x, weights) if x.dtype.kind in "fc" else np.result_type(x, weights, np.float64)
+    dtype = (
+        np.result_type(*(a for a in (x, weights) if a.dtype.kind in "fc"))
+        if {x.dtype.kind, weights.dtype.kind} & {*"fc"}
+        else np.float64
+    )
     total = np.multiply(x, weights, dtype=dtype).sum(axis, keepdims=keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
         return total / weights.sum(axis, dtype, keepdims=keepdims)
@@ -261,9 +283,9 @@ def cov(
         count = x.shape[-1 if rowvar or x.ndim < 2 else 0] if x.ndim else 1
         require_observations("fweights", fweights, count)
         require_observations("aweights", aweights, count)
-    dtype = np.result_type(x, np.float64) if x.dtype.kind not in "fc" else x.dtype
+    dtype = np.result_type(*(a if a.dtype.kind in "fc" else np.float64 for a in (x, y) if a is not None))
     found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
-    return found
+    return found.astype(dtype, copy=False)
 
 
 def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
@@ -282,10 +304,16 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """np.histogram takes complex numbers, and names of estimators, too."""
+    """np.histogram takes complex numbers, too, and has densities in double precision, also of float32."""
     if x.dtype.kind == "c":
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
-    return np.histogram(x, bins, range, density, weights)
+    if weights is not None and weights.dtype.kind in "biu":
+        weights = weights.astype(np.float64)
+    found, edges = np.histogram(x, bins, range, density, weights)
+    if not density:
+        return found, edges
+    dtype = weights.dtype if weights is not None else x.dtype if x.dtype.kind == "f" else np.float64
+    return found.astype(dtype, copy=False), edges
 
 
 def interp(
@@ -302,6 +330,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
     _require_numbers("trapezoid", y, x)
     if x is not None:
         require_coordinates(y, x, normal_axis(axis, y.ndim))
+        x = x.astype(y.dtype) if x.dtype.kind not in "fc" and y.dtype.kind in "fc" else x
     return np.trapezoid(y, x, dx, axis)
 
 

@@ -13,6 +13,7 @@ from xarrayops._generic.extended.common import (
     as_array,
     device_of,
     floating,
+    floating_beside,
     normal_axes,
     normal_axis,
 )
@@ -79,11 +80,14 @@ def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: fl
 
 def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """The means of neighbours times their distances."""
-    y, axis = floating(xp, y), normal_axis(axis, y.ndim)
+    axis = normal_axis(axis, y.ndim)
     step: Any = dx
-    if x is not None:
+    if x is None:
+        y = floating(xp, y)
+    else:
         require_coordinates(y, x, axis)
-        step = xp.diff(floating(xp, x), axis=0 if x.ndim == 1 else axis)
+        y, x = floating_beside(xp, y, x)
+        step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
             step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
     lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
@@ -131,7 +135,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
         return xp.concat([first, inside, last], axis=axis)
     if step.ndim != 1 or step.shape[0] != n:
         raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
-    d = xp.reshape(xp.diff(floating(xp, step)), (-1, *(1,) * (x.ndim - axis - 1)))
+    d = xp.reshape(xp.diff(floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
 
     def gap(start: int | None, stop: int | None) -> Array:
         return d[start:stop, ...]

@@ -182,7 +182,7 @@ def count(s: Container, /, *, axis: int | None = None) -> Array:
     Returns
     -------
     array
-        Dense, with the dtype of the library's sum of booleans.
+        Dense, of the library's default integer dtype: int64 (int32 on JAX while its 64-bit types are off).
 
     Examples
     --------
