@@ -176,9 +176,7 @@ class SparseBackend(SparseLibrary):
         ranks = [(2,) if self.holds(x) else (1, 2) for x in (a, b)]
         if len(first) not in ranks[0] or len(second) not in ranks[1] or first[-1] != second[0]:
             fits = len(first) in ranks[0] and len(second) in ranks[1]
-            rule = (
-                f"{first[-1]} and {second[0]}, the inner extents, differ" if fits else "it takes a matrix or a vector"
-            )
+            rule = f"the inner sizes {first[-1]} and {second[0]} differ" if fits else "it takes a matrix or a vector"
             raise ValueError(f"xo.matmul({self.shown(a)}, {self.shown(b)}) with a sparse operand: {rule}")
         return self.call("matmul", a, b)
 

@@ -141,7 +141,8 @@ def test_indices_have_the_dtype_of_the_library():
 def test_topk_orders_as_a_sort(library, largest):
     """NaN is the greatest, infinities and equal elements are in order, also of k = 0 and of all elements."""
     x = RANDOM.integers(-5, 5, (3, 40)).astype(float)
-    x[0, ::7], x[1, 3], x[2, 5] = np.nan, np.inf, -np.inf
+    x[0, ::7], x[1, 3], x[2, 5], x[0, 20] = np.nan, np.inf, -np.inf, -np.nan
+    x[0, 22] = np.inf
     for host in (x, x.astype("float32").T, np.nan_to_num(x, posinf=9, neginf=-9).astype("int64"), x[:, :1]):
         axis = 0 if host.shape[0] > host.shape[1] else 1
         for k in (0, 1, 3, host.shape[axis]):

@@ -129,7 +129,7 @@ def nanquantile(
 def require_method(method: str) -> None:
     """Raise unless it is the name of a method."""
     if method not in METHODS:
-        raise ValueError(f"method={method!r} is none of {', '.join(sorted(METHODS))}")
+        raise ValueError(f"method={method!r} is not one of {', '.join(sorted(METHODS))}")
 
 
 def require_probability(q: float) -> None:

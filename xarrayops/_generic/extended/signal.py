@@ -157,7 +157,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
 def require_signals(x1: Array, x2: Array, mode: str) -> None:
     """Raise for arguments that are wrong on every library."""
     if mode not in _MODES:
-        raise ValueError(f"mode={mode!r} is none of {', '.join(_MODES)}")
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(_MODES)}")
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1 or not x.shape[0]:
             raise ValueError(f"{name} must be a vector that is not empty, but its shape is {tuple(x.shape)}")
