@@ -84,7 +84,7 @@ def casting_integers(
         dtype = default_dtype(name)
         given = dict(enumerate(args)) | kwargs
         for key in FLOATING_ARGUMENTS[verb]:
-            value = given.get(key)
+            value: Any = given.get(key)
             if hasattr(value, "dtype") and is_integer(value.dtype):
                 given[key] = hooks["astype"](value, dtype)
         return function(*(given[i] for i in range(len(args))), **{key: given[key] for key in kwargs})

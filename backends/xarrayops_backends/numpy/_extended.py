@@ -18,13 +18,10 @@ from xarrayops.plugin.extended import (
     pairs,
     require_coefficients,
     require_coordinates,
-    require_count,
     require_counts,
     require_equations,
     require_observations,
-    require_ratio,
     require_signals,
-    whole,
 )
 from xarrayops_backends.numpy._guard import require_numbers
 from xarrayops_backends.numpy._quantiles import (
@@ -34,6 +31,16 @@ from xarrayops_backends.numpy._quantiles import (
     nanquantile as nanquantile,
     percentile as percentile,
     quantile as quantile,
+)
+from xarrayops_backends.numpy._topk import topk as topk
+from xarrayops_backends.numpy._windows import (
+    bartlett as bartlett,
+    blackman as blackman,
+    geomspace as geomspace,
+    hamming as hamming,
+    hanning as hanning,
+    kaiser as kaiser,
+    logspace as logspace,
 )
 
 _np: Any = np
@@ -110,23 +117,6 @@ setdiff1d = np.setdiff1d
 setxor1d = np.setxor1d
 sliding_window_view = np.lib.stride_tricks.sliding_window_view
 union1d = np.union1d
-
-
-def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    """np.argpartition, and a sort of the k elements; NaN, the greatest, is last in the order of both."""
-    if x.dtype.kind not in NUMBERS or x.dtype.kind == "c":
-        _require_numbers("topk", x)
-        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
-    axis = require_count(x, k, axis)
-    n, start = x.shape[axis], (slice(None),) * axis
-    if 0 < k < n:
-        parted = np.argpartition(x, n - k if largest else k - 1, axis)
-        chosen = parted[(*start, slice(n - k, None) if largest else slice(k))]
-        order = np.take_along_axis(chosen, np.argsort(np.take_along_axis(x, chosen, axis), axis), axis)
-    else:
-        order = np.argsort(x, axis)[(*start, slice(k))]
-    order = np.ascontiguousarray(order[(*start, slice(None, None, -1))]) if largest else order
-    return np.take_along_axis(x, order, axis), order
 
 
 def bincount(x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None) -> Array:
@@ -258,11 +248,8 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
         return sums.mean(x, axis, keepdims)
     if weights.shape != x.shape:
         weights = along(np, weights, x, axis)
-    dtype = (
-        np.result_type(*(a for a in (x, weights) if a.dtype.kind in "fc"))
-        if {x.dtype.kind, weights.dtype.kind} & {*"fc"}
-        else np.float64
-    )
+    floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
+    dtype = np.result_type(*floating) if floating else np.float64
     total = np.multiply(x, weights, dtype=dtype).sum(axis, keepdims=keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
         return total / weights.sum(axis, dtype, keepdims=keepdims)
@@ -384,42 +371,3 @@ def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1
     if axis is None and edge_order == 1:
         return _np.gradient(x, *spacing)
     return _np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
-
-
-def _window(function: Any) -> Any:
-    """A window of NumPy, which takes fractions for the number of values, too."""
-
-    def made(n: int, /, *parameters: float, dtype: Any = None, device: Any = None) -> Array:
-        whole("n", n)
-        return function(n, *parameters).astype(np.float64 if dtype is None else dtype, copy=False)
-
-    return made
-
-
-bartlett, blackman, hamming, hanning, kaiser = map(
-    _window, (np.bartlett, np.blackman, np.hamming, np.hanning, np.kaiser)
-)
-
-
-def logspace(
-    start: float,
-    stop: float,
-    /,
-    num: int = 50,
-    *,
-    endpoint: bool = True,
-    base: float = 10.0,
-    dtype: Any = None,
-    device: Any = None,
-) -> Array:
-    """np.logspace takes arrays, too."""
-    return np.logspace(start, stop, num, endpoint, base, dtype)
-
-
-def geomspace(
-    start: float, stop: float, /, num: int = 50, *, endpoint: bool = True, dtype: Any = None, device: Any = None
-) -> Array:
-    """np.geomspace takes numbers of two signs, too, which it makes complex."""
-    if num:
-        require_ratio(start, stop)
-    return np.geomspace(start, stop, num, endpoint, dtype)

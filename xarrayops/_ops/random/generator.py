@@ -74,6 +74,9 @@ class Generator:
         self._trace = backend.functions["trace_state"]()
         self._native: tuple[int, Any] | None = None
 
+        if native:
+            self._native = os.getpid(), self._native_generator(stream)
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
@@ -83,9 +86,6 @@ class Generator:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
             why = f"xo.random's generators have no {name}: {GENERATOR[name]}"
             raise AttributeError(why, name=None, obj=None)
-
-        if native:
-            self._native = os.getpid(), self._native_generator(stream)
 
     def __repr__(self) -> str:
         return f"<xarrayops.random.Generator of {self._backend.name}>"
