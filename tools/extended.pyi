@@ -53,7 +53,8 @@ def bincount(x: array, /, weights: maybe = None, *, minlength: int = 0, length: 
 def segment_max(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
     """The maximum of each segment of x: the elements along the first axis with the same id.
 
-    As `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least integer.
+    The arguments are those of `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least
+    integer.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_max(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
@@ -63,7 +64,9 @@ def segment_max(x: array, /, segment_ids: index, num_segments: int | None = None
 def segment_mean(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
     """The mean of each segment of x: the elements along the first axis with the same id.
 
-    As `segment_sum`. Integers give the default floating-point dtype. The mean of an empty segment is NaN.
+    The arguments are those of `segment_sum`. Integers give the default floating-point dtype. The mean of an empty
+    segment is NaN, which `topk` counts as the greatest; ``xo.topk(xo.where(xo.isnan(m), -xo.inf, m), k)`` leaves the
+    empty segments of the means m out.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_mean(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 1]), 2)
@@ -73,7 +76,8 @@ def segment_mean(x: array, /, segment_ids: index, num_segments: int | None = Non
 def segment_min(x: array, /, segment_ids: index, num_segments: int | None = None) -> array:
     """The minimum of each segment of x: the elements along the first axis with the same id.
 
-    As `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest integer.
+    The arguments are those of `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest
+    integer.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_min(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
@@ -445,8 +449,9 @@ def cov(
 def digitize(x: array, bins: array, /, *, right: bool = False) -> array:
     """The index of the bin of each element: i for ``bins[i - 1] <= x < bins[i]``, in the default integer dtype.
 
-    ``bins`` is a vector that increases or decreases; with ``right`` each bin includes its right edge instead of the
-    left one. Elements beyond the bins have the index 0 or ``bins.shape[0]``.
+    ``bins`` is a vector that increases or decreases, which only NumPy checks; elsewhere other bins give undefined
+    indices. With ``right`` each bin includes its right edge instead of the left one. Elements beyond the bins have the
+    index 0 or ``bins.shape[0]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.digitize(np.asarray([0.5, 3.0]), np.asarray([1.0, 2.0, 3.0]))
@@ -467,7 +472,8 @@ def histogram(
     ``bins`` is a number of bins of equal width over ``range``, by default from the least to the greatest element, or a
     vector of increasing edges. The last bin includes its right edge. Elements outside are not counted. With ``weights``
     it is the sum of the weights of each bin, and with ``density`` the integral over all bins is 1. Counts have the
-    default integer dtype, edges that of a floating-point x. NumPy's names of estimators for ``bins`` are refused.
+    default integer dtype. Edges and densities have the dtype of a floating-point x, else the default one; sums and
+    densities of floating-point weights have that of the weights. NumPy's names of estimators for ``bins`` are refused.
 
     It works under ``jax.jit`` and ``torch.compile``, and keeps Dask lazy. A range that is not finite and increasing
     raises ValueError where NumPy computes; elsewhere only if it is given by numbers.
@@ -591,7 +597,8 @@ def partition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -
 def topk(x: array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[array, ...]:
     """The k greatest elements along an axis, in falling order, and their indices; or the least, in rising order.
 
-    NaN counts as the greatest. Of equal elements any may be chosen. A k that the axis has not raises ValueError.
+    NaN counts as the greatest. Of equal elements any may be chosen. A k that is negative or larger than the axis raises
+    ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.topk(np.asarray([3, 7, 5]), 2)

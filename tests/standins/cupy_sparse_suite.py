@@ -370,7 +370,7 @@ def test_unsupported_containers():
     line = native.coo_array((cupy.array([1.0, 2.0, 4.0]), (cupy.array([2, 0, 2]),)), shape=(4,))
     assert xo.sparse.parts(line).coords.shape == (1, 3)
     assert xo.sparse.to_dense(line).get().tolist() == [2.0, 0.0, 5.0, 0.0]
-    with pytest.raises(xo.Unsupported, match=r"a dia_matrix is none of coo, csr, csc. Instead: s.tocsr"):
+    with pytest.raises(xo.Unsupported, match=r"a dia_matrix is not one of coo, csr, csc. Instead: s.tocsr"):
         xo.sparse.parts(native.dia_matrix(cupy.array(np.eye(3))))
 
 

@@ -36,13 +36,12 @@ from xarrayops._core.arguments import (
     roles,
     signature,
 )
-from xarrayops._core.floating_results import ARITHMETIC, casting_integers
+from xarrayops._core.floating_results import CASTING, casting_integers
 from xarrayops._core.integer_limits import is_limited, within_limits
 from xarrayops._core.joined_numbers import choosing_numbers, joining_numbers
 from xarrayops._core.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
-from xarrayops._protocol.dtypes import FLOATING_EXTENDED, FLOATING_RESULTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops._protocol.types import Array
 
@@ -132,7 +131,7 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
-    if in_modes and verb in (*FLOATING_RESULTS, *FLOATING_EXTENDED, *ARITHMETIC):
+    if in_modes and verb in CASTING:
         name = f"{name}:modes"
         function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
     return _enter(verb, key, name, function, in_modes=in_modes)

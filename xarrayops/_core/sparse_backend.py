@@ -14,10 +14,12 @@ from xarrayops._generic.sparse import is_sound
 from xarrayops._generic.sparse_functions import FUNCTIONS
 from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops._protocol.candidates import Kernel, always, first_able
+from xarrayops._protocol.dtypes import FLOATING_RESULTS, INTEGER_LIMITS
 from xarrayops._protocol.install import install_command
 from xarrayops._protocol.sparse import (
     CANONICAL_OPERANDS,
     CONTAINER_VERBS,
+    ELEMENTWISE,
     MERGED,
     VERBS,
     Container,
@@ -131,14 +133,32 @@ class SparseBackend(SparseLibrary):
         self.require_sound(x)
         return x
 
-    def _call(self, verb: str, *args: Any) -> Any:
-        """Check the operands and call the function of a verb; errors describe the operands."""
+    def _call(self, verb: str, *args: Any, dtype: str | None = None) -> Any:
+        """Check the operands and call the function of a verb; errors describe the operands.
+
+        ``dtype`` is the default floating-point dtype of `use` or `set_default`, if it is not the library's own.
+        """
         try:
+            if dtype is not None:
+                args = tuple(self._in_default_dtype(verb, dtype, args))
             return self.functions[verb](*self._checked(verb, args))
         except _COMPLETED as error:
             name = verb if verb in CONTAINER_VERBS else f"sparse.{verb}"
             kind = next(cls for cls in _COMPLETED if isinstance(error, cls))
             raise kind(f"xo.{name}({', '.join(map(self.shown, args))}): {error}") from error
+
+    def _in_default_dtype(self, verb: str, name: str, args: tuple[Any, ...]) -> Iterator[Any]:
+        """The arguments, with containers of integers in that dtype where the result of the verb is floating-point."""
+        functions = self.backend.functions
+        is_floating = verb in _FLOATING or (verb in _ARITHMETIC and any(type(x) is float for x in args))
+        for x in args:
+            if not is_floating or not self.holds(x) or functions["dtype_name"](x.dtype) not in _INTEGERS:
+                yield x
+            else:
+                canonical = self.canonical(x)
+                yield self.with_values(
+                    canonical, functions["astype"](self.values(canonical), functions["as_dtype"](name))
+                )
 
     def shown(self, x: Any) -> str:
         """Describe an operand for an error."""
@@ -156,9 +176,7 @@ class SparseBackend(SparseLibrary):
         ranks = [(2,) if self.holds(x) else (1, 2) for x in (a, b)]
         if len(first) not in ranks[0] or len(second) not in ranks[1] or first[-1] != second[0]:
             fits = len(first) in ranks[0] and len(second) in ranks[1]
-            rule = (
-                f"{first[-1]} and {second[0]}, the inner extents, differ" if fits else "it takes a matrix or a vector"
-            )
+            rule = f"the inner sizes {first[-1]} and {second[0]} differ" if fits else "it takes a matrix or a vector"
             raise ValueError(f"xo.matmul({self.shown(a)}, {self.shown(b)}) with a sparse operand: {rule}")
         return self.call("matmul", a, b)
 
@@ -171,6 +189,10 @@ class SparseBackend(SparseLibrary):
         return bool(self.backend.functions["is_lazy"](self.values(s)))
 
 
+_FLOATING = frozenset(("norm", *(verb for verb, function in ELEMENTWISE.items() if function in FLOATING_RESULTS)))
+_ARITHMETIC = ("multiply", "power")
+"""The verbs whose result is floating-point where integers meet a Python float."""
+_INTEGERS = ("bool", *INTEGER_LIMITS)
 _COMPLETED = (InvalidSparse, Unsupported, MemoryError, OverflowError, IndexError, ValueError)
 """The errors to whose messages `call` adds the verb and the operands."""
 

@@ -43,6 +43,18 @@ FLOATING_EXTENDED = (
     *("quantile", "segment_mean", "softmax", "trapezoid"),
 )
 """Those of the functions under NumPy's names beyond the standard."""
+FLOATING_EXCEPT_CHOSEN = ("nanpercentile", "nanquantile", "percentile", "quantile")
+"""Functions whose result has the dtype of x, also of integers, by a method that chooses an element."""
+FLOATING_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
+    "bincount": (1,),
+    "cov": (0, 1, "aweights"),
+    "histogram": (0, "weights"),
+    **dict.fromkeys(FLOATING_EXCEPT_CHOSEN, (0,)),
+    "segment_mean": (0,),
+}
+"""The arguments whose integers give floating-point results, by position or keyword; others are indices or counts."""
+FLOATING_BY_DTYPE = ("one_hot",)
+"""Functions of integers whose ``dtype=`` is the default floating-point dtype if it is not given."""
 
 
 def does_not_fit(verb: str, number: int, dtype: str, instead: str) -> OverflowError:

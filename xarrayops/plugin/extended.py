@@ -28,6 +28,7 @@ from xarrayops._generic.extended.padding import (
     pairs as pairs,
 )
 from xarrayops._generic.extended.quantiles import (
+    ROUNDED as ROUNDED,
     neighbours as neighbours,
     require_method as require_method,
     require_probability as require_probability,

@@ -49,7 +49,7 @@ def seen(s: Container, /) -> Parts:
         coords = (s.row, s.col)[-len(s.shape) :]  # an array of one axis has row indices too, all 0
         return Parts("coo", s.shape, s.data, coords=coords, unique=s.has_canonical_format or None)
     if s.format not in FORMATS:
-        raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
+        raise Unsupported(f"a {type(s).__name__} is not one of {', '.join(FORMATS)}. Instead: s.tocsr()")
     known = vars(s)  # the cached attributes: the properties would run a kernel and wait for it
     canonical, in_order = known.get("_has_canonical_format"), known.get("_has_sorted_indices")
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, sorted=canonical or in_order, unique=canonical or None)

@@ -82,7 +82,16 @@ from xarrayops_backends.jax._random import (
     random_permutation,
     trace_state,
 )
-from xarrayops_backends.jax._sets import SIZE_UNKNOWN as _UNIQUE, unique
+from xarrayops_backends.jax._sets import (
+    SIZE_UNKNOWN as _SIZE_UNKNOWN,
+    nonzero,
+    repeat,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from xarrayops_backends.jax._standard import (
     all,
     any,
@@ -124,18 +133,7 @@ ENVIRONMENT = (
 )
 SETTINGS = {"x64 on": {"JAX_ENABLE_X64": "1"}, "x64 off": {"JAX_ENABLE_X64": "0"}}
 
-_SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
 UNTRACEABLE = {
-    "compress": Gap(_SHAPES, "xo.where(condition, x, y)"),
     "layout_of": Gap("a tracer has no memory, and so no layout", "call it outside jax.jit, grad and vmap"),
-    "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
-    "repeat": Gap(
-        f"{_SHAPES}, if repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
-    ),
-    **dict.fromkeys(("intersect1d", "setdiff1d", "setxor1d", "union1d"), Gap(_SHAPES, "call it outside jax.jit")),
-    "unique": _UNIQUE,
-    "unique_all": _UNIQUE,
-    "unique_counts": _UNIQUE,
-    "unique_inverse": _UNIQUE,
-    "unique_values": _UNIQUE,
+    **_SIZE_UNKNOWN,
 }

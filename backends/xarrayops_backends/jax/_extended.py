@@ -5,6 +5,7 @@ The twin serves the calls that they refuse, and all others.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,6 +18,7 @@ from xarrayops.plugin.extended import (
     correlated,
     pad_widths,
     require_coefficients,
+    require_count,
 )
 
 _UNROLLED = 16
@@ -59,6 +61,7 @@ def polyval(p: Array, x: Any, /) -> Array:
 
 
 def _gradient(x: Array, /, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.result_type(float))  # of int8 it makes float32
     found = jnp.gradient(x, *spacing, axis=checked_axes(axis, x.ndim))
     return found if isinstance(found, jax.Array) else tuple(found) if len(found) != 1 else found[0]
 
@@ -85,5 +88,30 @@ def _paddable(call: Call, /) -> str | None:
     return None
 
 
+@partial(jax.jit, static_argnums=(1, 2, 3))
+def _greatest(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
+    keys = jnp.moveaxis(x, axis, -1)
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        keys = jnp.where(jnp.isnan(keys), jnp.nan, keys)  # a NaN with a sign is the least for jax.lax.top_k
+        keys = keys if largest else -keys
+    elif not largest:
+        keys = ~keys  # in reverse order, without overflow
+    indices = jnp.moveaxis(jax.lax.top_k(keys, k)[1], -1, axis).astype(jnp.result_type(int))
+    return jnp.take_along_axis(x, indices, axis), indices
+
+
+def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    found: tuple[Array, Array] = _greatest(x, int(k), require_count(x, k, axis), largest)
+    return found
+
+
+def _has_order(call: Call, /) -> str | None:
+    dtype = call.args[0].dtype
+    if dtype.kind == "b" or jnp.issubdtype(dtype, jnp.complexfloating):
+        return f"it has no code for {dtype}"
+    return None
+
+
 GRADIENT_CANDIDATES = [("gradient", _gradient, _simple_gradient)]
 PAD_CANDIDATES = [("pad", _pad, _paddable)]
+TOPK_CANDIDATES = [("top_k", _topk, _has_order)]

@@ -32,6 +32,7 @@ from xarrayops_backends.numpy._quantiles import (
     percentile as percentile,
     quantile as quantile,
 )
+from xarrayops_backends.numpy._topk import topk as topk
 from xarrayops_backends.numpy._windows import (
     bartlett as bartlett,
     blackman as blackman,
@@ -157,10 +158,10 @@ def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
 
 
 def polyval(p: Array, x: Any, /) -> Array:
-    """np.polyval takes coefficients of more dimensions, too."""
+    """np.polyval takes coefficients of more dimensions, too, and makes an array of a number."""
     _require_numbers("polyval", p, x)
     require_coefficients(p)
-    return np.polyval(p, x)
+    return np.polyval(p, x if hasattr(x, "dtype") else np.full((), x, np.result_type(p, x)))
 
 
 def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -248,7 +249,8 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
         return sums.mean(x, axis, keepdims)
     if weights.shape != x.shape:
         weights = along(np, weights, x, axis)
-    dtype = np.result_type(x, weights) if x.dtype.kind in "fc" else np.result_type(x, weights, np.float64)
+    floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
+    dtype = np.result_type(*floating) if floating else np.float64
     total = np.multiply(x, weights, dtype=dtype).sum(axis, keepdims=keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
         return total / weights.sum(axis, dtype, keepdims=keepdims)
@@ -274,7 +276,7 @@ def cov(
         require_observations("aweights", aweights, count)
     dtype = _of_variables(x, y)
     found: Array = np.cov(x, y, rowvar, ddof=correction, fweights=fweights, aweights=aweights, dtype=dtype)
-    return found
+    return found.astype(dtype, copy=False)
 
 
 def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
@@ -284,9 +286,8 @@ def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
 
 
 def _of_variables(x: Array, y: Any) -> Any:
-    """The dtype of a covariance: that of the variables, for integers float64."""
-    dtype = x.dtype if y is None else np.result_type(x, y)
-    return dtype if dtype.kind in "fc" else np.result_type(dtype, np.float64)
+    """The dtype of a covariance: that of the variables, of which integers count as float64."""
+    return np.result_type(*(a if a.dtype.kind in "fc" else np.float64 for a in (x, y) if a is not None))
 
 
 def histogram(
@@ -298,10 +299,16 @@ def histogram(
     density: bool = False,
     weights: Any = None,
 ) -> tuple[Array, Array]:
-    """np.histogram takes complex numbers, and names of estimators, too."""
+    """np.histogram takes complex numbers, too, and has densities in double precision, also of float32."""
     if x.dtype.kind == "c":
         raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
-    return np.histogram(x, bins, range, density, weights)
+    if weights is not None and weights.dtype.kind in "biu":
+        weights = weights.astype(np.float64)
+    found, edges = np.histogram(x, bins, range, density, weights)
+    if not density:
+        return found, edges
+    dtype = weights.dtype if weights is not None else x.dtype if x.dtype.kind == "f" else np.float64
+    return found.astype(dtype, copy=False), edges
 
 
 def interp(
@@ -319,6 +326,7 @@ def trapezoid(y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) ->
         _require_numbers("trapezoid", y, x)
     if x is not None:
         require_coordinates(y, x, normal_axis(axis, y.ndim))
+        x = x.astype(y.dtype) if x.dtype.kind not in "fc" and y.dtype.kind in "fc" else x
     return np.trapezoid(y, x, dx, axis)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.extended import ROUNDED
 
 _Axes = int | tuple[int, ...] | None
 
@@ -29,8 +30,13 @@ def nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Arr
 
 
 def _quantile(function: Any, x: Array, q: Any, axis: _Axes, method: str, keepdims: bool) -> Array:
-    """NumPy has no quantile of no elements."""
+    """NumPy has no quantile of no elements, and takes the dtype of the result from q."""
     x = _reduced(x)
+    if type(q) is int:
+        q = float(q)
+    elif hasattr(q, "dtype") and q.dtype.kind not in "fc" and method not in ROUNDED:
+        x = x if x.dtype.kind == "f" else x.astype(np.float64)
+        return _quantile(function, x, q.astype(np.float64), axis, method, keepdims).astype(x.dtype, copy=False)
     if x.size:
         return function(x, q, axis=axis, method=method, keepdims=keepdims)
     filled = np.median(x, axis=axis, keepdims=keepdims)

@@ -31,7 +31,7 @@ def parts(s: Container, /) -> Parts:
 def seen(s: Container, /) -> Parts:
     """The same, with the coordinate arrays of coo unchanged, one for each axis."""
     if s.format not in FORMATS:
-        raise Unsupported(f"a {type(s).__name__} is none of {', '.join(FORMATS)}. Instead: s.tocsr()")
+        raise Unsupported(f"a {type(s).__name__} is not one of {', '.join(FORMATS)}. Instead: s.tocsr()")
     if s.format == "coo":
         return Parts("coo", s.shape, s.data, coords=tuple(s.coords), unique=s.has_canonical_format or None)
     if len(s.shape) != 2:

@@ -187,3 +187,39 @@ def test_condition_numbers_of_singular_matrices(library, p):
     assert zeros == math.inf
     with pytest.raises(ValueError, match="empty"):
         xo.linalg.cond(library.array(np.ones((0, 0))), p=p)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_topk_orders_as_a_sort(library, largest):
+    """NaN is the greatest, infinities and equal elements are in order, also of k = 0 and of all elements."""
+    x = RANDOM.integers(-5, 5, (3, 40)).astype(float)
+    x[0, ::7], x[1, 3], x[2, 5], x[0, 20] = np.nan, np.inf, -np.inf, -np.nan
+    x[0, 22] = np.inf
+    for host in (x, x.astype("float32").T, np.nan_to_num(x, posinf=9, neginf=-9).astype("int64"), x[:, :1]):
+        axis = 0 if host.shape[0] > host.shape[1] else 1
+        for k in (0, 1, 3, host.shape[axis]):
+            values, indices = (library.host(a) for a in xo.topk(library.array(host), k, axis=axis, largest=largest))
+            ordered = np.sort(host, axis=axis)
+            want = np.take(np.flip(ordered, axis) if largest else ordered, range(k), axis=axis)
+            np.testing.assert_array_equal(values, want)
+            np.testing.assert_array_equal(np.take_along_axis(host, indices, axis), want)
+            assert all(len(set(row)) == k for row in np.moveaxis(indices, axis, -1))
+    with pytest.raises(ValueError, match="k=41 is larger than the axis, which has 40 elements"):
+        xo.topk(library.array(x), 41)
+    with pytest.raises(ValueError, match="k=-1 is negative"):
+        xo.topk(library.array(x), -1)
+
+
+def test_topk_of_numpy_sorts_k_elements_only(monkeypatch):
+    x, sort, sizes = RANDOM.normal(size=20_000), np.argsort, []
+    monkeypatch.setattr(np, "argsort", lambda a, *rest: (sizes.append(a.size), sort(a, *rest))[1])
+    values, _ = xo.topk(x, 10)
+    assert sizes == [10]
+    np.testing.assert_array_equal(values, np.sort(x)[:-11:-1])
+
+
+def test_empty_segments_are_left_out_of_topk(library):
+    with np.errstate(invalid="ignore"):
+        means = xo.segment_mean(library.array([1.0, 5.0, 3.0]), library.array([0, 2, 2]), 4)
+        values, indices = xo.topk(xo.where(xo.isnan(means), -xo.inf, means), 2)
+        assert (library.host(values).tolist(), library.host(indices).tolist()) == ([4.0, 1.0], [2, 0])

@@ -101,6 +101,11 @@ _RANDOM_GROUPS = {
 }
 RANDOM = {name: reason for reason, names in _RANDOM_GROUPS.items() for name in names.split()}
 """The reasons by the name in numpy.random."""
+GENERATOR = {name: reason.removeprefix(f"{RNG}, then ") for name, reason in RANDOM.items()} | {
+    "multivariate_hypergeometric": DISTRIBUTION,
+    "permuted": "xo.take_along_axis(x, xo.argsort(rng.random(x.shape), axis=axis), axis=axis)",
+}
+"""The same by the name of the method of NumPy's generators."""
 
 _METHOD_GROUPS = {
     BUFFER: "base ctypes data",

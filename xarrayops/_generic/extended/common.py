@@ -17,6 +17,14 @@ def floating(xp: ModuleType, x: Array) -> Array:
     return astype(xp, x, xp.asarray(0.0).dtype) if xp.isdtype(x.dtype, ("bool", "integral")) else x
 
 
+def floating_beside(xp: ModuleType, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Both arrays, with the integers of one in the dtype of a floating-point other, else in the default dtype."""
+    first, second = (xp.isdtype(x.dtype, ("bool", "integral")) for x in (x1, x2))
+    if first is not second:
+        return alike(xp, x1, x2)
+    return floating(xp, x1), floating(xp, x2)
+
+
 def widest(xp: ModuleType, x: Array) -> Array:
     """x, with integers and booleans in float64 where the library has it: for steps whose result is cast back."""
     if not xp.isdtype(x.dtype, ("bool", "integral")):

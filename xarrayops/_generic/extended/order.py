@@ -36,7 +36,8 @@ def require_count(x: Array, k: int, axis: int) -> int:
     """The axis from 0 on; raises for a number of elements that it does not have."""
     axis = normal_axis(axis, x.ndim)
     if not 0 <= whole("k", k) <= x.shape[axis]:
-        raise ValueError(f"k={k} is not from 0 to {x.shape[axis]}, the length of the axis")
+        why = "negative" if k < 0 else f"larger than the axis, which has {x.shape[axis]} elements"
+        raise ValueError(f"k={k} is {why}")
     return axis
 
 

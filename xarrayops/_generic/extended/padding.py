@@ -48,7 +48,7 @@ def pad(
 def pad_widths(x: Array, pad_width: Any, mode: str, reflect_type: str = "even") -> list[tuple[int, int]]:
     """The numbers of values before and after each axis; raises for arguments that are wrong on every library."""
     if mode not in MODES:
-        raise ValueError(f"mode={mode!r} is none of {', '.join(MODES)}")
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     if reflect_type not in ("even", "odd"):
         raise ValueError(f"reflect_type={reflect_type!r} is neither 'even' nor 'odd'")
     if isinstance(pad_width, dict):

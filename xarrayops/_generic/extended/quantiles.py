@@ -12,7 +12,16 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, Rows, astype, device_of, floating, index_dtype, rows
+from xarrayops._generic.extended.common import (
+    Axes,
+    Rows,
+    astype,
+    device_of,
+    floating,
+    floating_beside,
+    index_dtype,
+    rows,
+)
 from xarrayops._protocol.types import Array
 
 ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -57,18 +66,18 @@ def percentile(
     xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Array:
     """The quantile of a hundredth of q."""
-    return quantile(xp, x, _hundredth(xp, q), axis=axis, method=method, keepdims=keepdims)
+    return quantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
 
 
 def nanpercentile(
     xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Array:
     """The quantile of a hundredth of q."""
-    return nanquantile(xp, x, _hundredth(xp, q), axis=axis, method=method, keepdims=keepdims)
+    return nanquantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
 
 
-def _hundredth(xp: ModuleType, q: Any) -> Any:
-    return (floating(xp, q) if hasattr(q, "dtype") else q) / 100
+def _hundredth(xp: ModuleType, x: Array, q: Any) -> Any:
+    return (floating_beside(xp, q, x)[0] if hasattr(q, "dtype") else q) / 100
 
 
 def quantile(
@@ -86,7 +95,7 @@ def quantile(
         low, high, weight = neighbours(math, n, float(q), method)
         found = _between(xp, ordered[..., int(low)], ordered[..., int(high)], weight)
         return xp.reshape(_poisoned(xp, found, ordered), flat.shape)
-    low, high, weight = neighbours(xp, n, _probabilities(xp, q), method)
+    low, high, weight = neighbours(xp, n, _probabilities(xp, x, q), method)
     below, above = (xp.take(ordered, _as_index(xp, i), axis=-1) for i in (low, high))
     found = _between(xp, below, above, weight)
     last = ordered[..., -1:]
@@ -109,7 +118,7 @@ def nanquantile(
         require_probability(q)
         wanted = xp.asarray([float(q)], dtype=flat.values.dtype, device=device_of(flat.values))
     else:
-        wanted = _probabilities(xp, q)
+        wanted = _probabilities(xp, x, q)
     ordered, count = _numbers_first(xp, flat.values)
     low, high, weight = neighbours(xp, astype(xp, count, wanted.dtype)[..., None], wanted, method)
     below, above = (_element(xp, ordered, _as_index(xp, i)) for i in (low, high))
@@ -120,7 +129,7 @@ def nanquantile(
 def require_method(method: str) -> None:
     """Raise unless it is the name of a method."""
     if method not in METHODS:
-        raise ValueError(f"method={method!r} is none of {', '.join(sorted(METHODS))}")
+        raise ValueError(f"method={method!r} is not one of {', '.join(sorted(METHODS))}")
 
 
 def require_probability(q: float) -> None:
@@ -194,8 +203,8 @@ def _poisoned(xp: ModuleType, found: Array, ordered: Array) -> Array:
     return found if xp.isdtype(last.dtype, "integral") else xp.where(xp.isnan(last), last, found)
 
 
-def _probabilities(xp: ModuleType, q: Array) -> Array:
-    return xp.reshape(floating(xp, q), (-1,))
+def _probabilities(xp: ModuleType, x: Array, q: Array) -> Array:
+    return xp.reshape(floating_beside(xp, q, x)[0], (-1,))
 
 
 def _as_index(xp: ModuleType, index: Array) -> Array:

@@ -13,6 +13,7 @@ from xarrayops._generic.extended.common import (
     as_array,
     device_of,
     floating,
+    floating_beside,
     normal_axes,
     normal_axis,
 )
@@ -79,11 +80,14 @@ def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: fl
 
 def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
     """The means of neighbours times their distances."""
-    y, axis = floating(xp, y), normal_axis(axis, y.ndim)
+    axis = normal_axis(axis, y.ndim)
     step: Any = dx
-    if x is not None:
+    if x is None:
+        y = floating(xp, y)
+    else:
         require_coordinates(y, x, axis)
-        step = xp.diff(floating(xp, x), axis=0 if x.ndim == 1 else axis)
+        y, x = floating_beside(xp, y, x)
+        step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
         if x.ndim == 1:
             step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
     lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
@@ -131,7 +135,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
         return xp.concat([first, inside, last], axis=axis)
     if step.ndim != 1 or step.shape[0] != n:
         raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
-    d = xp.reshape(xp.diff(floating(xp, step)), (-1, *(1,) * (x.ndim - axis - 1)))
+    d = xp.reshape(xp.diff(floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
 
     def gap(start: int | None, stop: int | None) -> Array:
         return d[start:stop, ...]
@@ -153,7 +157,7 @@ def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
 def require_signals(x1: Array, x2: Array, mode: str) -> None:
     """Raise for arguments that are wrong on every library."""
     if mode not in _MODES:
-        raise ValueError(f"mode={mode!r} is none of {', '.join(_MODES)}")
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(_MODES)}")
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1 or not x.shape[0]:
             raise ValueError(f"{name} must be a vector that is not empty, but its shape is {tuple(x.shape)}")

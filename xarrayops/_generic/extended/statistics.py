@@ -6,19 +6,28 @@ import math
 from types import ModuleType
 from typing import Any
 
-from xarrayops._generic.extended.common import Axes, astype, checked_axes, device_of, floating, normal_axes
+from xarrayops._generic.extended.common import (
+    Axes,
+    astype,
+    checked_axes,
+    device_of,
+    floating,
+    floating_beside,
+    normal_axes,
+    widest,
+)
 from xarrayops._generic.extended.counting import bincount
 from xarrayops._protocol.types import Array
 
 
 def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
     """The sum of the products, divided by the sum of the weights."""
-    x, axis = floating(xp, x), checked_axes(axis, x.ndim)
+    axis = checked_axes(axis, x.ndim)
     if weights is None:
-        return xp.mean(x, axis=axis, keepdims=keepdims)
+        return xp.mean(floating(xp, x), axis=axis, keepdims=keepdims)
     if tuple(weights.shape) != tuple(x.shape):
         weights = along(xp, weights, x, axis)
-    weights = floating(xp, weights)
+    x, weights = floating_beside(xp, x, weights)
     total = xp.sum(xp.multiply(x, weights), axis=axis, keepdims=keepdims)
     return total / xp.sum(weights, axis=axis, keepdims=keepdims)
 
@@ -146,11 +155,11 @@ def histogram(
     is_outside = (data < edges[0]) | (data > last) | ~(data == data)
     place = xp.where(is_outside, xp.full_like(place, count), place)
     found = bincount(xp, place, weights, length=count)
-    if density:
-        widths = xp.astype(xp.diff(edges), floating(xp, found).dtype)
-        found = floating(xp, found)
-        found = found / widths / xp.sum(found)
-    return found, edges
+    if not density:
+        return found, edges
+    dtype = floating(xp, x[:0]).dtype if weights is None else found.dtype
+    found = widest(xp, found)
+    return astype(xp, found / astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype), edges
 
 
 def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:

@@ -160,7 +160,7 @@ def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dt
     if not isinstance(extents, tuple):
         return f"{name} is a {type(extents).__name__}, not a tuple of ints"
     if len(extents) != count:
-        return f"{name} has {len(extents)} extents, not {count}"
+        return f"{name} must have {count} integers, but it has {len(extents)}"
     most = np.iinfo(dtype).max
     for axis, extent in enumerate(extents):
         if not isinstance(extent, int) or isinstance(extent, bool):

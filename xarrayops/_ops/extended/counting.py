@@ -70,7 +70,8 @@ _segment_max = table("segment_max", globals(), "_segment_max")
 def segment_max(x: ArrayT, /, segment_ids: Array, num_segments: int | None = None) -> ArrayT:
     """The maximum of each segment of x: the elements along the first axis with the same id.
 
-    As `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least integer.
+    The arguments are those of `segment_sum`. An empty segment has the least value of the dtype: -inf, or the least
+    integer.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_max(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)
@@ -89,7 +90,9 @@ _segment_mean = table("segment_mean", globals(), "_segment_mean")
 def segment_mean(x: ArrayT, /, segment_ids: Array, num_segments: int | None = None) -> ArrayT:
     """The mean of each segment of x: the elements along the first axis with the same id.
 
-    As `segment_sum`. Integers give the default floating-point dtype. The mean of an empty segment is NaN.
+    The arguments are those of `segment_sum`. Integers give the default floating-point dtype. The mean of an empty
+    segment is NaN, which `topk` counts as the greatest; ``xo.topk(xo.where(xo.isnan(m), -xo.inf, m), k)`` leaves the
+    empty segments of the means m out.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_mean(np.asarray([1.0, 2.0, 5.0]), np.asarray([0, 0, 1]), 2)
@@ -108,7 +111,8 @@ _segment_min = table("segment_min", globals(), "_segment_min")
 def segment_min(x: ArrayT, /, segment_ids: Array, num_segments: int | None = None) -> ArrayT:
     """The minimum of each segment of x: the elements along the first axis with the same id.
 
-    As `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest integer.
+    The arguments are those of `segment_sum`. An empty segment has the greatest value of the dtype: inf, or the greatest
+    integer.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.segment_min(np.asarray([5, 1, 7]), np.asarray([0, 0, 1]), 2)

@@ -105,7 +105,8 @@ _topk = table("topk", globals(), "_topk")
 def topk(x: ArrayT, /, k: int, extra: Refused = NotGiven, axis: int = -1, largest: bool = True) -> tuple[ArrayT, ...]:
     """The k greatest elements along an axis, in falling order, and their indices; or the least, in rising order.
 
-    NaN counts as the greatest. Of equal elements any may be chosen. A k that the axis has not raises ValueError.
+    NaN counts as the greatest. Of equal elements any may be chosen. A k that is negative or larger than the axis raises
+    ValueError.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.topk(np.asarray([3, 7, 5]), 2)

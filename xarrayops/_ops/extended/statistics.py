@@ -128,8 +128,9 @@ _digitize = table("digitize", globals(), "_digitize")
 def digitize(x: ArrayT, bins: ArrayT, extra: Refused = NotGiven, /, right: bool = False) -> ArrayT:
     """The index of the bin of each element: i for ``bins[i - 1] <= x < bins[i]``, in the default integer dtype.
 
-    ``bins`` is a vector that increases or decreases; with ``right`` each bin includes its right edge instead of the
-    left one. Elements beyond the bins have the index 0 or ``bins.shape[0]``.
+    ``bins`` is a vector that increases or decreases, which only NumPy checks; elsewhere other bins give undefined
+    indices. With ``right`` each bin includes its right edge instead of the left one. Elements beyond the bins have the
+    index 0 or ``bins.shape[0]``.
 
     >>> import numpy as np, xarrayops as xo
     >>> xo.digitize(np.asarray([0.5, 3.0]), np.asarray([1.0, 2.0, 3.0]))
@@ -164,7 +165,8 @@ def histogram(
     ``bins`` is a number of bins of equal width over ``range``, by default from the least to the greatest element, or a
     vector of increasing edges. The last bin includes its right edge. Elements outside are not counted. With ``weights``
     it is the sum of the weights of each bin, and with ``density`` the integral over all bins is 1. Counts have the
-    default integer dtype, edges that of a floating-point x. NumPy's names of estimators for ``bins`` are refused.
+    default integer dtype. Edges and densities have the dtype of a floating-point x, else the default one; sums and
+    densities of floating-point weights have that of the weights. NumPy's names of estimators for ``bins`` are refused.
 
     It works under ``jax.jit`` and ``torch.compile``, and keeps Dask lazy. A range that is not finite and increasing
     raises ValueError where NumPy computes; elsewhere only if it is given by numbers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import defaults
 from xarrayops._core.defaults import Library
@@ -73,8 +73,19 @@ class Generator:
         self._stream = stream
         self._trace = backend.functions["trace_state"]()
         self._native: tuple[int, Any] | None = None
+
         if native:
             self._native = os.getpid(), self._native_generator(stream)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            from xarrayops._core.numpy_names.without import GENERATOR  # needed for errors only
+
+            if name not in GENERATOR:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            why = f"xo.random's generators have no {name}: {GENERATOR[name]}"
+            raise AttributeError(why, name=None, obj=None)
 
     def __repr__(self) -> str:
         return f"<xarrayops.random.Generator of {self._backend.name}>"

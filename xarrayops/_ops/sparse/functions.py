@@ -168,7 +168,7 @@ def concat(containers: Sequence[Container], /, *, axis: int = 0) -> Container:
         if x.shape[1 - axis] != containers[0].shape[1 - axis]:
             shapes = f"{tuple(containers[0].shape)} and {tuple(x.shape)}"
             raise ValueError(
-                f"xo.sparse.concat: the shapes of containers[0] and {name}, {shapes}, differ beside axis {axis}"
+                f"xo.sparse.concat: the shapes of containers[0] and {name}, {shapes}, differ in axis {1 - axis}"
             )
     return sparse, (axis, *containers)
 
@@ -182,7 +182,7 @@ def count(s: Container, /, *, axis: int | None = None) -> Array:
     Returns
     -------
     array
-        Dense, with the dtype of the library's sum of booleans.
+        Dense, of the library's default integer dtype: int64 (int32 on JAX while its 64-bit types are off).
 
     Examples
     --------

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from xarrayops._core import registry
+from xarrayops._core import defaults, modes, registry
 from xarrayops._core.arguments import common_backend, require_array_argument
 from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
@@ -28,7 +28,9 @@ def sparse_verb(prepare: Callable[P, Any]) -> Callable[P, Any]:
     @wraps(prepare)
     def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
         sparse, arguments = prepare(*args, **kwargs)
-        return sparse.call(prepare.__name__, *arguments)
+        if not modes.active():
+            return sparse.call(prepare.__name__, *arguments)
+        return sparse.call(prepare.__name__, *arguments, dtype=defaults.floating_dtype())
 
     vars(verb)["prepare"] = prepare
     return verb

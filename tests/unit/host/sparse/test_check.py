@@ -198,7 +198,7 @@ FORM = {
         "data": DATA.astype(np.dtype("f8").newbyteorder())
     },
     "shape is a list, not a tuple of ints": {"shape": [2, 3]},
-    "shape has 3 extents, not 2": {"shape": (2, 3, 1)},
+    "shape must have 2 integers, but it has 3": {"shape": (2, 3, 1)},
     "shape[1] is a bool, not an int": {"shape": (2, True)},
     "shape[0] is a float, not an int": {"shape": (2.0, 3)},
     "shape[1] is less than 0": {"shape": (2, -(10**5000))},
@@ -209,7 +209,7 @@ FORM = {
         "shape": (2, 2**31),
     },
     "block is a list, not a tuple of ints": {"data": BLOCKS, "shape": WIDE, "block": [2, 2]},
-    "block has 1 extents, not 2": {"data": BLOCKS, "shape": WIDE, "block": (2,)},
+    "block must have 2 integers, but it has 1": {"data": BLOCKS, "shape": WIDE, "block": (2,)},
     "block[0] is less than 1": {"data": BLOCKS, "shape": WIDE, "block": (0, 2)},
     "block[1] is a bool, not an int": {"data": BLOCKS, "shape": WIDE, "block": (2, True)},
     "data has blocks of shape (2, 2), not (2, 3)": {"data": BLOCKS, "shape": WIDE, "block": (2, 3)},
@@ -244,7 +244,7 @@ COO_FORM = {
     "coords has no rows, but needs one for each axis": {"coords": COORDS[:0], "shape": ()},
     "data is 2-D, not 1-D": {"data": DATA[None]},
     "data has dtype object, not bool, integer, float or complex": {"data": DATA.astype(object)},
-    "shape has 1 extents, not 2": {"shape": (2,)},
+    "shape must have 2 integers, but it has 1": {"shape": (2,)},
     "shape[0] is less than 0": {"shape": (-1, 3)},
     "coords has 3 entries, but data has 2": {"data": DATA[:2]},
 }

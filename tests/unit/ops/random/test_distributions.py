@@ -139,3 +139,20 @@ def test_samples_of_several_axes():
     np.testing.assert_allclose(x.mean(axis=0), [[0, 1000], [0, 1000]], atol=8)
     np.testing.assert_allclose(x.std(axis=0), [[1, 1], [100, 100]], rtol=0.05)
     assert rng.normal(np.zeros(3), scale).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", sorted(n for n in dir(np.random.Generator) if not n.startswith("_")))
+def test_every_method_of_numpy_is_there_or_answered(name):
+    rng = xo.random.default_rng(0)
+    if name in dir(rng):
+        assert callable(getattr(rng, name))
+        return
+    with pytest.raises(AttributeError, match=rf"xo\.random's generators have no {name}: \S"):
+        getattr(rng, name)
+
+
+def test_unknown_attributes_of_generators():
+    rng = xo.random.default_rng(0)
+    assert not hasattr(rng, "no_such_name")
+    with pytest.raises(AttributeError, match=r"low \+ \(high - low\) \* rng.random"):
+        rng.uniform(0, 1)

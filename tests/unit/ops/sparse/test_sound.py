@@ -161,7 +161,7 @@ def test_messages_for_invalid_forms(library, on_device):
         ((indptr[:2], indices, data), (2, 2), r"indptr has 2 items, not 2 \+ 1 = 3"),
         ((indptr, indices[:0], data), (2, 2), "indices has 0 entries, but data has 1"),
         ((indptr, xo.astype(indices, "int16"), data), (2, 2), "indices has dtype int16"),
-        ((indptr, indices, data), (2, 2, 2), "shape has 3 extents, not 2"),
+        ((indptr, indices, data), (2, 2, 2), "shape must have 2 integers, but it has 3"),
     ):
         with pytest.raises(xo.InvalidSparse, match=message):
             xo.sparse.from_parts("csr", *arrays, shape=shape)

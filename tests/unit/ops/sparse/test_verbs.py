@@ -149,7 +149,7 @@ class TestExplain:
 MESSAGES = {
     r"from_dense\(s\)": lambda: xo.sparse.to_dense(X),
     "unknown format 'torch'.*backend= for a library": lambda: xo.sparse.convert(S, "torch"),
-    r"4 and 3, the inner extents, differ": lambda: xo.matmul(S, S),
+    r"the inner sizes 4 and 3 differ": lambda: xo.matmul(S, S),
     "it takes a matrix or a vector": lambda: xo.matmul(S, np.ones((2, 4, 2))),
     "twice.*Instead: canonicalize=True": lambda: xo.sparse.from_parts(
         "csr", np.asarray([0, 2]), np.asarray([1, 1]), np.ones(2), shape=(1, 2)
