@@ -223,3 +223,9 @@ def test_empty_segments_are_left_out_of_topk(library):
         means = xo.segment_mean(library.array([1.0, 5.0, 3.0]), library.array([0, 2, 2]), 4)
         values, indices = xo.topk(xo.where(xo.isnan(means), -xo.inf, means), 2)
         assert (library.host(values).tolist(), library.host(indices).tolist()) == ([4.0, 1.0], [2, 0])
+
+
+@pytest.mark.parametrize("name", ["hanning", "hamming", "blackman", "bartlett"])
+def test_windows_take_a_whole_number(library, name):
+    with pytest.raises(TypeError, match=r"n must be an integer, but it is 4\.0"):
+        getattr(xo, name)(4.0, like=library.array([1.0]))
