@@ -63,7 +63,7 @@ _GROUPS = {
     "it is the search with xo.searchsorted for each axis, then xo.at(zeros)[i, j].add(1)": "histogram2d histogramdd",
     "no library has Bessel functions in common with the others": "i0",
     "it is xo.nonzero of a mask, such as xo.triu(xo.ones((3, 3), like=x))": "mask_indices",
-    "complex numbers have no order; sort by xo.argsort(xo.real(z))": "sort_complex",
+    "xo.sort takes real numbers alone; sort by xo.take(z, xo.argsort(xo.real(z)))": "sort_complex",
 }
 WITHOUT = {name: reason for reason, names in _GROUPS.items() for name in names.split()}
 """The reasons by NumPy's name."""

@@ -30,7 +30,7 @@ def _matrix(verb: str, s: Container) -> SparseBackend:
 def scale(s: Container, /, rows: Array | None = None, columns: Array | None = None) -> Container:
     """A sparse matrix with each row, each column or both multiplied by a factor: ``diag(rows) @ s @ diag(columns)``.
 
-    Only the stored values are multiplied, also by NaN and infinity.
+    Only the stored values are multiplied: a factor that is NaN or infinite does not change the zeros.
 
     Parameters
     ----------
