@@ -167,6 +167,7 @@ def _module_page(module: ModuleType) -> str:
 def _functions_page(modules: list[ModuleType]) -> str:
     """A page that lists the functions of several modules, each with its signature and its docstring."""
     lines = [title := modules[0].__name__, "=" * len(title), "", inspect.getdoc(modules[0]) or "", ""]
+    lines += [f".. currentmodule:: {title}", ""]
     for module in modules:
         lines += [heading := f"Functions of {module.__name__}", "-" * len(heading), ""]
         for name in dir(module):

@@ -31,12 +31,16 @@ def _require_values(verb: str, x: Any) -> None:
 
 
 def _with_values(verb: str, function: Any) -> Any:
-    """A function of an array, which must not be a tracer."""
+    """A function of an array, which must not be a tracer unless JAX's option ``size=`` tells the size of the result.
+
+    array-api-extra gives this option.
+    """
 
     @wraps(function)
-    def checked(x: Array, /) -> Any:
-        _require_values(verb, x)
-        return function(x)
+    def checked(x: Array, /, **options: Any) -> Any:
+        if "size" not in options:
+            _require_values(verb, x)
+        return function(x, **options)
 
     return checked
 

@@ -105,6 +105,10 @@ def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[
     if len(coords) == 0:
         return "coords has no rows, but needs one for each axis"
     narrowest = min((row.dtype for row in coords), key=lambda dtype: dtype.itemsize)
+    if isinstance(shape, tuple) and len(shape) != len(coords):
+        return (
+            f"coords must have shape ({len(shape)}, nnz) for a shape of {len(shape)} axes, but has {len(coords)} rows"
+        )
     fault = _extents_fault("shape", shape, len(coords), 0, narrowest)
     if fault:
         return fault
