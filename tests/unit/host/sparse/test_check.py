@@ -244,7 +244,7 @@ COO_FORM = {
     "coords has no rows, but needs one for each axis": {"coords": COORDS[:0], "shape": ()},
     "data is 2-D, not 1-D": {"data": DATA[None]},
     "data has dtype object, not bool, integer, float or complex": {"data": DATA.astype(object)},
-    "coords must have shape (1, nnz), as shape has 1 extents, but has 2 rows": {"shape": (2,)},
+    "coords must have shape (1, nnz) for a shape of 1 axes, but has 2 rows": {"shape": (2,)},
     "shape[0] is less than 0": {"shape": (-1, 3)},
     "coords has 3 entries, but data has 2": {"data": DATA[:2]},
 }
