@@ -79,14 +79,18 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return written("take", xo.reshape(taken, (*x.shape[:axis], *i.shape, *x.shape[axis + 1 :])), out)
 
 
+def _require_vector(indices: Any) -> None:
+    if indices.ndim != 1:
+        raise ValueError("when axis=None, `indices` must have a single dimension.")
+
+
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """The elements at the indices along an axis, for each position, by `xarrayops.take_along_axis`."""
     x, i = arrays(arr, indices)
     if not xo.isdtype(i.dtype, "integral"):
         raise IndexError("`indices` must be an integer array")
     if axis is None:
-        if i.ndim != 1:
-            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        _require_vector(i)
         x, axis = raveled(x), 0
     if x.ndim != i.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
@@ -97,8 +101,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     """Set the elements at the indices along an axis, for each position, in place, by `xarrayops.at`."""
     i = arrays(arr, indices)[1]
     if axis is None:
-        if i.ndim != 1:
-            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        _require_vector(i)
         put(arr, i, values)
         return
     axis = one_axis(axis, arr.ndim)

@@ -31,7 +31,7 @@ def _require_values(verb: str, x: Any) -> None:
 
 
 def _with_values(verb: str, function: Any) -> Any:
-    """A function of an array, which must not be a tracer unless JAX's option ``size=`` tells the size of the result.
+    """A function of an array, which must not be a tracer unless JAX's option ``size=`` gives the size of the result.
 
     array-api-extra gives this option.
     """

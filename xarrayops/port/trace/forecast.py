@@ -81,7 +81,7 @@ def shown(seconds: float) -> str:
 def forecasts(trace: Trace, rates: Iterable[Rates], *, is_here: bool) -> tuple[Forecast, ...]:
     """The forecast for each of the rates.
 
-    ``is_here`` tells that the rates are of this machine: then the operations of the run are a limit for NumPy.
+    ``is_here``: whether the rates are of this machine. If so, the operations of the run are a limit for NumPy.
     """
     return tuple(_forecast(trace, each, is_measured=is_here and each.backend == "numpy") for each in rates)
 
