@@ -18,7 +18,7 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all base lint types docs check conformance exchange peers generate xla \
+.PHONY: help env bench claims test test-all base lint types docs check conformance exchange peers ports generate xla \
 	cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
@@ -74,8 +74,10 @@ exchange: env    ## measure the exchange matrix and write docs/results/exchange.
 peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/imports.py --out benchmarks/results/imports.json
 	$(RUN) benchmarks/peers/dispatch.py --out benchmarks/results/dispatch.json
+	$(RUN) benchmarks/peers/operations.py --out benchmarks/results/operations.json
 	$(RUN) benchmarks/peers/at.py --out benchmarks/results/at.json
 	$(RUN) benchmarks/peers/sums.py --out benchmarks/results/sums.json
+	$(RUN) benchmarks/peers/products.py --out benchmarks/results/products.json
 	$(RUN) benchmarks/peers/exchange.py --out benchmarks/results/exchange_cost.json
 	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json
 	$(RUN) benchmarks/peers/attention.py --out benchmarks/results/attention.json
@@ -83,6 +85,10 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/sparse_functions.py --out benchmarks/results/sparse_functions.json
 	$(RUN) benchmarks/peers/random_numbers.py --out benchmarks/results/random.json
 	$(RUN) benchmarks/peers/timing.py --out benchmarks/results/timing.json
+	$(RUN) benchmarks/peers/worked_ports.py --out benchmarks/results/worked_ports.json
+
+ports: env       ## write anew what the tool makes of the worked ports in examples/porting
+	for folder in examples/porting/*/; do $(RUN) -m xarrayops.port rewrite $$folder/original.py -o $$folder/rewritten.py; done
 
 generate: env    ## write the generated modules and the tables of README and docs anew
 	$(RUN) tools/generate.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections import Counter
@@ -39,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (quick,) = mark.args
             if not re.match(quick, call.id):
                 item.add_marker(pytest.mark.long)
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the libraries and the collected tests, millions of objects, from the collections of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -51,6 +51,8 @@ from typing import Any, Literal, overload
 from xarrayops._core.creation import creation
 from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import NUMBERS, native_device, native_dtype, resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call, refuse_containers
+from xarrayops._core.options import with_options
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.result_types import {results}
 from xarrayops._protocol.types import Array, ArrayT, Scalar
@@ -240,22 +242,27 @@ def render_row_files(functions: list[Function]) -> str:
     return f"{ROW_FILES_HEADER}{rows}}}\n"
 
 
-def formatted(source: str, path: Path) -> str:
-    """The source formatted by ruff, so that ``make lint`` does not change the file."""
-    import subprocess
+def formatted(sources: dict[str, str]) -> dict[str, str]:
+    """The sources formatted by ruff, so that ``make lint`` does not change the files.
 
-    command = [sys.executable, "-m", "ruff"]
-    for step in (["check", "--select", "I,F401", "--fix", "--quiet", "--exit-zero"], ["format", "--quiet"]):
-        run = subprocess.run(
-            [*command, *step, "--stdin-filename", str(path), "-"],
-            input=source,
-            text=True,
-            capture_output=True,
-            check=True,
-            cwd=ROOT,
-        )
-        source = run.stdout
-    return source
+    They are written to a folder, because one process for all files takes a tenth of the time of one for each.
+    """
+    import shutil
+    import subprocess
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        paths = {name: Path(folder, PACKAGE.name, name) for name in sources}
+        for name, path in paths.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(sources[name])
+        # Imports of modules that are not in the folder are sorted as imports of this package, too.
+        common = ["--config", f"src = ['{ROOT}']", "--quiet", "--no-cache", "."]
+        for step in (["check", "--select", "I,F401", "--fix", "--exit-zero"], ["format"]):
+            command = [sys.executable, "-m", "ruff", *step, *common]
+            subprocess.run(command, capture_output=True, check=True, cwd=folder)
+        return {name: path.read_text() for name, path in paths.items()}
 
 
 def generate() -> tuple[dict[str, str], list[Function]]:
@@ -292,9 +299,8 @@ def main() -> int:
     check = parser.parse_args().check
     stale = []
     sources, functions = generate()
-    for name, text in sources.items():
+    for name, source in formatted(sources).items():
         path = PACKAGE / name
-        source = formatted(text, path)
         if not path.exists() or path.read_text() != source:
             stale.append(str(path.relative_to(ROOT)))
             if not check:

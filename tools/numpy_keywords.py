@@ -1,4 +1,4 @@
-"""NumPy's keywords that the functions of the standard answer: an error says what to write instead.
+"""NumPy's keywords that the functions of the tables answer: an error says what to write instead.
 
 A generated function has them as parameters that take None only. That costs a call 2 to 4 ns for each, where a
 ``**unknown`` would cost 10 to 14: Python makes a dict for it in each call. So ``where`` stands where NumPy's users need
@@ -18,13 +18,17 @@ ANSWERED = {
     **dict.fromkeys(("concat", "stack"), ("out", "dtype")),
     **dict.fromkeys(("empty", "full", "ones", "zeros", "eye"), ("order",)),
     **dict.fromkeys(("empty_like", "full_like", "ones_like", "zeros_like"), ("order",)),
-    **dict.fromkeys(("argsort", "sort"), ("kind",)),
+    **dict.fromkeys(("argpartition", "argsort", "partition", "sort"), ("kind",)),
+    "cov": ("ddof", "bias"),
+    **dict.fromkeys(("median", "nanmedian"), ("overwrite_input",)),
+    **dict.fromkeys(("nanstd", "nanvar"), ("ddof",)),
+    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), ("interpolation", "overwrite_input")),
     "astype": ("order", "casting"),
     "clip": ("out", "a_min", "a_max"),
     "isin": ("assume_unique",),
     "linalg.cross": ("axisa",),
     "linalg.matrix_rank": ("tol",),
-    "linalg.pinv": ("rcond",),
+    **dict.fromkeys(("linalg.lstsq", "linalg.pinv"), ("rcond",)),
     "linalg.svd": ("compute_uv",),
     "linspace": ("retstep",),
     **dict.fromkeys(("imag", "real"), ()),

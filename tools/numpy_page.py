@@ -85,6 +85,7 @@ KEYWORDS = {
     **dict.fromkeys(("a_max", "a_min"), "clip"),
     "assume_unique": "isin",
     "axisa": "linalg.cross",
+    "bias": "cov",
     "casting": "astype",
     "compute_uv": "linalg.svd",
     "copy": "meshgrid",
@@ -93,10 +94,12 @@ KEYWORDS = {
     "dtype": "concat",
     **dict.fromkeys(("equal_nan", "sorted"), "unique"),
     "initial": "sum",
+    "interpolation": "quantile",
     "kind": "sort",
     "mode": "take",
     "order": "zeros",
     "out": "add",
+    "overwrite_input": "median",
     "rcond": "linalg.pinv",
     "retstep": "linspace",
     "sparse": "meshgrid",
@@ -105,7 +108,7 @@ KEYWORDS = {
 }
 """NumPy's keywords with the functions whose answers the page shows."""
 VALUES = {"compute_uv": False, "equal_nan": False, "kind": "stable", "mode": "clip", "order": "F"} | dict.fromkeys(
-    ("assume_unique", "copy", "retstep", "sorted", "sparse"), True
+    ("assume_unique", "bias", "copy", "overwrite_input", "retstep", "sorted", "sparse"), True
 )
 """The values of these keywords; others are arguments with the name of the keyword."""
 MODULES = (

@@ -39,6 +39,7 @@ TABLES = {
     "attention": (PAGES / "attention.md",),
     "sparse": (PAGES / "sparse.md",),
     "random": (ROOT / "docs" / "guides" / "random.md",),
+    "ports": (ROOT / "docs" / "guides" / "port-pipeline.md",),
     "bench": (PAGES / "benchmark.md",),
 }
 """The pages with each table."""
@@ -180,6 +181,18 @@ def random_rows() -> list[str]:
     ]
 
 
+def port_rows() -> list[str]:
+    """The time of the original and of the worked ports, from the results file."""
+    path = RESULTS / "worked_ports.json"
+    if not path.exists():
+        return []
+    rows = []
+    for row in json.loads(path.read_text())["rows"]:
+        quicker = (f"{row['times as quick'][f'port, {library}']:.2f}" for library in ("numpy", "torch", "jax"))
+        rows.append(f"| {row['port']} | {row['size']} | {row['original_ms']:.0f} ms | {' | '.join(quicker)} |")
+    return rows
+
+
 def sparse_rows() -> list[str]:
     """The time of other libraries relative to ours, without and with numba, from the results file."""
     path = RESULTS / "sparse.json"
@@ -243,6 +256,7 @@ def main() -> int:
         "attention": attention_rows(),
         "sparse": sparse_rows(),
         "random": random_rows(),
+        "ports": port_rows(),
         "bench": bench_rows(bench),
     }
     for name, found in TABLES.items():

@@ -272,8 +272,21 @@ def take_along_axis(x: array, indices: index, /, *, axis: int = -1) -> array:
     "The elements of x along an axis, selected by indices with as many axes as x."
 
 # section: linear algebra; rows in _linalg.py
-def matmul(x1: array, x2: array, /) -> array:
-    "Matrix product."
+def matmul(x1: array, x2: array, /, *, out_dtype: dtype = None) -> array:
+    """Matrix product.
+
+    ``out_dtype="int32"`` gives the exact product of integers of 8 bits (int8 or uint8), with the same bits on every
+    library. Without it their product has their own dtype, and wraps around.
+
+    Raises with ``out_dtype=``: `Unsupported` for other dtypes, of operands or result; `OverflowError` if sums of so
+    many products may exceed int32, which holds those of 131071 products of int8, 65793 of uint8 and int8, and 33025 of
+    uint8; `ValueError` for shapes that do not fit. Nothing is computed before.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.full((1, 1000), 100, dtype=np.int8)
+    >>> xo.matmul(x, x.T), xo.matmul(x, x.T, out_dtype="int32")
+    (array([[-128]], dtype=int8), array([[10000000]], dtype=int32))
+    """
 
 def matrix_transpose(x: array, /) -> array:
     "x with its last two axes exchanged."

@@ -28,6 +28,8 @@ RESULTS = [
     if isinstance(node, ast.ClassDef)
 ]
 """The classes of results with named fields; a module imports those that it uses."""
+OPTIONS = {"matmul": ("out_dtype",)}
+"""The keywords that our functions have and the standard's lack: xarrayops/_core/options.py."""
 NAMES = """Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library."""
 CREATED = f"""``like=`` selects the library and the device of an array, and its floating-point dtype where the default
 would be used. ``backend=`` selects a library: by its name such as ``"torch"``, its backend, its module or one of its
@@ -58,7 +60,8 @@ class Function:
         positional = [*node.args.posonlyargs, *node.args.args]
         self.positional = [a.arg for a in node.args.posonlyargs]
         self.either = [a.arg for a in node.args.args]
-        self.keywords = [a.arg for a in node.args.kwonlyargs]
+        self.options = OPTIONS.get(self.verb, ())
+        self.keywords = [a.arg for a in node.args.kwonlyargs if a.arg not in self.options]
         self.vararg = node.args.vararg.arg if node.args.vararg else None
         self.numbers = self.vararg if self.vararg and ast.unparse(node.args.vararg.annotation) == "operand" else None
         """The variable arguments that may be numbers, too."""
@@ -97,7 +100,13 @@ class Function:
         return ", ".join(parts)
 
     def served_signature(self) -> str:
-        """The signature with the refused parameters: xarrayops/_core/refused.py."""
+        """The signature with the refused parameters: xarrayops/_core/refused.py.
+
+        Options of our own follow the refused keywords, which so take the place of a positional argument too many.
+        """
+        if self.options:
+            refused = "".join(f"{name}: Refused = None, " for name in self.answered)
+            return self.signature(required=self.required).replace("/, *, ", f"/, {refused}")
         extra = "extra: Refused = NotGiven, " if self.refuses_positions else ""
         signature = self.signature(required=self.required)
         if extra and not self.either and self.positional:
@@ -113,11 +122,20 @@ class Function:
         tests += [f"{name} is not None" for name in self.answered]
         return [f"if {' or '.join(tests)}:", f'    raise wrong_call("{self.verb}", locals())'] if tests else []
 
+    def delegation(self) -> list[str]:
+        """The lines that pass a call with an option to the function that serves such calls."""
+        given = ", ".join([*self.positional, *(f"{name}={name}" for name in (*self.keywords, *self.options))])
+        test = " or ".join(f"{name} is not None" for name in self.options)
+        return [f"if {test}:", f'    return with_options("{self.verb}", {given})'] if test else []
+
     def parameters(self) -> str:
-        """The bare signature: names, kinds and defaults, without annotations."""
+        """The bare signature in the standard: names, kinds and defaults, without annotations."""
         stripped = ast.parse(f"def f({ast.unparse(self.args)}): 0").body[0]
         assert isinstance(stripped, ast.FunctionDef)
         args = stripped.args
+        pairs = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+        required = [(arg, default) for arg, default in pairs if arg.arg not in self.options]
+        args.kwonlyargs, args.kw_defaults = [arg for arg, _ in required], [default for _, default in required]
         for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs, *([args.vararg] if args.vararg else [])]:
             arg.annotation = None
         return f"({ast.unparse(args)})"
@@ -149,11 +167,9 @@ class Function:
         return ", ".join([*parts, *(f"{name}={name}" for name in self.keywords)])
 
     def lookup(self) -> list[str]:
-        """The lines that assign f: a look-up by one class, by two classes, or by the classes of all arrays."""
+        """The lines that look f up: by one class, by two classes, or by the classes of all arrays."""
         if self.creates:
-            numbers = [name for name, role in self.roles.items() if role.split(" |")[0] in ("float", "complex")]
-            values = "".join(f", {name}" for name in numbers)
-            return [f'f, dtype, device = creation("{self.verb}", like, backend, dtype, device{values})']
+            return []
         classes = [f"type({name})" for name in self.arrays]
         if self.sequence:
             key = f"frozenset(map(type, {self.sequence}))"
@@ -173,18 +189,45 @@ class Function:
             key, hit = f"({', '.join(classes)})", f"{self.table}[key]"
         lines = [f"key = {key}"] if "[key]" in hit else []
         whole_key = "key" if lines else key
-        lines += [
+        return [
+            *lines,
             "try:",
             f"    f = {hit}",
             "except KeyError:",
             f'    f = getattr(resolved, resolve("{self.verb}", {whole_key}))',
         ]
+
+    def converting(self) -> list[str]:
+        """The lines that make native dtypes and devices; those of a creation function assign f, too."""
+        if self.creates:
+            numbers = [name for name, role in self.roles.items() if role.split(" |")[0] in ("float", "complex")]
+            values = "".join(f", {name}" for name in numbers)
+            return [f'f, dtype, device = creation("{self.verb}", like, backend, dtype, device{values})']
+        lines: list[str] = []
         for option in ("dtype", "device"):
             if self.roles.get(option) == option:
                 required = option in self.positional
-                convert = f"{option} = native_{option}({classes[0]}, {option})"
+                convert = f"{option} = native_{option}(type({self.arrays[0]}), {option})"
                 lines += [convert] if required else [f"if {option} is not None:", f"    {convert}"]
         return lines
+
+    def returning(self) -> list[str]:
+        """The lines that convert options and call f.
+
+        What they raise is completed: see xarrayops/_core/named_errors.py.
+        """
+        lines = [*self.converting(), f"return f({self.call()})"]
+        if self.creates and not self.topic:
+            return lines
+        shown = [*self.arrays, *([f"*{self.numbers}"] if self.numbers else [])]
+        shown += [name for name in (self.sequence, self.one_or_several) if name] or ([] if shown else self.positional)
+        return [
+            "try:",
+            *(f"    {line}" for line in lines),
+            "except FAILURES as error:",
+            f'    {"add_call" if self.topic else "refuse_containers"}(error, "{self.verb}", {", ".join(shown)})',
+            "    raise",
+        ]
 
     def docstring(self, page: str) -> list[str]:
         """The lines: the description, the default device if there is a device parameter, the page, if there is one."""
@@ -213,8 +256,8 @@ class Function:
         prefix = "extensions/generated/array_api" if module != "standard" else "API_specification/generated/array_api"
         page = f"{PAGES}/{prefix}.{self.verb}.html" if not self.topic else self.numpy_page()
         refusal = self.refusal()
-        lines = [f"    {line}" if line else "" for line in [*self.docstring(page), *refusal, *self.lookup()]]
-        body = "\n".join([*lines, f"    return f({self.call()})"])
+        lines = [*self.docstring(page), *refusal, *self.delegation(), *self.lookup(), *self.returning()]
+        body = "\n".join(f"    {line}" if line else "" for line in lines)
         table = "" if self.creates else f'\n\n{self.table} = table("{self.verb}", globals(), "{self.table}")\n'
         decorator = "@shows_own_parameters\n" if refusal else ""
         return f"{table}\n\n{decorator}def {self.name}({self.served_signature()}) -> {self.result()}:\n{body}\n"

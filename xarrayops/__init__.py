@@ -64,6 +64,7 @@ from xarrayops._ops.layout.layout import (
     with_memory_format as with_memory_format,
 )
 from xarrayops._ops.layout.relayout import relayout as relayout
+from xarrayops._ops.operations.define import operation as operation
 from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,

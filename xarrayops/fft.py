@@ -11,6 +11,7 @@ from typing import Any, Literal
 from xarrayops._core.creation import creation
 from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, refuse_containers
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import Array, ArrayT
 
@@ -63,7 +64,11 @@ def fft(
         f = _fft[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.fft", type(x)))
-    return f(x, n=n, axis=axis, norm=norm)
+    try:
+        return f(x, n=n, axis=axis, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.fft", x)
+        raise
 
 
 @shows_own_parameters
@@ -115,7 +120,11 @@ def fftn(
         f = _fftn[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.fftn", type(x)))
-    return f(x, s=s, axes=axes, norm=norm)
+    try:
+        return f(x, s=s, axes=axes, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.fftn", x)
+        raise
 
 
 _fftshift = table("fft.fftshift", globals(), "_fftshift")
@@ -133,7 +142,11 @@ def fftshift(x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int] 
         f = _fftshift[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.fftshift", type(x)))
-    return f(x, axes=axes)
+    try:
+        return f(x, axes=axes)
+    except FAILURES as error:
+        refuse_containers(error, "fft.fftshift", x)
+        raise
 
 
 _hfft = table("fft.hfft", globals(), "_hfft")
@@ -153,7 +166,11 @@ def hfft(
         f = _hfft[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.hfft", type(x)))
-    return f(x, n=n, axis=axis, norm=norm)
+    try:
+        return f(x, n=n, axis=axis, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.hfft", x)
+        raise
 
 
 _ifft = table("fft.ifft", globals(), "_ifft")
@@ -173,7 +190,11 @@ def ifft(
         f = _ifft[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.ifft", type(x)))
-    return f(x, n=n, axis=axis, norm=norm)
+    try:
+        return f(x, n=n, axis=axis, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.ifft", x)
+        raise
 
 
 _ifftn = table("fft.ifftn", globals(), "_ifftn")
@@ -198,7 +219,11 @@ def ifftn(
         f = _ifftn[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.ifftn", type(x)))
-    return f(x, s=s, axes=axes, norm=norm)
+    try:
+        return f(x, s=s, axes=axes, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.ifftn", x)
+        raise
 
 
 _ifftshift = table("fft.ifftshift", globals(), "_ifftshift")
@@ -216,7 +241,11 @@ def ifftshift(x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int]
         f = _ifftshift[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.ifftshift", type(x)))
-    return f(x, axes=axes)
+    try:
+        return f(x, axes=axes)
+    except FAILURES as error:
+        refuse_containers(error, "fft.ifftshift", x)
+        raise
 
 
 _ihfft = table("fft.ihfft", globals(), "_ihfft")
@@ -236,7 +265,11 @@ def ihfft(
         f = _ihfft[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.ihfft", type(x)))
-    return f(x, n=n, axis=axis, norm=norm)
+    try:
+        return f(x, n=n, axis=axis, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.ihfft", x)
+        raise
 
 
 _irfft = table("fft.irfft", globals(), "_irfft")
@@ -256,7 +289,11 @@ def irfft(
         f = _irfft[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.irfft", type(x)))
-    return f(x, n=n, axis=axis, norm=norm)
+    try:
+        return f(x, n=n, axis=axis, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.irfft", x)
+        raise
 
 
 _irfftn = table("fft.irfftn", globals(), "_irfftn")
@@ -281,7 +318,11 @@ def irfftn(
         f = _irfftn[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.irfftn", type(x)))
-    return f(x, s=s, axes=axes, norm=norm)
+    try:
+        return f(x, s=s, axes=axes, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.irfftn", x)
+        raise
 
 
 _rfft = table("fft.rfft", globals(), "_rfft")
@@ -301,7 +342,11 @@ def rfft(
         f = _rfft[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.rfft", type(x)))
-    return f(x, n=n, axis=axis, norm=norm)
+    try:
+        return f(x, n=n, axis=axis, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.rfft", x)
+        raise
 
 
 @shows_own_parameters
@@ -353,4 +398,8 @@ def rfftn(
         f = _rfftn[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("fft.rfftn", type(x)))
-    return f(x, s=s, axes=axes, norm=norm)
+    try:
+        return f(x, s=s, axes=axes, norm=norm)
+    except FAILURES as error:
+        refuse_containers(error, "fft.rfftn", x)
+        raise

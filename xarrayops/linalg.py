@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call, refuse_containers
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
 from xarrayops._protocol.types import ArrayT, Scalar
@@ -79,7 +80,11 @@ def cholesky(x: ArrayT, extra: Refused = NotGiven, /, upper: bool = False) -> Ar
         f = _cholesky[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.cholesky", type(x)))
-    return f(x, upper=upper)
+    try:
+        return f(x, upper=upper)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.cholesky", x)
+        raise
 
 
 _cross = table("linalg.cross", globals(), "_cross")
@@ -97,7 +102,11 @@ def cross(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1, 
         f = _cross[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.cross", (type(x1), type(x2))))
-    return f(x1, x2, axis=axis)
+    try:
+        return f(x1, x2, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.cross", x1, x2)
+        raise
 
 
 _det = table("linalg.det", globals(), "_det")
@@ -112,7 +121,11 @@ def det(x: ArrayT, /) -> ArrayT:
         f = _det[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.det", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.det", x)
+        raise
 
 
 _diagonal = table("linalg.diagonal", globals(), "_diagonal")
@@ -130,7 +143,11 @@ def diagonal(x: ArrayT, extra: Refused = NotGiven, /, offset: int = 0) -> ArrayT
         f = _diagonal[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.diagonal", type(x)))
-    return f(x, offset=offset)
+    try:
+        return f(x, offset=offset)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.diagonal", x)
+        raise
 
 
 _eig = table("linalg.eig", globals(), "_eig")
@@ -145,7 +162,11 @@ def eig(x: ArrayT, /) -> Eigen[ArrayT]:
         f = _eig[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.eig", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.eig", x)
+        raise
 
 
 _eigh = table("linalg.eigh", globals(), "_eigh")
@@ -160,7 +181,11 @@ def eigh(x: ArrayT, /) -> Eigen[ArrayT]:
         f = _eigh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.eigh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.eigh", x)
+        raise
 
 
 _eigvals = table("linalg.eigvals", globals(), "_eigvals")
@@ -175,7 +200,11 @@ def eigvals(x: ArrayT, /) -> ArrayT:
         f = _eigvals[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.eigvals", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.eigvals", x)
+        raise
 
 
 _eigvalsh = table("linalg.eigvalsh", globals(), "_eigvalsh")
@@ -190,7 +219,11 @@ def eigvalsh(x: ArrayT, /) -> ArrayT:
         f = _eigvalsh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.eigvalsh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.eigvalsh", x)
+        raise
 
 
 _inv = table("linalg.inv", globals(), "_inv")
@@ -205,7 +238,11 @@ def inv(x: ArrayT, /) -> ArrayT:
         f = _inv[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.inv", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.inv", x)
+        raise
 
 
 _matrix_norm = table("linalg.matrix_norm", globals(), "_matrix_norm")
@@ -225,7 +262,11 @@ def matrix_norm(
         f = _matrix_norm[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.matrix_norm", type(x)))
-    return f(x, keepdims=keepdims, ord=ord)
+    try:
+        return f(x, keepdims=keepdims, ord=ord)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.matrix_norm", x)
+        raise
 
 
 _matrix_power = table("linalg.matrix_power", globals(), "_matrix_power")
@@ -240,7 +281,11 @@ def matrix_power(x: ArrayT, n: int, /) -> ArrayT:
         f = _matrix_power[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.matrix_power", type(x)))
-    return f(x, n)
+    try:
+        return f(x, n)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.matrix_power", x)
+        raise
 
 
 _matrix_rank = table("linalg.matrix_rank", globals(), "_matrix_rank")
@@ -260,7 +305,11 @@ def matrix_rank(
         f = _matrix_rank[type(x)][type(rtol)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.matrix_rank", (type(x), type(rtol))))
-    return f(x, rtol=rtol)
+    try:
+        return f(x, rtol=rtol)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.matrix_rank", x, rtol)
+        raise
 
 
 _outer = table("linalg.outer", globals(), "_outer")
@@ -275,7 +324,11 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
         f = _outer[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.outer", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.outer", x1, x2)
+        raise
 
 
 _pinv = table("linalg.pinv", globals(), "_pinv")
@@ -293,7 +346,11 @@ def pinv(x: ArrayT, extra: Refused = NotGiven, /, rtol: ArrayT | Scalar | None =
         f = _pinv[type(x)][type(rtol)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.pinv", (type(x), type(rtol))))
-    return f(x, rtol=rtol)
+    try:
+        return f(x, rtol=rtol)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.pinv", x, rtol)
+        raise
 
 
 _qr = table("linalg.qr", globals(), "_qr")
@@ -311,7 +368,11 @@ def qr(x: ArrayT, extra: Refused = NotGiven, /, mode: Literal["reduced", "comple
         f = _qr[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.qr", type(x)))
-    return f(x, mode=mode)
+    try:
+        return f(x, mode=mode)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.qr", x)
+        raise
 
 
 _slogdet = table("linalg.slogdet", globals(), "_slogdet")
@@ -326,7 +387,11 @@ def slogdet(x: ArrayT, /) -> Slogdet[ArrayT]:
         f = _slogdet[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.slogdet", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.slogdet", x)
+        raise
 
 
 _solve = table("linalg.solve", globals(), "_solve")
@@ -341,7 +406,11 @@ def solve(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
         f = _solve[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.solve", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.solve", x1, x2)
+        raise
 
 
 _svd = table("linalg.svd", globals(), "_svd")
@@ -359,7 +428,11 @@ def svd(x: ArrayT, extra: Refused = NotGiven, /, full_matrices: bool = True, com
         f = _svd[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.svd", type(x)))
-    return f(x, full_matrices=full_matrices)
+    try:
+        return f(x, full_matrices=full_matrices)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.svd", x)
+        raise
 
 
 _svdvals = table("linalg.svdvals", globals(), "_svdvals")
@@ -374,7 +447,11 @@ def svdvals(x: ArrayT, /) -> ArrayT:
         f = _svdvals[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.svdvals", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.svdvals", x)
+        raise
 
 
 _trace = table("linalg.trace", globals(), "_trace")
@@ -392,9 +469,13 @@ def trace(x: ArrayT, extra: Refused = NotGiven, /, offset: int = 0, dtype: DType
         f = _trace[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.trace", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, offset=offset, dtype=dtype)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, offset=offset, dtype=dtype)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.trace", x)
+        raise
 
 
 _vector_norm = table("linalg.vector_norm", globals(), "_vector_norm")
@@ -419,7 +500,11 @@ def vector_norm(
         f = _vector_norm[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.vector_norm", type(x)))
-    return f(x, axis=axis, keepdims=keepdims, ord=ord)
+    try:
+        return f(x, axis=axis, keepdims=keepdims, ord=ord)
+    except FAILURES as error:
+        refuse_containers(error, "linalg.vector_norm", x)
+        raise
 
 
 _cond = table("linalg.cond", globals(), "_cond")
@@ -444,14 +529,20 @@ def cond(x: ArrayT, extra: Refused = NotGiven, /, p: float | Literal["fro", "nuc
         f = _cond[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.cond", type(x)))
-    return f(x, p=p)
+    try:
+        return f(x, p=p)
+    except FAILURES as error:
+        add_call(error, "linalg.cond", x)
+        raise
 
 
 _lstsq = table("linalg.lstsq", globals(), "_lstsq")
 
 
 @shows_own_parameters
-def lstsq(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, rtol: float | None = None) -> tuple[ArrayT, ...]:
+def lstsq(
+    x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, rtol: float | None = None, rcond: Refused = None
+) -> tuple[ArrayT, ...]:
     """The solution of ``x1 @ x = x2`` with the least squares of errors, and of those with the least norm.
 
     x1 is a matrix of M rows and N columns, x2 a vector of M or a matrix of K columns. The results are the solution, the
@@ -466,13 +557,17 @@ def lstsq(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, rtol: float | No
 
     <https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or rcond is not None:
         raise wrong_call("linalg.lstsq", locals())
     try:
         f = _lstsq[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.lstsq", (type(x1), type(x2))))
-    return f(x1, x2, rtol=rtol)
+    try:
+        return f(x1, x2, rtol=rtol)
+    except FAILURES as error:
+        add_call(error, "linalg.lstsq", x1, x2)
+        raise
 
 
 _norm = table("linalg.norm", globals(), "_norm")
@@ -505,4 +600,8 @@ def norm(
         f = _norm[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("linalg.norm", type(x)))
-    return f(x, ord=ord, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, ord=ord, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "linalg.norm", x)
+        raise

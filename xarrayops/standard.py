@@ -11,6 +11,8 @@ from typing import Any, Literal
 from xarrayops._core.creation import creation
 from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import native_device, native_dtype, resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, refuse_containers
+from xarrayops._core.options import with_options
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
 from xarrayops._protocol.types import Array, ArrayT, Scalar
@@ -232,11 +234,15 @@ def empty_like(
         f = _empty_like[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("empty_like", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    if device is not None:
-        device = native_device(type(x), device)
-    return f(x, dtype=dtype, device=device)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        if device is not None:
+            device = native_device(type(x), device)
+        return f(x, dtype=dtype, device=device)
+    except FAILURES as error:
+        refuse_containers(error, "empty_like", x)
+        raise
 
 
 @shows_own_parameters
@@ -321,11 +327,15 @@ def full_like(
         f = _full_like[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("full_like", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    if device is not None:
-        device = native_device(type(x), device)
-    return f(x, fill_value, dtype=dtype, device=device)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        if device is not None:
+            device = native_device(type(x), device)
+        return f(x, fill_value, dtype=dtype, device=device)
+    except FAILURES as error:
+        refuse_containers(error, "full_like", x)
+        raise
 
 
 @shows_own_parameters
@@ -376,7 +386,11 @@ def meshgrid(
         f = _meshgrid[key]
     except KeyError:
         f = getattr(resolved, resolve("meshgrid", key))
-    return f(*arrays, indexing=indexing)
+    try:
+        return f(*arrays, indexing=indexing)
+    except FAILURES as error:
+        refuse_containers(error, "meshgrid", arrays)
+        raise
 
 
 @shows_own_parameters
@@ -430,11 +444,15 @@ def ones_like(
         f = _ones_like[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("ones_like", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    if device is not None:
-        device = native_device(type(x), device)
-    return f(x, dtype=dtype, device=device)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        if device is not None:
+            device = native_device(type(x), device)
+        return f(x, dtype=dtype, device=device)
+    except FAILURES as error:
+        refuse_containers(error, "ones_like", x)
+        raise
 
 
 _tril = table("tril", globals(), "_tril")
@@ -452,7 +470,11 @@ def tril(x: ArrayT, extra: Refused = NotGiven, /, k: int = 0) -> ArrayT:
         f = _tril[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("tril", type(x)))
-    return f(x, k=k)
+    try:
+        return f(x, k=k)
+    except FAILURES as error:
+        refuse_containers(error, "tril", x)
+        raise
 
 
 _triu = table("triu", globals(), "_triu")
@@ -470,7 +492,11 @@ def triu(x: ArrayT, extra: Refused = NotGiven, /, k: int = 0) -> ArrayT:
         f = _triu[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("triu", type(x)))
-    return f(x, k=k)
+    try:
+        return f(x, k=k)
+    except FAILURES as error:
+        refuse_containers(error, "triu", x)
+        raise
 
 
 @shows_own_parameters
@@ -524,11 +550,15 @@ def zeros_like(
         f = _zeros_like[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("zeros_like", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    if device is not None:
-        device = native_device(type(x), device)
-    return f(x, dtype=dtype, device=device)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        if device is not None:
+            device = native_device(type(x), device)
+        return f(x, dtype=dtype, device=device)
+    except FAILURES as error:
+        refuse_containers(error, "zeros_like", x)
+        raise
 
 
 _astype = table("astype", globals(), "_astype")
@@ -558,10 +588,14 @@ def astype(
         f = _astype[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("astype", type(x)))
-    dtype = native_dtype(type(x), dtype)
-    if device is not None:
-        device = native_device(type(x), device)
-    return f(x, dtype, copy=copy, device=device)
+    try:
+        dtype = native_dtype(type(x), dtype)
+        if device is not None:
+            device = native_device(type(x), device)
+        return f(x, dtype, copy=copy, device=device)
+    except FAILURES as error:
+        refuse_containers(error, "astype", x)
+        raise
 
 
 _abs = table("abs", globals(), "_abs")
@@ -579,7 +613,11 @@ def abs(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _abs[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("abs", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "abs", x)
+        raise
 
 
 _acos = table("acos", globals(), "_acos")
@@ -597,7 +635,11 @@ def acos(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _acos[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("acos", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "acos", x)
+        raise
 
 
 _acosh = table("acosh", globals(), "_acosh")
@@ -615,7 +657,11 @@ def acosh(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _acosh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("acosh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "acosh", x)
+        raise
 
 
 _add = table("add", globals(), "_add")
@@ -633,7 +679,11 @@ def add(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> Arr
         f = _add[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("add", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "add", x1, x2)
+        raise
 
 
 _asin = table("asin", globals(), "_asin")
@@ -651,7 +701,11 @@ def asin(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _asin[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("asin", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "asin", x)
+        raise
 
 
 _asinh = table("asinh", globals(), "_asinh")
@@ -669,7 +723,11 @@ def asinh(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _asinh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("asinh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "asinh", x)
+        raise
 
 
 _atan = table("atan", globals(), "_atan")
@@ -687,7 +745,11 @@ def atan(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _atan[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("atan", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "atan", x)
+        raise
 
 
 _atan2 = table("atan2", globals(), "_atan2")
@@ -705,7 +767,11 @@ def atan2(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> A
         f = _atan2[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("atan2", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "atan2", x1, x2)
+        raise
 
 
 _atanh = table("atanh", globals(), "_atanh")
@@ -723,7 +789,11 @@ def atanh(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _atanh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("atanh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "atanh", x)
+        raise
 
 
 _bitwise_and = table("bitwise_and", globals(), "_bitwise_and")
@@ -741,7 +811,11 @@ def bitwise_and(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
         f = _bitwise_and[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("bitwise_and", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "bitwise_and", x1, x2)
+        raise
 
 
 _bitwise_invert = table("bitwise_invert", globals(), "_bitwise_invert")
@@ -759,7 +833,11 @@ def bitwise_invert(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _bitwise_invert[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("bitwise_invert", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "bitwise_invert", x)
+        raise
 
 
 _bitwise_left_shift = table("bitwise_left_shift", globals(), "_bitwise_left_shift")
@@ -777,7 +855,11 @@ def bitwise_left_shift(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused
         f = _bitwise_left_shift[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("bitwise_left_shift", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "bitwise_left_shift", x1, x2)
+        raise
 
 
 _bitwise_or = table("bitwise_or", globals(), "_bitwise_or")
@@ -795,7 +877,11 @@ def bitwise_or(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None)
         f = _bitwise_or[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("bitwise_or", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "bitwise_or", x1, x2)
+        raise
 
 
 _bitwise_right_shift = table("bitwise_right_shift", globals(), "_bitwise_right_shift")
@@ -813,7 +899,11 @@ def bitwise_right_shift(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refuse
         f = _bitwise_right_shift[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("bitwise_right_shift", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "bitwise_right_shift", x1, x2)
+        raise
 
 
 _bitwise_xor = table("bitwise_xor", globals(), "_bitwise_xor")
@@ -831,7 +921,11 @@ def bitwise_xor(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
         f = _bitwise_xor[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("bitwise_xor", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "bitwise_xor", x1, x2)
+        raise
 
 
 _ceil = table("ceil", globals(), "_ceil")
@@ -849,7 +943,11 @@ def ceil(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _ceil[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("ceil", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "ceil", x)
+        raise
 
 
 _clip = table("clip", globals(), "_clip")
@@ -876,7 +974,11 @@ def clip(
         f = _clip[key]
     except KeyError:
         f = getattr(resolved, resolve("clip", key))
-    return f(x, min, max)
+    try:
+        return f(x, min, max)
+    except FAILURES as error:
+        refuse_containers(error, "clip", x, min, max)
+        raise
 
 
 _conj = table("conj", globals(), "_conj")
@@ -894,7 +996,11 @@ def conj(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _conj[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("conj", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "conj", x)
+        raise
 
 
 _copysign = table("copysign", globals(), "_copysign")
@@ -912,7 +1018,11 @@ def copysign(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -
         f = _copysign[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("copysign", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "copysign", x1, x2)
+        raise
 
 
 _cos = table("cos", globals(), "_cos")
@@ -930,7 +1040,11 @@ def cos(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _cos[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("cos", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "cos", x)
+        raise
 
 
 _cosh = table("cosh", globals(), "_cosh")
@@ -948,7 +1062,11 @@ def cosh(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _cosh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("cosh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "cosh", x)
+        raise
 
 
 _divide = table("divide", globals(), "_divide")
@@ -966,7 +1084,11 @@ def divide(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None, whe
         f = _divide[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("divide", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "divide", x1, x2)
+        raise
 
 
 _equal = table("equal", globals(), "_equal")
@@ -984,7 +1106,11 @@ def equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> A
         f = _equal[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("equal", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "equal", x1, x2)
+        raise
 
 
 _exp = table("exp", globals(), "_exp")
@@ -1002,7 +1128,11 @@ def exp(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _exp[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("exp", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "exp", x)
+        raise
 
 
 _expm1 = table("expm1", globals(), "_expm1")
@@ -1020,7 +1150,11 @@ def expm1(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _expm1[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("expm1", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "expm1", x)
+        raise
 
 
 _floor = table("floor", globals(), "_floor")
@@ -1038,7 +1172,11 @@ def floor(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _floor[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("floor", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "floor", x)
+        raise
 
 
 _floor_divide = table("floor_divide", globals(), "_floor_divide")
@@ -1056,7 +1194,11 @@ def floor_divide(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = Non
         f = _floor_divide[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("floor_divide", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "floor_divide", x1, x2)
+        raise
 
 
 _greater = table("greater", globals(), "_greater")
@@ -1074,7 +1216,11 @@ def greater(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) ->
         f = _greater[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("greater", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "greater", x1, x2)
+        raise
 
 
 _greater_equal = table("greater_equal", globals(), "_greater_equal")
@@ -1092,7 +1238,11 @@ def greater_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = No
         f = _greater_equal[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("greater_equal", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "greater_equal", x1, x2)
+        raise
 
 
 _hypot = table("hypot", globals(), "_hypot")
@@ -1110,7 +1260,11 @@ def hypot(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> A
         f = _hypot[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("hypot", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "hypot", x1, x2)
+        raise
 
 
 _imag = table("imag", globals(), "_imag")
@@ -1125,7 +1279,11 @@ def imag(x: ArrayT, /) -> ArrayT:
         f = _imag[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("imag", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "imag", x)
+        raise
 
 
 _isfinite = table("isfinite", globals(), "_isfinite")
@@ -1143,7 +1301,11 @@ def isfinite(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _isfinite[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("isfinite", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "isfinite", x)
+        raise
 
 
 _isinf = table("isinf", globals(), "_isinf")
@@ -1161,7 +1323,11 @@ def isinf(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _isinf[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("isinf", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "isinf", x)
+        raise
 
 
 _isnan = table("isnan", globals(), "_isnan")
@@ -1179,7 +1345,11 @@ def isnan(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _isnan[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("isnan", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "isnan", x)
+        raise
 
 
 _less = table("less", globals(), "_less")
@@ -1197,7 +1367,11 @@ def less(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -> Ar
         f = _less[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("less", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "less", x1, x2)
+        raise
 
 
 _less_equal = table("less_equal", globals(), "_less_equal")
@@ -1215,7 +1389,11 @@ def less_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None)
         f = _less_equal[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("less_equal", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "less_equal", x1, x2)
+        raise
 
 
 _log = table("log", globals(), "_log")
@@ -1233,7 +1411,11 @@ def log(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
         f = _log[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("log", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "log", x)
+        raise
 
 
 _log10 = table("log10", globals(), "_log10")
@@ -1251,7 +1433,11 @@ def log10(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
         f = _log10[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("log10", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "log10", x)
+        raise
 
 
 _log1p = table("log1p", globals(), "_log1p")
@@ -1269,7 +1455,11 @@ def log1p(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
         f = _log1p[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("log1p", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "log1p", x)
+        raise
 
 
 _log2 = table("log2", globals(), "_log2")
@@ -1287,7 +1477,11 @@ def log2(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
         f = _log2[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("log2", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "log2", x)
+        raise
 
 
 _logaddexp = table("logaddexp", globals(), "_logaddexp")
@@ -1305,7 +1499,11 @@ def logaddexp(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) 
         f = _logaddexp[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("logaddexp", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "logaddexp", x1, x2)
+        raise
 
 
 _logical_and = table("logical_and", globals(), "_logical_and")
@@ -1323,7 +1521,11 @@ def logical_and(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
         f = _logical_and[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("logical_and", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "logical_and", x1, x2)
+        raise
 
 
 _logical_not = table("logical_not", globals(), "_logical_not")
@@ -1341,7 +1543,11 @@ def logical_not(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _logical_not[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("logical_not", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "logical_not", x)
+        raise
 
 
 _logical_or = table("logical_or", globals(), "_logical_or")
@@ -1359,7 +1565,11 @@ def logical_or(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None)
         f = _logical_or[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("logical_or", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "logical_or", x1, x2)
+        raise
 
 
 _logical_xor = table("logical_xor", globals(), "_logical_xor")
@@ -1377,7 +1587,11 @@ def logical_xor(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None
         f = _logical_xor[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("logical_xor", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "logical_xor", x1, x2)
+        raise
 
 
 _maximum = table("maximum", globals(), "_maximum")
@@ -1395,7 +1609,11 @@ def maximum(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) ->
         f = _maximum[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("maximum", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "maximum", x1, x2)
+        raise
 
 
 _minimum = table("minimum", globals(), "_minimum")
@@ -1413,7 +1631,11 @@ def minimum(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) ->
         f = _minimum[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("minimum", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "minimum", x1, x2)
+        raise
 
 
 _multiply = table("multiply", globals(), "_multiply")
@@ -1431,7 +1653,11 @@ def multiply(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -
         f = _multiply[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("multiply", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "multiply", x1, x2)
+        raise
 
 
 _negative = table("negative", globals(), "_negative")
@@ -1449,7 +1675,11 @@ def negative(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _negative[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("negative", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "negative", x)
+        raise
 
 
 _nextafter = table("nextafter", globals(), "_nextafter")
@@ -1467,7 +1697,11 @@ def nextafter(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) 
         f = _nextafter[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("nextafter", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "nextafter", x1, x2)
+        raise
 
 
 _not_equal = table("not_equal", globals(), "_not_equal")
@@ -1485,7 +1719,11 @@ def not_equal(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) 
         f = _not_equal[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("not_equal", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "not_equal", x1, x2)
+        raise
 
 
 _positive = table("positive", globals(), "_positive")
@@ -1503,7 +1741,11 @@ def positive(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _positive[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("positive", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "positive", x)
+        raise
 
 
 _pow = table("pow", globals(), "_pow")
@@ -1521,7 +1763,11 @@ def pow(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None, where:
         f = _pow[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("pow", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "pow", x1, x2)
+        raise
 
 
 _real = table("real", globals(), "_real")
@@ -1536,7 +1782,11 @@ def real(x: ArrayT, /) -> ArrayT:
         f = _real[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("real", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "real", x)
+        raise
 
 
 _reciprocal = table("reciprocal", globals(), "_reciprocal")
@@ -1554,7 +1804,11 @@ def reciprocal(x: ArrayT, /, out: Refused = None, where: Refused = None) -> Arra
         f = _reciprocal[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("reciprocal", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "reciprocal", x)
+        raise
 
 
 _remainder = table("remainder", globals(), "_remainder")
@@ -1572,7 +1826,11 @@ def remainder(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None, 
         f = _remainder[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("remainder", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "remainder", x1, x2)
+        raise
 
 
 _round = table("round", globals(), "_round")
@@ -1590,7 +1848,11 @@ def round(x: ArrayT, /, decimals: Refused = None, out: Refused = None) -> ArrayT
         f = _round[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("round", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "round", x)
+        raise
 
 
 _sign = table("sign", globals(), "_sign")
@@ -1608,7 +1870,11 @@ def sign(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _sign[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sign", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "sign", x)
+        raise
 
 
 _signbit = table("signbit", globals(), "_signbit")
@@ -1626,7 +1892,11 @@ def signbit(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _signbit[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("signbit", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "signbit", x)
+        raise
 
 
 _sin = table("sin", globals(), "_sin")
@@ -1644,7 +1914,11 @@ def sin(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _sin[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sin", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "sin", x)
+        raise
 
 
 _sinh = table("sinh", globals(), "_sinh")
@@ -1662,7 +1936,11 @@ def sinh(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _sinh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sinh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "sinh", x)
+        raise
 
 
 _sqrt = table("sqrt", globals(), "_sqrt")
@@ -1680,7 +1958,11 @@ def sqrt(x: ArrayT, /, out: Refused = None, where: Refused = None) -> ArrayT:
         f = _sqrt[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sqrt", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "sqrt", x)
+        raise
 
 
 _square = table("square", globals(), "_square")
@@ -1698,7 +1980,11 @@ def square(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _square[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("square", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "square", x)
+        raise
 
 
 _subtract = table("subtract", globals(), "_subtract")
@@ -1716,7 +2002,11 @@ def subtract(x1: ArrayT | Scalar, x2: ArrayT | Scalar, /, out: Refused = None) -
         f = _subtract[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("subtract", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "subtract", x1, x2)
+        raise
 
 
 _tan = table("tan", globals(), "_tan")
@@ -1734,7 +2024,11 @@ def tan(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _tan[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("tan", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "tan", x)
+        raise
 
 
 _tanh = table("tanh", globals(), "_tanh")
@@ -1752,7 +2046,11 @@ def tanh(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _tanh[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("tanh", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "tanh", x)
+        raise
 
 
 _trunc = table("trunc", globals(), "_trunc")
@@ -1770,7 +2068,11 @@ def trunc(x: ArrayT, /, out: Refused = None) -> ArrayT:
         f = _trunc[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("trunc", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "trunc", x)
+        raise
 
 
 _take = table("take", globals(), "_take")
@@ -1796,7 +2098,11 @@ def take(
         f = _take[type(x)][type(indices)]
     except KeyError:
         f = getattr(resolved, resolve("take", (type(x), type(indices))))
-    return f(x, indices, axis=axis)
+    try:
+        return f(x, indices, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "take", x, indices)
+        raise
 
 
 _take_along_axis = table("take_along_axis", globals(), "_take_along_axis")
@@ -1814,25 +2120,47 @@ def take_along_axis(x: ArrayT, indices: Array, extra: Refused = NotGiven, /, axi
         f = _take_along_axis[type(x)][type(indices)]
     except KeyError:
         f = getattr(resolved, resolve("take_along_axis", (type(x), type(indices))))
-    return f(x, indices, axis=axis)
+    try:
+        return f(x, indices, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "take_along_axis", x, indices)
+        raise
 
 
 _matmul = table("matmul", globals(), "_matmul")
 
 
 @shows_own_parameters
-def matmul(x1: ArrayT, x2: ArrayT, /, out: Refused = None) -> ArrayT:
+def matmul(x1: ArrayT, x2: ArrayT, /, out: Refused = None, out_dtype: DType | None = None) -> ArrayT:
     """Matrix product.
+
+    ``out_dtype="int32"`` gives the exact product of integers of 8 bits (int8 or uint8), with the same bits on every
+    library. Without it their product has their own dtype, and wraps around.
+
+    Raises with ``out_dtype=``: `Unsupported` for other dtypes, of operands or result; `OverflowError` if sums of so
+    many products may exceed int32, which holds those of 131071 products of int8, 65793 of uint8 and int8, and 33025 of
+    uint8; `ValueError` for shapes that do not fit. Nothing is computed before.
+
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.full((1, 1000), 100, dtype=np.int8)
+    >>> xo.matmul(x, x.T), xo.matmul(x, x.T, out_dtype="int32")
+    (array([[-128]], dtype=int8), array([[10000000]], dtype=int32))
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matmul.html>
     """
     if out is not None:
         raise wrong_call("matmul", locals())
+    if out_dtype is not None:
+        return with_options("matmul", x1, x2, out_dtype=out_dtype)
     try:
         f = _matmul[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("matmul", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "matmul", x1, x2)
+        raise
 
 
 _matrix_transpose = table("matrix_transpose", globals(), "_matrix_transpose")
@@ -1847,7 +2175,11 @@ def matrix_transpose(x: ArrayT, /) -> ArrayT:
         f = _matrix_transpose[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("matrix_transpose", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "matrix_transpose", x)
+        raise
 
 
 _tensordot = table("tensordot", globals(), "_tensordot")
@@ -1867,7 +2199,11 @@ def tensordot(
         f = _tensordot[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("tensordot", (type(x1), type(x2))))
-    return f(x1, x2, axes=axes)
+    try:
+        return f(x1, x2, axes=axes)
+    except FAILURES as error:
+        refuse_containers(error, "tensordot", x1, x2)
+        raise
 
 
 _vecdot = table("vecdot", globals(), "_vecdot")
@@ -1885,7 +2221,11 @@ def vecdot(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1)
         f = _vecdot[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("vecdot", (type(x1), type(x2))))
-    return f(x1, x2, axis=axis)
+    try:
+        return f(x1, x2, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "vecdot", x1, x2)
+        raise
 
 
 _broadcast_arrays = table("broadcast_arrays", globals(), "_broadcast_arrays")
@@ -1901,7 +2241,11 @@ def broadcast_arrays(*arrays: ArrayT) -> tuple[ArrayT, ...]:
         f = _broadcast_arrays[key]
     except KeyError:
         f = getattr(resolved, resolve("broadcast_arrays", key))
-    return f(*arrays)
+    try:
+        return f(*arrays)
+    except FAILURES as error:
+        refuse_containers(error, "broadcast_arrays", arrays)
+        raise
 
 
 _broadcast_to = table("broadcast_to", globals(), "_broadcast_to")
@@ -1916,7 +2260,11 @@ def broadcast_to(x: ArrayT, /, shape: tuple[int, ...]) -> ArrayT:
         f = _broadcast_to[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("broadcast_to", type(x)))
-    return f(x, shape)
+    try:
+        return f(x, shape)
+    except FAILURES as error:
+        refuse_containers(error, "broadcast_to", x)
+        raise
 
 
 _concat = table("concat", globals(), "_concat")
@@ -1942,7 +2290,11 @@ def concat(
         f = _concat[key]
     except KeyError:
         f = getattr(resolved, resolve("concat", key))
-    return f(arrays, axis=axis)
+    try:
+        return f(arrays, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "concat", arrays)
+        raise
 
 
 _expand_dims = table("expand_dims", globals(), "_expand_dims")
@@ -1957,7 +2309,11 @@ def expand_dims(x: ArrayT, /, axis: int | tuple[int, ...]) -> ArrayT:
         f = _expand_dims[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("expand_dims", type(x)))
-    return f(x, axis)
+    try:
+        return f(x, axis)
+    except FAILURES as error:
+        refuse_containers(error, "expand_dims", x)
+        raise
 
 
 _flip = table("flip", globals(), "_flip")
@@ -1975,7 +2331,11 @@ def flip(x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | 
         f = _flip[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("flip", type(x)))
-    return f(x, axis=axis)
+    try:
+        return f(x, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "flip", x)
+        raise
 
 
 _moveaxis = table("moveaxis", globals(), "_moveaxis")
@@ -1990,7 +2350,11 @@ def moveaxis(x: ArrayT, source: int | tuple[int, ...], destination: int | tuple[
         f = _moveaxis[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("moveaxis", type(x)))
-    return f(x, source, destination)
+    try:
+        return f(x, source, destination)
+    except FAILURES as error:
+        refuse_containers(error, "moveaxis", x)
+        raise
 
 
 _permute_dims = table("permute_dims", globals(), "_permute_dims")
@@ -2005,7 +2369,11 @@ def permute_dims(x: ArrayT, /, axes: tuple[int, ...]) -> ArrayT:
         f = _permute_dims[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("permute_dims", type(x)))
-    return f(x, axes)
+    try:
+        return f(x, axes)
+    except FAILURES as error:
+        refuse_containers(error, "permute_dims", x)
+        raise
 
 
 _repeat = table("repeat", globals(), "_repeat")
@@ -2023,7 +2391,11 @@ def repeat(x: ArrayT, repeats: ArrayT | Scalar, extra: Refused = NotGiven, /, ax
         f = _repeat[type(x)][type(repeats)]
     except KeyError:
         f = getattr(resolved, resolve("repeat", (type(x), type(repeats))))
-    return f(x, repeats, axis=axis)
+    try:
+        return f(x, repeats, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "repeat", x, repeats)
+        raise
 
 
 _reshape = table("reshape", globals(), "_reshape")
@@ -2043,7 +2415,11 @@ def reshape(
         f = _reshape[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("reshape", type(x)))
-    return f(x, shape, copy=copy)
+    try:
+        return f(x, shape, copy=copy)
+    except FAILURES as error:
+        refuse_containers(error, "reshape", x)
+        raise
 
 
 _roll = table("roll", globals(), "_roll")
@@ -2063,7 +2439,11 @@ def roll(
         f = _roll[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("roll", type(x)))
-    return f(x, shift, axis=axis)
+    try:
+        return f(x, shift, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "roll", x)
+        raise
 
 
 _squeeze = table("squeeze", globals(), "_squeeze")
@@ -2081,7 +2461,11 @@ def squeeze(x: ArrayT, /, axis: int | tuple[int, ...] = NotGiven) -> ArrayT:
         f = _squeeze[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("squeeze", type(x)))
-    return f(x, axis)
+    try:
+        return f(x, axis)
+    except FAILURES as error:
+        refuse_containers(error, "squeeze", x)
+        raise
 
 
 _stack = table("stack", globals(), "_stack")
@@ -2102,7 +2486,11 @@ def stack(
         f = _stack[key]
     except KeyError:
         f = getattr(resolved, resolve("stack", key))
-    return f(arrays, axis=axis)
+    try:
+        return f(arrays, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "stack", arrays)
+        raise
 
 
 _tile = table("tile", globals(), "_tile")
@@ -2117,7 +2505,11 @@ def tile(x: ArrayT, repetitions: tuple[int, ...], /) -> ArrayT:
         f = _tile[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("tile", type(x)))
-    return f(x, repetitions)
+    try:
+        return f(x, repetitions)
+    except FAILURES as error:
+        refuse_containers(error, "tile", x)
+        raise
 
 
 _unstack = table("unstack", globals(), "_unstack")
@@ -2135,7 +2527,11 @@ def unstack(x: ArrayT, extra: Refused = NotGiven, /, axis: int = 0) -> tuple[Arr
         f = _unstack[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("unstack", type(x)))
-    return f(x, axis=axis)
+    try:
+        return f(x, axis=axis)
+    except FAILURES as error:
+        refuse_containers(error, "unstack", x)
+        raise
 
 
 _argmax = table("argmax", globals(), "_argmax")
@@ -2155,7 +2551,11 @@ def argmax(
         f = _argmax[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("argmax", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "argmax", x)
+        raise
 
 
 _argmin = table("argmin", globals(), "_argmin")
@@ -2175,7 +2575,11 @@ def argmin(
         f = _argmin[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("argmin", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "argmin", x)
+        raise
 
 
 _count_nonzero = table("count_nonzero", globals(), "_count_nonzero")
@@ -2195,7 +2599,11 @@ def count_nonzero(
         f = _count_nonzero[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("count_nonzero", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "count_nonzero", x)
+        raise
 
 
 _nonzero = table("nonzero", globals(), "_nonzero")
@@ -2210,7 +2618,11 @@ def nonzero(x: ArrayT, /) -> tuple[ArrayT, ...]:
         f = _nonzero[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nonzero", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "nonzero", x)
+        raise
 
 
 _searchsorted = table("searchsorted", globals(), "_searchsorted")
@@ -2236,7 +2648,11 @@ def searchsorted(
         f = _searchsorted[key]
     except KeyError:
         f = getattr(resolved, resolve("searchsorted", key))
-    return f(x1, x2, side=side, sorter=sorter)
+    try:
+        return f(x1, x2, side=side, sorter=sorter)
+    except FAILURES as error:
+        refuse_containers(error, "searchsorted", x1, x2, sorter)
+        raise
 
 
 _where = table("where", globals(), "_where")
@@ -2255,7 +2671,11 @@ def where(condition: ArrayT, x1: ArrayT | Scalar = NotGiven, x2: ArrayT | Scalar
         f = _where[key]
     except KeyError:
         f = getattr(resolved, resolve("where", key))
-    return f(condition, x1, x2)
+    try:
+        return f(condition, x1, x2)
+    except FAILURES as error:
+        refuse_containers(error, "where", condition, x1, x2)
+        raise
 
 
 _isin = table("isin", globals(), "_isin")
@@ -2280,7 +2700,11 @@ def isin(
         f = _isin[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("isin", (type(x1), type(x2))))
-    return f(x1, x2, invert=invert)
+    try:
+        return f(x1, x2, invert=invert)
+    except FAILURES as error:
+        refuse_containers(error, "isin", x1, x2)
+        raise
 
 
 _unique_all = table("unique_all", globals(), "_unique_all")
@@ -2295,7 +2719,11 @@ def unique_all(x: ArrayT, /) -> UniqueAll[ArrayT]:
         f = _unique_all[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("unique_all", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "unique_all", x)
+        raise
 
 
 _unique_counts = table("unique_counts", globals(), "_unique_counts")
@@ -2310,7 +2738,11 @@ def unique_counts(x: ArrayT, /) -> UniqueCounts[ArrayT]:
         f = _unique_counts[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("unique_counts", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "unique_counts", x)
+        raise
 
 
 _unique_inverse = table("unique_inverse", globals(), "_unique_inverse")
@@ -2325,7 +2757,11 @@ def unique_inverse(x: ArrayT, /) -> UniqueInverse[ArrayT]:
         f = _unique_inverse[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("unique_inverse", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "unique_inverse", x)
+        raise
 
 
 _unique_values = table("unique_values", globals(), "_unique_values")
@@ -2340,7 +2776,11 @@ def unique_values(x: ArrayT, /) -> ArrayT:
         f = _unique_values[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("unique_values", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        refuse_containers(error, "unique_values", x)
+        raise
 
 
 _argsort = table("argsort", globals(), "_argsort")
@@ -2366,7 +2806,11 @@ def argsort(
         f = _argsort[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("argsort", type(x)))
-    return f(x, axis=axis, descending=descending, stable=stable)
+    try:
+        return f(x, axis=axis, descending=descending, stable=stable)
+    except FAILURES as error:
+        refuse_containers(error, "argsort", x)
+        raise
 
 
 _sort = table("sort", globals(), "_sort")
@@ -2392,7 +2836,11 @@ def sort(
         f = _sort[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sort", type(x)))
-    return f(x, axis=axis, descending=descending, stable=stable)
+    try:
+        return f(x, axis=axis, descending=descending, stable=stable)
+    except FAILURES as error:
+        refuse_containers(error, "sort", x)
+        raise
 
 
 _cumulative_prod = table("cumulative_prod", globals(), "_cumulative_prod")
@@ -2418,9 +2866,13 @@ def cumulative_prod(
         f = _cumulative_prod[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("cumulative_prod", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    except FAILURES as error:
+        refuse_containers(error, "cumulative_prod", x)
+        raise
 
 
 _cumulative_sum = table("cumulative_sum", globals(), "_cumulative_sum")
@@ -2446,9 +2898,13 @@ def cumulative_sum(
         f = _cumulative_sum[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("cumulative_sum", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    except FAILURES as error:
+        refuse_containers(error, "cumulative_sum", x)
+        raise
 
 
 _max = table("max", globals(), "_max")
@@ -2475,7 +2931,11 @@ def max(
         f = _max[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("max", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "max", x)
+        raise
 
 
 _mean = table("mean", globals(), "_mean")
@@ -2501,7 +2961,11 @@ def mean(
         f = _mean[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("mean", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "mean", x)
+        raise
 
 
 _min = table("min", globals(), "_min")
@@ -2528,7 +2992,11 @@ def min(
         f = _min[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("min", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "min", x)
+        raise
 
 
 _prod = table("prod", globals(), "_prod")
@@ -2556,9 +3024,13 @@ def prod(
         f = _prod[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("prod", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "prod", x)
+        raise
 
 
 _std = table("std", globals(), "_std")
@@ -2586,7 +3058,11 @@ def std(
         f = _std[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("std", type(x)))
-    return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "std", x)
+        raise
 
 
 _sum = table("sum", globals(), "_sum")
@@ -2614,9 +3090,13 @@ def sum(
         f = _sum[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sum", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "sum", x)
+        raise
 
 
 _var = table("var", globals(), "_var")
@@ -2644,7 +3124,11 @@ def var(
         f = _var[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("var", type(x)))
-    return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "var", x)
+        raise
 
 
 _all = table("all", globals(), "_all")
@@ -2670,7 +3154,11 @@ def all(
         f = _all[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("all", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "all", x)
+        raise
 
 
 _any = table("any", globals(), "_any")
@@ -2696,7 +3184,11 @@ def any(
         f = _any[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("any", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        refuse_containers(error, "any", x)
+        raise
 
 
 _diff = table("diff", globals(), "_diff")
@@ -2723,4 +3215,8 @@ def diff(
         f = _diff[key]
     except KeyError:
         f = getattr(resolved, resolve("diff", key))
-    return f(x, axis=axis, n=n, prepend=prepend, append=append)
+    try:
+        return f(x, axis=axis, n=n, prepend=prepend, append=append)
+    except FAILURES as error:
+        refuse_containers(error, "diff", x, prepend, append)
+        raise

@@ -12,6 +12,7 @@ import importlib
 import inspect
 import itertools
 import re
+import runpy
 from pathlib import Path
 from types import GenericAlias, ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from xarrayops._protocol.surface import EXTENDED, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "api" / "generated"
+signature = runpy.run_path(str(ROOT / "tools" / "public_api.py"))["signature"]
 STANDARD = "https://data-apis.org/array-api/2025.12/"
 OPERATIONS = {
     "arrays": "Around an array",
@@ -34,6 +36,7 @@ OPERATIONS = {
     "explain": "Explain",
     "engines": "Engines",
     "crossings": "Crossings",
+    "operations": "Operations of your own",
 }
 """The families of operations beyond the standard, by the module that defines them, in the order of the pages."""
 SAME_FAMILY = {"explanation": "explain"}
@@ -54,7 +57,7 @@ TITLES = {
 """The pages of functions that the standard lacks, by the section of tools/extended.pyi."""
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
-PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".random", ".sparse", ".sums")
+PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".products", ".random", ".sparse", ".sums")
 NUMPY = ("", ".linalg", ".fft", ".random")
 """The modules with NumPy's names, below xarrayops.numpy."""
 FIRST: dict[type, ModuleType] = {}
@@ -173,15 +176,8 @@ def _functions_page(modules: list[ModuleType]) -> str:
         for name in dir(module):
             value = getattr(module, name)
             if callable(value) and not isinstance(value, (ModuleType, str)) and inspect.getdoc(value):
-                lines += [f"``{name}{_signature(value)}``", _indented(inspect.getdoc(value) or ""), ""]
+                lines += [f"``{name}{signature(value)}``", _indented(inspect.getdoc(value) or ""), ""]
     return "\n".join(lines)
-
-
-def _signature(value: Any) -> str:
-    """The names and defaults of the parameters."""
-    found = inspect.signature(value)
-    bare = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values()]
-    return str(inspect.Signature(bare))
 
 
 def _page(title: str, introduction: str, module: ModuleType, names: list[str]) -> str:
@@ -196,7 +192,9 @@ def entry(module: ModuleType, name: str) -> str:
     if isinstance(value, type) and not isinstance(value, GenericAlias):
         again = "   :no-index:\n" if module is not FIRST.setdefault(value, module) else ""
         left_out = ", ".join(_fields_without_text(value))
-        return f".. autoclass:: {path}\n   :members:\n   :exclude-members: {left_out}\n{again}"
+        is_split = any(base.__module__.startswith("xarrayops._protocol.") for base in value.__bases__)
+        inherited = "   :inherited-members: object\n" if is_split and not issubclass(value, tuple) else ""
+        return f".. autoclass:: {path}\n   :members:\n{inherited}   :exclude-members: {left_out}\n{again}"
     if isinstance(value, ModuleType):
         functions = (member for member in vars(value).values() if inspect.isfunction(member))
         own = [f for f in functions if f.__module__ == value.__name__ and not f.__name__.startswith("_")]

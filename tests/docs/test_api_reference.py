@@ -33,7 +33,7 @@ def entries():
 
 
 MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
-PLUGIN_PARTS = ("attention", "backends", "dtypes", "extended", "layout", "random", "sparse", "sums")
+PLUGIN_PARTS = ("attention", "backends", "dtypes", "extended", "layout", "products", "random", "sparse", "sums")
 PLUGIN = ("plugin", *(f"plugin.{name}" for name in PLUGIN_PARTS))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,14 +78,15 @@ def devices() -> set[str]:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=label)
-def test_blocks_run(way, tmp_path, monkeypatch):
+def test_blocks_run(way, checkout, monkeypatch):
     page, needs = way
     for library in sorted(needs & LIBRARIES):
         pytest.importorskip(library)
     missing = needs & DEVICES - devices() if needs & DEVICES else frozenset()
     if missing:
         pytest.skip(f"needs a device: {', '.join(sorted(missing))}")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(checkout)
+    monkeypatch.setattr("sys.path", [*sys.path])
     namespace = {"__name__": "__main__"}
     with pytest.importorskip("jax").enable_x64(False) if "jax" in needs else nullcontext():  # other tests switch it on
         for block in BY_PAGE[page]:

@@ -30,6 +30,8 @@ SEQUENTIAL = ("waits", "decoding")
 BAD = 3
 """The exit status of a probe with a verdict "wrong" or "failed". Python itself ends with 1 after an exception."""
 INTERRUPTED = 130
+SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_X64": "1", "PYTHONUNBUFFERED": "1"}
+"""The environment of a probe, where nothing else is set."""
 KERNELS = tuple(
     f"kernels-{library}-{dtype}" for dtype in ("float16", "bfloat16", "float32") for library in ("torch", "cupy", "jax")
 )
@@ -59,9 +61,8 @@ def run(name: str) -> int:
 
 def isolated(name: str, limit: float, write: Any) -> bool:
     """Run one probe in a separate process and return whether it passed."""
-    settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_X64": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, str(Path(__file__).parent), "--run", name]
-    environment = {**settings, **os.environ}
+    environment = {**SETTINGS, **os.environ}
     start, lines = time.monotonic(), []
 
     def read(output: IO[str]) -> None:

@@ -1,7 +1,6 @@
 """Which modules may import which, and what `import xarrayops` loads. Imports inside functions count, too."""
 
 import ast
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -234,13 +233,9 @@ def test_a_family_has_the_same_file_name_in_every_backend():
         assert sum(family in families(library) for library in libraries) >= 4, family
 
 
-def run(code: str, cache: Path) -> str:
-    """The output of a fresh interpreter. Bytecode is cached in a folder, as for an installed package."""
-    environment = {
-        k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPROFILEIMPORTTIME")
-    }
-    command = [sys.executable, "-X", f"pycache_prefix={cache}", "-c", code]
-    return subprocess.run(command, env=environment, text=True, capture_output=True, check=True).stdout
+def run(code: str) -> str:
+    """The output of a fresh interpreter."""
+    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True).stdout
 
 
 NEW = "print(*set(sys.modules) - before)"
@@ -250,12 +245,12 @@ def roots(loaded: str) -> set[str]:
     return {name.partition(".")[0] for name in loaded.split() if not name.startswith("_")}
 
 
-def test_import_loads_no_array_library(tmp_path):
+def test_import_loads_no_array_library():
     """The metadata of distributions and `inspect` are loaded at the first look-up, too.
 
     This test lists the modules that are loaded; benchmarks/peers/imports.py measures the time.
     """
-    loaded = run(f"import sys; before = set(sys.modules); import xarrayops; {NEW}", tmp_path)
+    loaded = run(f"import sys; before = set(sys.modules); import xarrayops; {NEW}")
     assert "xarrayops" in roots(loaded)
     assert roots(loaded) <= IMPORTED
     assert not {"importlib.metadata", "importlib.util", "importlib.resources"} & set(loaded.split())
@@ -270,11 +265,11 @@ SETUPS = {
 
 
 @pytest.mark.parametrize("library", SETUPS)
-def test_the_first_dispatch_loads_only_what_it_needs(library, tmp_path):
+def test_the_first_dispatch_loads_only_what_it_needs(library):
     """Besides the library and its array-api-compat module: the entry points, the backend, and its validation."""
     pytest.importorskip(library)
     setup = f"import sys; import xarrayops as xo; {SETUPS[library]}; before = set(sys.modules)"
-    loaded = run(f"{setup}; xo.add(x, x); {NEW}", tmp_path)
+    loaded = run(f"{setup}; xo.add(x, x); {NEW}")
     assert {"xarrayops", "xarrayops_backends"} <= roots(loaded)
     others = ARRAY_LIBRARIES - {library, "numpy"}
     heavy = {"concurrent", "dataclasses", "logging", "multiprocessing", "rich", "scipy", "threadpoolctl", "unittest"}

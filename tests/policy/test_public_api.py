@@ -12,6 +12,7 @@ public_api = runpy.run_path(str(HERE.parents[1] / "tools" / "public_api.py"))["p
 REFERENCE = json.loads((HERE / "public_api.json").read_text())
 IMPROVED = {
     "CrossingError": "error",
+    "operation": "(name, /, *, blockwise=None)",
     "profile": "class(*, show=True)",
     "set_default": "(backend=None, /, *, device=None, dtype=None)",
     "strict": "class(*, transfers=0, waits=None, computes=0)",

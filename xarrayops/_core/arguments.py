@@ -11,6 +11,7 @@ from xarrayops._core.numpy_scalars import is_numpy_scalar
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops._protocol.hooks import HOOKS
+from xarrayops._protocol.sparse import ELEMENTWISE
 from xarrayops._protocol.surface import EXTENDED, OWN, ROLES, SURFACE
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, MixedBackends, Unsupported
@@ -30,6 +31,14 @@ ALLOWED_SCALARS: dict[str, frozenset[type]] = {
 """The classes of `NON_ARRAY_TYPES` that a parameter accepts, by its role."""
 HOOK_ROLES = {"x": "array", "arrays": "arrays", "operands": "arrays"}
 """The roles of the parameters of hooks; those of the standard's functions are in its table."""
+SPARSE_NAMES = {
+    **{dense: own for own, dense in ELEMENTWISE.items()},
+    "count_nonzero": "count",
+    **dict.fromkeys(("diag", "linalg.diagonal"), "diagonal"),
+    **dict.fromkeys(("linalg.matrix_norm", "linalg.norm", "linalg.vector_norm"), "norm"),
+    **dict.fromkeys(("matrix_transpose", "permute_dims"), "transpose"),
+}
+"""The verbs of sparse containers with another name than the function of dense arrays."""
 PUBLIC_NAMES = {hook: verb for verb, hook in OWN.items() if hook}
 """The public name of a verb, by its hook."""
 
@@ -106,6 +115,11 @@ def has_array_namespace(cls: type) -> bool:
     return hasattr(cls, "__array_namespace__")
 
 
+def _written(verb: str) -> str:
+    """A verb as users write it; an operation of a user has a namespace of its own."""
+    return verb if "::" in verb else f"xo.{verb}"
+
+
 def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = False) -> Backend:
     """The one backend that serves all arguments. Every backend accepts scalars and None, NumPy's scalars too.
 
@@ -124,7 +138,7 @@ def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = F
         received = f"the arguments are {values}" if values else "no arrays were given"
         number = next((x for x in arguments.values() if type(x) in SCALARS), None)
         fix = "" if number is None else f" Instead of a number: xo.asarray({number!r}, like=x)."
-        raise BackendNotFound(f"xo.{verb} needs an array to determine the library; {received}.{fix}")
+        raise BackendNotFound(f"{_written(verb)} needs an array to determine the library; {received}.{fix}")
     found = {name: _backend_of_argument(verb, name, arrays, containers=containers) for name in arrays}
     if len(set(found.values())) > 1:  # beside arrays of another library, NumPy's scalars are numbers
         found = {name: b for name, b in found.items() if not is_numpy_scalar(arrays[name])}
@@ -133,23 +147,38 @@ def common_backend(verb: str, arguments: dict[str, Any], *, containers: bool = F
     return next(iter(found.values()))
 
 
+def sparse_argument(verb: str, name: str, x: Any) -> Unsupported:
+    """The error for a sparse container that is given to a function of dense arrays."""
+    own = f"sparse.{SPARSE_NAMES.get(verb, verb)}"
+    instead = f"{_written(verb)} of the dense array xo.sparse.to_dense({name})"
+    instead = f"xo.{own}, or {instead}" if own in OWN else instead
+    return Unsupported(f"{_written(verb)}: argument {name} is a sparse {type(x).__name__}. Instead: {instead}")
+
+
 def _backend_of_argument(verb: str, name: str, arrays: dict[str, Any], *, containers: bool) -> Backend:
     x = arrays[name]
     gap = registry.refusal(x)
     if gap is not None:
-        raise Unsupported(f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
+        raise Unsupported(f"{_written(verb)}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
     sparse = registry.backend_of_container(type(x))
     if sparse is not None and not containers:
-        instead = f"a function of xo.sparse, or xo.sparse.to_dense({name})"
-        raise Unsupported(f"xo.{verb}: argument {name} is a sparse {type(x).__name__}. Instead: {instead}")
+        raise sparse_argument(verb, name, x)
     backend = sparse or registry.register_conforming(x)
     if backend is None:
-        fix = "" if isinstance(x, (str, bytes)) else f" Instead: {_made_an_array(name, arrays)}."
+        fix = _of_string(verb, name, x) if isinstance(x, (str, bytes)) else f" Instead: {_made_an_array(name, arrays)}."
         raise BackendNotFound(
-            f"xo.{verb}: argument {name} is a {registry.describe_class(type(x))}, which is not an array of "
+            f"{_written(verb)}: argument {name} is a {registry.describe_class(type(x))}, which is not an array of "
             f"a known library.{fix}"
         )
     return registry.refined(backend, x)
+
+
+def _of_string(verb: str, name: str, value: str | bytes) -> str:
+    """What to write for a string that NumPy's function takes in the place of an array."""
+    from xarrayops._core.numpy_names.renamed import STRINGS  # needed for errors only
+
+    template = STRINGS.get((verb, name))
+    return "" if template is None else f" Instead: {template.format(value=value)}."
 
 
 def _made_an_array(name: str, arrays: dict[str, Any]) -> str:
@@ -168,7 +197,8 @@ def _several_libraries_message(verb: str, arrays: dict[str, Any], found: dict[st
     target = f'"{found[kept].name}"' if is_container else kept
     fixes = [f"{name} -> xo.convert({name}, {target})" for name, b in found.items() if b is not found[kept]]
     listing = "; ".join(parts)
-    return f"xo.{verb} was given arrays of several libraries: {listing}. Convert to one library: {' and '.join(fixes)}."
+    fix = f"Convert to one library: {' and '.join(fixes)}."
+    return f"{_written(verb)} was given arrays of several libraries: {listing}. {fix}"
 
 
 def another_library(verb: str, arrays: dict[str, Any], backend: Backend) -> MixedBackends:
@@ -198,15 +228,16 @@ def _device_kind(x: Array, backend: Backend) -> str | None:
     return next((d.kind for d in backend.devices() if d.native == native), None)
 
 
-def described(x: Array, backend: Backend) -> str:
+def described(x: Array, backend: Backend, *, device: bool = True) -> str:
     """Describe an array for an error, as ``numpy float64 (3, 2) on cpu``; what a tracer does not know is left out."""
     dtype = _if_known(lambda: backend.functions["dtype_name"](x.dtype) or x.dtype)
     shape = _if_known(lambda: tuple(x.shape))
+    text = " ".join([backend.name, *(str(part) for part in (dtype, shape) if part is not None)])
+    if not device:
+        return text
     native = _if_known(lambda: backend.functions["device"](x))
-    device = _if_known(lambda: next((d.name for d in backend.devices() if d.native == native), native))
-    return " ".join([backend.name, *(str(part) for part in (dtype, shape) if part is not None)]) + (
-        "" if device is None else f" on {device}"
-    )
+    place = _if_known(lambda: next((d.name for d in backend.devices() if d.native == native), native))
+    return text if place is None else f"{text} on {place}"
 
 
 def _if_known(ask: Callable[[], Any]) -> Any:

@@ -8,8 +8,8 @@ Python checks the arguments before a function runs. So a function has these para
             raise wrong_call("sum", locals())
         ...
 
-``extra`` is the place of a positional argument too many. The parameters after it are keyword-only for tools and in the
-stubs, though not for Python, which serves them faster then.
+``extra`` is the place of a positional argument too many. The parameters after a refused one are keyword-only for tools
+and in the stubs, though not for Python, which serves them faster then.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class OwnParameters:
         whole = signature(self.__wrapped__)
         shown, keyword_only = [], False
         for parameter in whole.parameters.values():
-            keyword_only |= parameter.name == "extra"
+            keyword_only |= parameter.annotation == "Refused"
             if parameter.default is NotGiven:
                 parameter = parameter.replace(default=parameter.empty)
             if parameter.annotation != "Refused":

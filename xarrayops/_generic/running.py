@@ -1,4 +1,4 @@
-"""The generic hooks about runs of functions: modes in compiled code, crossings, and ways to run a function."""
+"""The generic hooks about runs of functions: modes in compiled code, what is counted, ways to run, transformations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
+from xarrayops._protocol.operations import Operation
 from xarrayops._protocol.running import RunMode
+from xarrayops._protocol.types import unsupported
 
 
 def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
@@ -25,6 +27,20 @@ def crossings(xp: ModuleType, report: Callable[..., None], /) -> AbstractContext
     return nullcontext()
 
 
+def compilations(xp: ModuleType) -> int:
+    """The standard has no compiler."""
+    return 0
+
+
 def run_modes(xp: ModuleType) -> tuple[RunMode, ...]:
     """The standard has no compiler, and all arrays have values."""
     return (RunMode(),)
+
+
+def carry_operation(xp: ModuleType, operation: Operation, /) -> Callable[..., Any]:
+    """The function that serves plain calls."""
+    return operation.serve
+
+
+vjp = unsupported("it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
+vmap = unsupported("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')

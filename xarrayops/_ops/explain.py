@@ -9,6 +9,8 @@ from xarrayops import fft, linalg, standard
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
 from xarrayops._ops.extended import module_of
+from xarrayops._ops.operations.define import defined
+from xarrayops._ops.operations.definition import Definition
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._protocol.surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
@@ -47,6 +49,8 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     ->  numpy:matmul  yes  the library's own function, completed by the backend
     """
     name = verb if isinstance(verb, str) else _name_of(verb)
+    if name in defined:
+        return defined[name].explain(name, *args, **kwargs)
     if name in MAIN_NAMESPACE_ALIASES:
         name = name.removeprefix("linalg.")
     explainer = _explainer(name)
@@ -93,6 +97,9 @@ def _name_of(function: Callable[..., Any]) -> str:
     for row in TABLE.values():
         if row.function is function:
             return row.name
+    definition = getattr(function, "operation", None)
+    if isinstance(definition, Definition):
+        return definition.name
     extension = getattr(function, "__module__", "").rpartition(".")[2]
     name = getattr(function, "__name__", repr(function))
     return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE | EXTENDED else name

@@ -81,14 +81,14 @@ def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     return explain_served(verb, backend, Call(bound.args, bound.kwargs))
 
 
-def explain_served(verb: str, backend: Backend, call: Call) -> Explanation:
-    """The candidates of a backend for a verb, and whether each can serve the call."""
-    hook = hook_of(verb)
+def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None = None) -> Explanation:
+    """The candidates of a backend for a verb, or for a hook that serves some of its calls."""
+    name, hook = hook or verb, hook or hook_of(verb)
     gap, kernels = gap_of(backend.functions[hook]), backend.kernels.get(hook)
     if kernels:
         listed = candidates(backend.name, kernels, call)
     else:
-        listed = (Candidate(f"{backend.name}:{verb}", gap is None, str(gap) if gap else backend.origins[hook]),)
+        listed = (Candidate(f"{backend.name}:{name}", gap is None, str(gap) if gap else backend.origins[hook]),)
     chosen = chosen_name(listed)
     return Explanation(verb, _summary(backend.name, chosen), listed, chosen)
 

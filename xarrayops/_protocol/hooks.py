@@ -10,8 +10,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.devices import Device, Memory, Queue
+from xarrayops._protocol.devices import Device
+from xarrayops._protocol.exchange_hooks import ExchangeHooks
 from xarrayops._protocol.indexing import Index
+from xarrayops._protocol.operations import Operation
 from xarrayops._protocol.running import RunMode
 from xarrayops._protocol.surface import ROLES
 from xarrayops._protocol.types import Array, Gap
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from xarrayops._protocol.random import Draw
 
 
-class Hooks:
+class Hooks(ExchangeHooks):
     """The hooks: names, signatures and laws. The class is documentation and is never instantiated."""
 
     @staticmethod
@@ -28,9 +30,9 @@ class Hooks:
         """The function that serves a verb in place of ``function``; ``function`` itself if it needs no wrapper.
 
         Called once for each function of the standard and each of `WRAPPED_HOOKS` when the backend loads, and for each
-        function of `EXTENDED` when it is first needed; with the function of the backend, or else that of the library or
-        the generic one. A gap is not wrapped. `takes_arrays` returns whether a
-        verb has array arguments to check. A wrapper keeps the signature, as with ``functools.wraps``.
+        function of `EXTENDED` when it is first needed; with the function of the backend, the library's or the generic
+        one. A gap is not wrapped. `takes_arrays` returns whether a verb has array arguments to check. A wrapper keeps
+        the signature, as with ``functools.wraps``.
         """
         raise NotImplementedError
 
@@ -61,10 +63,7 @@ class Hooks:
 
     @staticmethod
     def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
-        """The peak memory of a call on a native device, in bytes, beyond what was allocated before; None if unknown.
-
-        ``call`` returns after its results are computed.
-        """
+        """The peak memory of a call, in bytes, beyond what was allocated before; None if unknown. The call waits."""
         raise NotImplementedError
 
     @staticmethod
@@ -110,8 +109,7 @@ class Hooks:
         """A context in which the library's compiler keeps the code of a mode with this key separately.
 
         A mode is a setting such as `xarrayops.use`, its name. Functions that the compiler traced in one mode are traced
-        again in another one. The key is empty for the value outside of all blocks. The generic function serves
-        libraries without a compiler.
+        again in another one. The key is empty outside of all blocks.
         """
         raise NotImplementedError
 
@@ -126,9 +124,39 @@ class Hooks:
 
         ``report(kind, what, nbytes)`` takes "transfer", "wait" or "compute", the name of the call, and the bytes, 0 if
         they are unknown. It may be called from any thread, and may raise: the error must reach the program. The context
-        is that of a thread, and no context of the same hook is open around it in that thread. The generic function
-        serves libraries that tell nothing.
+        is that of a thread, and no context of the same hook is open around it in that thread.
         """
+        raise NotImplementedError
+
+    @staticmethod
+    def compilations() -> int:
+        """How often the library has compiled something since the first call of this hook."""
+        raise NotImplementedError
+
+    @staticmethod
+    def carry_operation(operation: Operation, /) -> Callable[..., Any]:
+        """A function that serves calls of a user's operation where a transformation of the library must see it.
+
+        That is under a compiler, a gradient or a batch, and for arrays without values; not for plain calls. The
+        function is called as ``operation.serve``. It keeps the operation's gradient, and derives from the reference
+        what the library cannot find out about a kernel: shapes, gradients, batches. The generic function returns
+        ``operation.serve``: the library transforms nothing.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def vjp(
+        function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], cotangents: tuple[Array, ...], /
+    ) -> tuple[Array, ...]:
+        """The vector-Jacobian product of a function of floating-point arrays: one array for each of its arguments.
+
+        ``cotangents`` has an array for each result.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
+        """The function of arrays with a new first axis, for each index of which it calls the given function."""
         raise NotImplementedError
 
     @staticmethod
@@ -178,6 +206,11 @@ class Hooks:
     @staticmethod
     def einsum(subscripts: str, /, *operands: Array) -> Array:
         """Einstein summation in NumPy's notation."""
+        raise NotImplementedError
+
+    @staticmethod
+    def matmul_int32(x1: Array, x2: Array, /) -> Array:
+        """The exact matrix product of arrays of int8 or uint8, in int32. The caller has checked that the sums fit."""
         raise NotImplementedError
 
     @staticmethod
@@ -259,118 +292,12 @@ class Hooks:
         """A random array from a generator of the library, which advances. The dtype is that of the draw."""
         raise NotImplementedError
 
-    @staticmethod
-    def memory(x: Array, /) -> Memory | None:
-        """The memory of x; None if x has no single memory (a task graph, a tracer, several devices).
-
-        Law: it does not wait for the values.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def memory_offset(x: Array, /) -> int:
-        """The offset in bytes of the first element of x from the start of the memory that x is a view of."""
-        raise NotImplementedError
-
-    @staticmethod
-    def contiguous(x: Array, /) -> Array:
-        """x, C-contiguous. Law: x itself if it already is, or if the layout is not observable."""
-        raise NotImplementedError
-
-    @staticmethod
-    def as_strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, /) -> Array:
-        """A view of x; the caller has checked the bounds. Strides, and offset from the first element, are in items."""
-        raise NotImplementedError
-
-    @staticmethod
-    def pin_memory(x: Array, /) -> Array:
-        """x in page-locked host memory; x itself if it already is."""
-        raise NotImplementedError
-
-    @staticmethod
-    def export_refusal(x: Array, /) -> str | None:
-        """Why x cannot be exported as it is, and what to do instead; None if it can."""
-        raise NotImplementedError
-
-    @staticmethod
-    def import_refusal(dtype: str, /) -> str | None:
-        """Why this library cannot hold values of a dtype (by name), and what to do instead; None if it can."""
-        raise NotImplementedError
-
-    @staticmethod
-    def alias_refusal(memory: Memory, /, *, forced: bool) -> str | None:
-        """Why this library cannot alias that memory or, unless ``forced`` by ``copy=False``, should not; else None."""
-        raise NotImplementedError
-
-    @staticmethod
-    def alias(x: Any, memory: Memory, host: Callable[[], Any], /) -> Array:
-        """An array of this library over the memory of x, an array of another library, without a copy.
-
-        For host memory, ``host()`` gives the owner's NumPy view: the owner waits for the values, keeps the memory alive
-        and sets the read-only flag if needed. A bare address would guarantee none of that.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def exporting(x: Array, /) -> AbstractContextManager[Any]:
-        """A context in which x can be exported by DLPack: its device is current, host memory has the values."""
-        raise NotImplementedError
-
-    @staticmethod
-    def packed(x: Array, /) -> Array:
-        """A copy of x in its own memory, compact and aligned, on the device of x."""
-        raise NotImplementedError
-
-    @staticmethod
-    def queue(x: Array, /) -> Queue | None:
-        """The queue of work that uses x; None if calls are synchronous."""
-        raise NotImplementedError
-
-    @staticmethod
-    def outlive(x: Array, stream: int, /) -> bool:
-        """Once x is freed, keep its memory from reuse until the pending work of another library's stream is done.
-
-        False if the library cannot do so; then the caller keeps a reference to x.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def tie(x: Array, owner: object, /) -> Array:
-        """An array over the memory of x that keeps ``owner`` alive as long as that memory is in use.
-
-        It is x itself if the library allows that. Required if `queue` returns a queue.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def try_as_numpy(x: Array, /) -> Any:
-        """A NumPy array over the memory of x if that needs no plan of the conversion, else None.
-
-        Law: only if the plan of ``convert(x, "numpy")`` is zero-copy, and with the same result.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def try_from_numpy(a: Any, /) -> Array | None:
-        """An array over the memory of a NumPy array if that needs no plan of the conversion, else None.
-
-        Law: only if the plan for ``a`` is zero-copy, and with the same result.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def to_numpy(x: Array, /) -> Any:
-        """x as a NumPy array in host memory: a view if possible, else a copy."""
-        raise NotImplementedError
-
-    @staticmethod
-    def from_numpy(a: Any, device: Any, /) -> Array:
-        """A copy of a NumPy array as an array of this library, on the native device, or on the default one for None."""
-        raise NotImplementedError
-
 
 HOOKS: dict[str, Callable[..., Any]] = {
-    name: member.__func__ for name, member in vars(Hooks).items() if isinstance(member, staticmethod)
+    name: member.__func__
+    for hooks in (Hooks, ExchangeHooks)
+    for name, member in vars(hooks).items()
+    if isinstance(member, staticmethod)
 }
 """Every hook by name."""
 WRAPPED_HOOKS = ("einsum", "unique", "update", "select")

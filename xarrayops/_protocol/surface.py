@@ -435,6 +435,7 @@ OWN: dict[str, str | None] = {
     "explain": None,
     "is_lazy": "is_lazy",
     "layout_of": None,
+    "operation": None,
     "persist": "persist",
     "pin_memory": "pin_memory",
     "profile": None,

@@ -170,6 +170,7 @@ def _plan(options: argparse.Namespace, workloads: tuple[Workload, ...]) -> Bench
         size=options.size,
         budget_s=options.budget,
         timeout_s=options.timeout,
+        operations=options.all and options.against is None,
         sources=(workload_sources.BUILT_IN, *options.workload_file),
     )
     return plan.interleaved() if options.against is not None else plan

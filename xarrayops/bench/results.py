@@ -185,6 +185,9 @@ class RunEnvironment(TypedDict, total=False):
         pools and BLAS kernels as threadpoolctl reports them.
     roofs, launch_s
         The measured rooflines by device and dtype; the time of the smallest call by backend and device.
+    operations
+        By backend and device, the times of each kind of operation by size, the time to take a number out of an array,
+        and the rate of transfers. `xarrayops.port` forecasts with them. Empty unless the run was one with ``--all``.
     resolution
         The relative difference of the same work measured twice. Smaller differences are ties. None if unknown.
     workloads
@@ -212,6 +215,7 @@ class RunEnvironment(TypedDict, total=False):
     pools: dict[str, list[dict[str, Any]]]
     roofs: list[dict[str, Any]]
     launch_s: dict[str, float]
+    operations: list[dict[str, Any]]
     resolution: float | None
     workloads: dict[str, WorkloadFacts]
 

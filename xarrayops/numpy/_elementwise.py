@@ -175,13 +175,13 @@ def _are_integers(values: tuple[Any, ...]) -> bool:
     return all(is_integer(x) if hasattr(x, "dtype") else isinstance(x, int) for x in values)
 
 
-_SAME_UNARY = (
+SAME_UNARY = (
     *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "cbrt", "ceil", "conj", "cos"),
     *("cosh", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2"),
     *("logical_not", "negative", "positive", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh"),
     *("trunc",),
 )
-_SAME_BINARY = (
+SAME_BINARY = (
     *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor"),
     *("copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal"),
     *("logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter"),
@@ -209,8 +209,8 @@ _ALIASES = {
 }
 """NumPy's names that are the same object as another one."""
 UFUNCS: dict[str, ufunc] = {
-    **{name: UnaryUfunc(name, _ours(name)) for name in _SAME_UNARY},
-    **{name: BinaryUfunc(name, _ours(name)) for name in _SAME_BINARY},
+    **{name: UnaryUfunc(name, _ours(name)) for name in SAME_UNARY},
+    **{name: BinaryUfunc(name, _ours(name)) for name in SAME_BINARY},
     "deg2rad": UnaryUfunc("deg2rad", _times(pi / 180, "Degrees as radians.")),
     "divmod": BinaryUfunc("divmod", _divmod, nout=2),
     "exp2": UnaryUfunc("exp2", _exp2),

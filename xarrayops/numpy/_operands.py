@@ -125,7 +125,13 @@ def _differing(values: Sequence[Any]) -> str | None:
         found = name_of(xo.result_type(*values))
     except (TypeError, xo.Unsupported):
         found = None
-    return None if found == wanted else wanted
+    return None if found == wanted and not _follows_default(native, numbers) else wanted
+
+
+def _follows_default(native: Sequence[Any], numbers: Sequence[Any]) -> bool:
+    """Whether the library promotes integers with a number to its default dtype, which programs can change."""
+    is_floating = any(type(x) in (float, complex) for x in numbers)
+    return is_floating and all(map(is_integer, native)) and any(xo.backend(x).name != "numpy" for x in native)
 
 
 def floating(x: Any) -> Any:

@@ -38,6 +38,9 @@ Data that it may define:
     variables that select it before the import. The exchange matrix runs each configuration.
 ``KNOWN_BAD``
     A tuple of `KnownBad`: versions of the library that are known to fail, for the doctor and the verbs.
+``CALL_TESTS``
+    The `CallTests` from which the functions of users' operations are generated: see `xarrayops.operation`. Without
+    them every call of an operation looks at all arguments, which takes some microseconds.
 ``SPARSE``
     A `xarrayops.plugin.sparse.SparseSupport`: the companion module that serves the library's sparse containers.
 
@@ -63,10 +66,12 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 
 - this module: the types of hooks (`Array`, `Device`, `Memory`, `Queue`, `Index`, `Attention`, `Gap`, `FloatLimits`),
   those of candidates (`Call`, `NotServed`, `KnownBad`, `constant_while_tracing`), those of runs (`RunMode`,
-  `ReportingMethods`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
+  `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
+  `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
 - `xarrayops.plugin.sums`: sums over host memory with a small error.
+- `xarrayops.plugin.products`: products over host memory of half precision and of integers of 8 bits.
 - `xarrayops.plugin.attention`: the keys that a block of queries sees, and the kernel for host memory.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion, and the kernels for host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.
@@ -101,6 +106,13 @@ from xarrayops._protocol.hooks import (
 )
 from xarrayops._protocol.indexing import Index as Index, Selection as Selection
 from xarrayops._protocol.install import install_command as install_command
+from xarrayops._protocol.operations import (
+    CallTests as CallTests,
+    Operation as Operation,
+    core_dimensions as core_dimensions,
+    options_of as options_of,
+    written_options as written_options,
+)
 from xarrayops._protocol.running import ReportingMethods as ReportingMethods, RunMode as RunMode
 from xarrayops._protocol.sparse import SparseSupport as SparseSupport
 from xarrayops._protocol.surface import EXTENDED as EXTENDED

@@ -20,6 +20,7 @@ from xarrayops._generic.random import (
     signed_int64 as signed_int64,
     wide_product as wide_product,
 )
+from xarrayops._host.order import order_of_bits as order_of_bits
 from xarrayops._protocol.random import (
     GROUPS as GROUPS,
     PARITY as PARITY,

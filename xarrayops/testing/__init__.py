@@ -22,7 +22,8 @@ dtype that the standard requires. The suite compares class, dtype, device, shape
 does not support: a function bound to ``unsupported(...)`` must raise an error that says what to do instead, and a
 function named in ``UNTRACEABLE`` must fail under a traced variant. The suite fails if such an entry is out of date.
 
-`verify` compares a function of your own with a reference on every installed library, and needs no pytest.
+`verify` compares a function of your own with a reference on every installed library, and `check_operation` the kernels
+of an operation with its reference. They need no pytest.
 """
 
 from __future__ import annotations
@@ -36,16 +37,31 @@ if "pytest" in sys.modules:  # it rewrites assertions only in modules registered
         *(f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
     )
 
-from xarrayops.testing.verify import (
+from xarrayops.testing._verify import (
     Divergence as Divergence,
     Outcome as Outcome,
     Report as Report,
     verify as verify,
 )
+from xarrayops.testing.operations import (
+    OperationFault as OperationFault,
+    OperationReport as OperationReport,
+    check_operation as check_operation,
+)
 
 __all__ = [
-    *("Case", "ContractSuite", "Divergence", "Outcome", "Report", "Row", "Variant", "call", "check_array", "check_row"),
-    *("exercised", "reversed_", "strided", "verify"),
+    *(
+        "Case",
+        "ContractSuite",
+        "Divergence",
+        "OperationFault",
+        "OperationReport",
+        "Outcome",
+        "Report",
+        "Row",
+        "Variant",
+    ),
+    *("call", "check_array", "check_operation", "check_row", "exercised", "reversed_", "strided", "verify"),
 ]
 
 if TYPE_CHECKING:

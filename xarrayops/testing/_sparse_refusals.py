@@ -180,7 +180,7 @@ WRONG: dict[str, tuple[Callable[[Operands], Any], str]] = {
     "maximum: dense": (lambda g: xo.sparse.maximum(g.s, g.x), "b is dense.*Instead"),
     "maximum: another shape": (lambda g: xo.sparse.maximum(g.s, g.other), r"\(4, 6\) and \(3, 6\)"),
     "scale: no factors": (lambda g: xo.sparse.scale(g.s), "rows=, columns= or both"),
-    "scale: a number": (lambda g: xo.sparse.scale(g.s, rows=2.0), r"rows is 2\.0.*Instead"),
+    "scale: a number": (lambda g: xo.sparse.scale(g.s, rows=2.0), r"rows is one number.*Instead.*multiply\(s, 2\.0\)"),
     "scale: too many factors": (lambda g: xo.sparse.scale(g.s, g.x[0, :]), r"rows has shape \(6,\), not \(4,\)"),
     "scale: a matrix of factors": (lambda g: xo.sparse.scale(g.s, columns=g.x), r"columns has shape \(4, 6\)"),
     "scale: sparse factors": (lambda g: xo.sparse.scale(g.s, g.s), "rows is sparse.*Instead"),

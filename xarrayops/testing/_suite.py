@@ -23,6 +23,7 @@ from xarrayops.testing._nans import NanSuite
 from xarrayops.testing._norms import NormSuite
 from xarrayops.testing._order import OrderSuite
 from xarrayops.testing._padding import PaddingSuite
+from xarrayops.testing._products import ProductSuite
 from xarrayops.testing._quantiles import QuantileSuite
 from xarrayops.testing._random import RandomSuite
 from xarrayops.testing._reductions import ReductionSuite
@@ -44,6 +45,7 @@ from xarrayops.testing._table import (
     supported_cases,
     without_warnings,
 )
+from xarrayops.testing._user_operations import OperationSuite
 from xarrayops.testing._variant import Variant
 from xarrayops.testing._windows import WindowSuite
 
@@ -78,6 +80,7 @@ class ContractSuite(
     IndexingSuite,
     AtSuite,
     LinalgSuite,
+    ProductSuite,
     AttentionSuite,
     FftSuite,
     CreationSuite,
@@ -91,6 +94,7 @@ class ContractSuite(
     SparseRefusalSuite,
     InspectionSuite,
     RandomSuite,
+    OperationSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

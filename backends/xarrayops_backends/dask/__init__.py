@@ -68,11 +68,13 @@ from xarrayops_backends.dask._linalg import (
     linalg_svdvals,
     linalg_vector_norm,
     matmul,
+    matmul_int32,
     tensordot,
     vecdot,
 )
 from xarrayops_backends.dask._manipulation import concat, diff, repeat, reshape, roll
 from xarrayops_backends.dask._modes import run_modes
+from xarrayops_backends.dask._operations import carry_operation
 from xarrayops_backends.dask._random import native_draw, native_generator, random_draw
 from xarrayops_backends.dask._searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
 from xarrayops_backends.dask._sets import isin, unique, unique_all, unique_counts, unique_inverse, unique_values

@@ -187,5 +187,5 @@ def flat_positions(x: Array) -> Array:
 
 
 def widened(x: Array) -> Array:
-    """Cast a product's operand of an ml_dtypes dtype: NumPy multiplies these in float32, which Dask does not expect."""
-    return x.astype(np.float32) if x.dtype.kind == "V" else x
+    """Cast a product's operand of half precision or less: blocks are multiplied and added in float32."""
+    return x.astype(np.float32) if x.dtype.kind in "fV" and x.dtype.itemsize < 4 else x

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, products
 from xarrayops_backends.dask import _blocks, _statistics
 from xarrayops_backends.dask._blocks import compat, da
 from xarrayops_backends.numpy import _linalg as _numpy
@@ -67,6 +68,35 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """As for matmul."""
     return _promoted(compat.vecdot, x1, x2, axis=axis)
+
+
+def matmul_int32(x1: Array, x2: Array, /) -> Array:
+    """The exact products of blocks, by the kernel for host memory, added in int32."""
+    if math.isnan(x1.shape[-1] + x2.shape[-2 if x2.ndim > 1 else 0]):
+        _blocks.require_sizes("matmul", x1, x2)
+    left = x1[None] if x1.ndim == 1 else x1
+    right = x2[:, None] if x2.ndim == 1 else x2
+    ndim = max(left.ndim, right.ndim)
+    *stack, rows, inner, columns = range(ndim + 1)
+    with _blocks.without_chunk_warnings():
+        parts = da.blockwise(
+            _block_int32,
+            (*stack, rows, inner, columns),
+            left,
+            (*stack[ndim - left.ndim :], rows, inner),
+            right,
+            (*stack[ndim - right.ndim :], inner, columns),
+            adjust_chunks={inner: 1},
+            concatenate=False,
+            meta=_blocks.meta(left, np.int32, ndim + 1),
+        )
+        out = da.sum(parts, axis=-2, dtype=np.int32)
+    return out[(..., *(0 if x.ndim == 1 else slice(None) for x in (x1, x2)))]
+
+
+def _block_int32(left: Any, right: Any) -> Any:
+    """The product of two blocks, with an axis for its part of the sum."""
+    return products.matmul_int32(left, right)[..., None, :]
 
 
 def linalg_cholesky(x: Array, /, *, upper: bool = False) -> Array:

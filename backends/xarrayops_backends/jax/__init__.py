@@ -73,7 +73,9 @@ from xarrayops_backends.jax._linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.jax._modes import carries_mode, carry_mode, run_modes, set_default_dtype
+from xarrayops_backends.jax._modes import carries_mode, carry_mode, compilations, run_modes, set_default_dtype
+from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.jax._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.jax._random import (
     native_draw,
     native_generator,
@@ -82,16 +84,7 @@ from xarrayops_backends.jax._random import (
     random_permutation,
     trace_state,
 )
-from xarrayops_backends.jax._sets import (
-    SIZE_UNKNOWN as _SIZE_UNKNOWN,
-    nonzero,
-    repeat,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
+from xarrayops_backends.jax._sets import SIZE_UNKNOWN as _SIZE_UNKNOWN, unique
 from xarrayops_backends.jax._standard import (
     all,
     any,
@@ -114,6 +107,7 @@ from xarrayops_backends.jax._standard import (
     sign,
     sum,
 )
+from xarrayops_backends.jax._transformations import vjp, vmap
 from xarrayops_backends.jax._update import select, update
 
 NAMESPACE = jnp

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.extended import bin_edges
+from xarrayops_backends.jax._sets import naming_a_way
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),
@@ -21,10 +22,10 @@ _OPERANDS = ("atol", "dx", "left", "nan", "neginf", "posinf", "right", "rtol")
 
 
 def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
-    """The function, or a function that compiles it for each form of a call."""
+    """The function, one that compiles it for each form of a call, or one with an error for tracers."""
     if verb == "histogram":
         return _between_edges(_compiled(function))
-    return _compiled(function) if verb in _COMPILED else function
+    return _compiled(function) if verb in _COMPILED else naming_a_way(verb, function)
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -40,10 +40,16 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """In full precision. Labels are letters, as in NumPy: JAX accepts any character."""
+    """In full precision. Labels are letters, as in NumPy: JAX accepts any character.
+
+    The products of several operands of half precision would be rounded one after the other.
+    """
     for label in subscripts:
         if label not in _SUBSCRIPTS:
             raise ValueError(f"the subscripts {subscripts!r} have the label {label!r}, which is no ASCII letter")
+    if len(operands) > 2 and jnp.result_type(*operands).name in ("float16", "bfloat16"):
+        wide = (x.astype(jnp.float32) for x in operands)
+        return jnp.einsum(subscripts, *wide, precision=_precision()).astype(jnp.result_type(*operands))
     return jnp.einsum(subscripts, *operands, precision=_precision())
 
 

@@ -1,13 +1,15 @@
-"""Modes of xarrayops in functions that JAX compiles: part of the key of its caches."""
+"""Modes of xarrayops in functions that JAX compiles, which are part of the key of its caches, and compilations."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jax
+import jax.monitoring
 import jax.numpy as jnp
 
 from xarrayops.plugin import RunMode
@@ -50,6 +52,23 @@ def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
         return _jax.tree.unflatten(shape, [next(values) if isinstance(x, jax.Array) else x for x in results])
 
     return run
+
+
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+"""The event of each program that XLA compiles."""
+
+
+@cache
+def _compiled() -> Counter[str]:
+    """The events of JAX by name, from now on."""
+    found: Counter[str] = Counter()
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: found.update((event,)))
+    return found
+
+
+def compilations() -> int:
+    """The programs that XLA compiled, also those of single functions; a program in the cache on disk counts too."""
+    return _compiled()[_COMPILED]
 
 
 def run_modes() -> tuple[RunMode, ...]:

@@ -1,7 +1,8 @@
-"""Sets: JAX's functions, with an error of ours where a tracer has no values."""
+"""Sets, and the error of functions for which a tracer would need values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -12,10 +13,17 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Gap
 
 _SHAPES = "the shape of the result depends on values, which are unknown under jax.jit and jax.vmap"
-_UNIQUE = Gap(_SHAPES, "call it outside jax.jit and jax.vmap, or use jax.numpy.unique(x, size=...)")
+_PLACES = "the index is an array of values, which are unknown under jax.jit and jax.vmap"
+
+
+def _with_size(call: str) -> Gap:
+    return Gap(_SHAPES, f"call it outside jax.jit and jax.vmap, or use jax.numpy.{call[:-1]}, size=...)")
+
+
+_UNIQUE = _with_size("unique(x)")
 SIZE_UNKNOWN = {
-    "compress": Gap(_SHAPES, "xo.where(condition, x, y)"),
-    **dict.fromkeys(("intersect1d", "setdiff1d", "setxor1d", "union1d"), Gap(_SHAPES, "call it outside jax.jit")),
+    "compress": Gap(_SHAPES, "xo.where(condition, x, y), or jax.numpy.compress(condition, x, size=...)"),
+    **{name: _with_size(f"{name}(x1, x2)") for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d")},
     "nonzero": Gap(_SHAPES, "xo.where(mask, x, y), or jax.numpy.nonzero(x, size=...)"),
     "repeat": Gap(
         f"{_SHAPES}, if repeats is a traced array", "a Python int, or jax.numpy.repeat(total_repeat_length=...)"
@@ -23,46 +31,44 @@ SIZE_UNKNOWN = {
     **dict.fromkeys(("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"), _UNIQUE),
 }
 """Why a function does not work under `jax.jit`, and what to write instead."""
+_NEEDING_VALUES = SIZE_UNKNOWN | {
+    "delete": Gap(_PLACES, "Python integers as the index, or xo.where(mask, y, x)"),
+    "insert": Gap(_PLACES, "Python integers as the index, or xo.concat"),
+}
+_OF_TRACERS = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.NonConcreteBooleanIndexError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+"""JAX's errors where the value of a tracer is needed."""
 
 
-def _require_values(verb: str, x: Any) -> None:
-    if isinstance(x, jax.core.Tracer):
-        raise Unsupported(f"xo.{verb}: {SIZE_UNKNOWN[verb]}")
+def naming_a_way(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; if it needs values, with an error that says what to write where they are traced.
 
-
-def _with_values(verb: str, function: Any) -> Any:
-    """A function of an array, which must not be a tracer unless JAX's option ``size=`` gives the size of the result.
-
-    array-api-extra gives this option.
+    JAX's own option ``size=``, which array-api-extra gives, is passed on.
     """
+    if verb not in _NEEDING_VALUES:
+        return function
 
     @wraps(function)
-    def checked(x: Array, /, **options: Any) -> Any:
-        if "size" not in options:
-            _require_values(verb, x)
-        return function(x, **options)
+    def called(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except (*_OF_TRACERS, Unsupported) as error:
+            cause = error.__cause__ if isinstance(error, Unsupported) else error  # of a step of the function
+            if not isinstance(cause, _OF_TRACERS):
+                raise
+            raise Unsupported(f"xo.{verb}: {_NEEDING_VALUES[verb]}") from cause
 
-    return checked
-
-
-nonzero = _with_values("nonzero", jnp.nonzero)
-unique_all = _with_values("unique_all", jnp.unique_all)
-unique_counts = _with_values("unique_counts", jnp.unique_counts)
-unique_inverse = _with_values("unique_inverse", jnp.unique_inverse)
-unique_values = _with_values("unique_values", jnp.unique_values)
-
-
-def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
-    """The number of elements must be known."""
-    _require_values("repeat", repeats)
-    return jnp.repeat(x, repeats, axis=axis)
+    return called
 
 
 def unique(
     x: Array, /, *, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None
 ) -> Array | tuple[Array, ...]:
     """JAX's own function; it would merge slices with NaN, and changes complex NaNs."""
-    _require_values("unique", x)
     if axis is not None or not jnp.iscomplexobj(x):
         found: Any = jnp.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=axis is None)
         return found

@@ -43,8 +43,17 @@ from xarrayops_backends.numpy._exchange import (
 )
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
 from xarrayops_backends.numpy._layout import as_strided, contiguous, memory_offset, pin_memory
-from xarrayops_backends.numpy._linalg import einsum, linalg_eig, linalg_eigvals, matmul, vecdot
+from xarrayops_backends.numpy._linalg import (
+    einsum,
+    linalg_eig,
+    linalg_eigvals,
+    matmul,
+    matmul_int32,
+    tensordot,
+    vecdot,
+)
 from xarrayops_backends.numpy._manipulation import diff
+from xarrayops_backends.numpy._operations import CALL_TESTS
 from xarrayops_backends.numpy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator, random_permutation
 from xarrayops_backends.numpy._searching import argsort, sort
 from xarrayops_backends.numpy._sets import unique, unique_values

@@ -11,7 +11,6 @@ from xarrayops.plugin import Array, sums
 from xarrayops.plugin.dtypes import NUMBERS
 from xarrayops.plugin.extended import (
     along,
-    checked_axes,
     diagonal_slice,
     normal_axis,
     pad_widths,
@@ -19,11 +18,15 @@ from xarrayops.plugin.extended import (
     require_coefficients,
     require_coordinates,
     require_counts,
-    require_equations,
     require_observations,
     require_signals,
 )
-from xarrayops_backends.numpy._guard import require_numbers
+from xarrayops_backends.numpy._guard import require_all_numbers as _require_numbers
+from xarrayops_backends.numpy._norms import (
+    linalg_cond as linalg_cond,
+    linalg_lstsq as linalg_lstsq,
+    linalg_norm as linalg_norm,
+)
 from xarrayops_backends.numpy._quantiles import (
     median as median,
     nanmedian as nanmedian,
@@ -53,14 +56,6 @@ _OPTIONS = {
     "linear_ramp": ("end_values",),
 }
 """The options of each mode of `pad`; NumPy refuses others."""
-
-
-def _require_numbers(verb: str, *operands: Any) -> None:
-    """Raise unless the dtypes of all arrays among the operands are numeric."""
-    for x in operands:
-        dtype = getattr(x, "dtype", None)
-        if dtype is not None and dtype.kind not in NUMBERS:
-            require_numbers(verb, dtype)
 
 
 def pad(
@@ -351,36 +346,6 @@ def _extreme(reduce: Any) -> Any:
 
 
 nanmax, nanmin = _extreme(np.fmax.reduce), _extreme(np.fmin.reduce)
-
-
-def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    """The root of a product of the vector with itself, as in np.linalg.norm, without its checks."""
-    if ord is None and axis is None and not keepdims and x.dtype.kind == "f":
-        flat = x if x.ndim == 1 else x.ravel("K")
-        return np.sqrt(flat.dot(flat))
-    _require_numbers("linalg.norm", x)
-    return np.linalg.norm(x, ord, checked_axes(axis, x.ndim), keepdims)
-
-
-def linalg_cond(x: Array, /, *, p: Any = None) -> Array:
-    """np.linalg.cond is infinite for singular matrices, also where the inverse raises."""
-    _require_numbers("linalg.cond", x)
-    found: Array = np.linalg.cond(x, p)
-    return found
-
-
-def linalg_lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """np.linalg.lstsq has no sums of squares for some ranks and shapes. It is tried first: checks cost time."""
-    try:
-        solution, residuals, rank, values = np.linalg.lstsq(x1, x2, rtol)
-    except (TypeError, ValueError):
-        _require_numbers("linalg.lstsq", x1, x2)
-        require_equations(x1, x2)
-        raise
-    if not residuals.size:
-        errors = np.abs(x2 - x1 @ solution)
-        residuals = np.atleast_1d((errors * errors).sum(0))
-    return solution, residuals, np.int64(rank), values
 
 
 def gradient(x: Array, /, *spacing: Any, axis: _Axes = None, edge_order: int = 1) -> Any:

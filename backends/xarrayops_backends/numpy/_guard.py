@@ -22,6 +22,14 @@ def require_numbers(verb: str, dtype: np.dtype[Any]) -> None:
         raise Unsupported(f"xo.{verb}: {gap}")
 
 
+def require_all_numbers(verb: str, *operands: Any) -> None:
+    """Raise unless the dtypes of all arrays among the operands are numeric."""
+    for x in operands:
+        dtype = getattr(x, "dtype", None)
+        if dtype is not None and dtype.kind not in NUMBERS:
+            require_numbers(verb, dtype)
+
+
 def refusing(verb: str, function: Callable[..., Array]) -> Callable[..., Array]:
     """The function, which rejects arrays that are not numeric; NumPy would apply Python's rules to them."""
     is_of_one = list(array_roles(verb).values()) == ["array"]

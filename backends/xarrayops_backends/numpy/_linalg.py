@@ -1,41 +1,61 @@
-"""Products and linear algebra: the dtypes of ml_dtypes, BLAS, and complex eigenvalues."""
+"""Products and linear algebra: half precision, integers of 8 bits, BLAS, and complex eigenvalues."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.dtypes import NUMBERS
+from xarrayops.plugin.products import (
+    matmul as _matmul,
+    matmul_int32 as matmul_int32,
+    tensordot as _tensordot,
+    vecdot as _vecdot,
+)
 from xarrayops_backends.numpy._guard import require_numbers
+
+_BLAS = frozenset("fdFDgG")
+"""The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """NumPy's einsum, with an optimized order of contractions."""
-    if any(x.dtype.kind == "V" for x in operands):  # which NumPy's einsum rejects
-        wide = (np.astype(x, np.float32) if x.dtype.kind == "V" else x for x in operands)
-        return np.einsum(subscripts, *wide, optimize=len(operands) > 2).astype(np.result_type(*operands))
-    return np.einsum(subscripts, *operands, optimize=len(operands) > 2)
+    """NumPy's einsum, with an optimized order of contractions; half precision is widened for BLAS."""
+    narrow = _narrow(*operands)
+    if narrow is None:
+        return np.einsum(subscripts, *operands, optimize=len(operands) > 2)
+    wide = (np.astype(x, np.float32) for x in operands)
+    return np.einsum(subscripts, *wide, optimize=True).astype(narrow)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Two float matrices use ``dot``, whose overhead before BLAS is half that of the generalised ufunc."""
-    kind = x1.dtype.kind
-    if kind not in NUMBERS or x2.dtype.kind not in NUMBERS:
-        require_numbers("matmul", x1.dtype)
-        require_numbers("matmul", x2.dtype)
-    return x1.dot(x2) if kind in "fc" and x1.ndim == 2 == x2.ndim else _narrowed(np.matmul(x1, x2), x1, x2)
+    if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
+        return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
+    require_numbers("matmul", x1.dtype)
+    require_numbers("matmul", x2.dtype)
+    narrow = _narrow(x1, x2)
+    return np.matmul(x1, x2) if narrow is None else _matmul(x1, x2, narrow)
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """NumPy's function, with the result in the dtype of the operands."""
-    return _narrowed(np.vecdot(x1, x2, axis=axis), x1, x2)  # type: ignore[call-overload]
+    """NumPy's function; half precision is widened for BLAS."""
+    narrow = _narrow(x1, x2)
+    return np.vecdot(x1, x2, axis=axis) if narrow is None else _vecdot(x1, x2, narrow, axis)  # type: ignore[call-overload]
 
 
-def _narrowed(product: Array, x1: Array, x2: Array) -> Array:
-    """NumPy computes products of ml_dtypes dtypes in float32 and returns float32."""
-    return product.astype(np.result_type(x1, x2)) if "V" in (x1.dtype.kind, x2.dtype.kind) else product
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """NumPy's function; half precision is widened for BLAS."""
+    narrow = _narrow(x1, x2)
+    return np.tensordot(x1, x2, axes=axes) if narrow is None else _tensordot(x1, x2, narrow, axes)
+
+
+def _narrow(*operands: Array) -> np.dtype[Any] | None:
+    """The dtype of the result if it is narrower than float32, else None."""
+    if all(x.dtype.char in _BLAS for x in operands):
+        return None
+    dtype = np.result_type(*operands)
+    return dtype if dtype.kind in "fV" and dtype.itemsize < 4 else None
 
 
 class _Eig(NamedTuple):

@@ -153,12 +153,15 @@ from xarrayops_backends.torch._manipulation import (
     unstack,
 )
 from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
-from xarrayops_backends.torch._modes import run_modes
+from xarrayops_backends.torch._modes import compilations, run_modes
+from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.torch._random import (
     RANDOM_DRAW_CANDIDATES,
     native_draw,
     native_generator,
     random_keys,
+    random_permutation,
     trace_state,
 )
 from xarrayops_backends.torch._searching import (
@@ -192,6 +195,7 @@ from xarrayops_backends.torch._statistics import (
     sum,
     var,
 )
+from xarrayops_backends.torch._transformations import vjp, vmap
 from xarrayops_backends.torch._update import select, update
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+_cuda: Any = torch.cuda  # untyped: PyTorch does not annotate these functions
+_mode: Any = TorchFunctionMode
 _PULLS = frozenset(("item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__format__", "is_nonzero"))
 """The methods that read one number."""
 _READS = frozenset(("numpy", "tolist", "__array__", "__repr__"))
@@ -24,18 +27,65 @@ _TOLD = _PULLS | _READS | _MOVES | _BY_VALUES | _INDEXING
 _MASKS = (torch.bool, torch.uint8)
 
 
+_WAITED = "called a synchronizing CUDA operation"
+"""What PyTorch's debug mode warns of where a call waits for a CUDA device."""
+
+
 class _Crossings(TorchFunctionMode):
-    """Reports the crossings of the calls in one thread."""
+    """Reports the crossings of the calls in one thread.
+
+    If CUDA is in use when it begins, PyTorch's debug mode tells which other calls wait for the device. That was tested
+    with a stand-in for the debug mode, and never run on hardware.
+    """
 
     def __init__(self, report: Callable[..., None]) -> None:
         super().__init__()
         self._report = report
+        self._debug_mode: int | None = None
+        """The debug mode before this one; None if CUDA is not in use."""
+
+    def __enter__(self) -> Any:
+        if _cuda.is_initialized():
+            self._debug_mode = torch.cuda.get_sync_debug_mode()
+            torch.cuda.set_sync_debug_mode("warn")
+        return _mode.__enter__(self)
+
+    def __exit__(self, *error: Any) -> None:
+        _mode.__exit__(self, *error)
+        if self._debug_mode is not None:
+            torch.cuda.set_sync_debug_mode(self._debug_mode)
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(function, "__name__", "")
-        if name not in _TOLD or not args or not isinstance(args[0], torch.Tensor):
-            return function(*args, **(kwargs or {}))
-        return _told(self._report, name, function, args, kwargs or {})
+        if self._debug_mode is not None:
+            return _watched(self._report, function, args, kwargs or {})
+        return _called(self._report, function, args, kwargs or {})
+
+
+def _watched(report: Callable[..., None], function: Any, args: Any, kwargs: Any) -> Any:
+    """Make the call, and report it as a wait if the debug mode warns and nothing else was reported."""
+    reported: list[str] = []
+
+    def noted(kind: str, what: str, nbytes: int) -> None:
+        reported.append(kind)
+        report(kind, what, nbytes)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = _called(noted, function, args, kwargs)
+    others = [each for each in caught if _WAITED not in str(each.message)]
+    if len(others) < len(caught) and not reported:
+        report("wait", f"torch.{getattr(function, '__name__', 'operation')} on CUDA", 0)
+    for each in others:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return result
+
+
+def _called(report: Callable[..., None], function: Any, args: Any, kwargs: Any) -> Any:
+    """Make the call, and report it if it crosses by its name and arguments."""
+    name = getattr(function, "__name__", "")
+    if name not in _TOLD or not args or not isinstance(args[0], torch.Tensor):
+        return function(*args, **kwargs)
+    return _told(report, name, function, args, kwargs)
 
 
 def _told(report: Callable[..., None], name: str, function: Any, args: Any, kwargs: Any) -> Any:

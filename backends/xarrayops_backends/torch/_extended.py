@@ -213,7 +213,9 @@ def _counts(x: Array, minlength: int, length: int | None) -> Array:
     try:
         if length is None:
             return torch.bincount(x, minlength=minlength)
-        return torch.bincount(x.clamp(max=length), minlength=length + 1)[:length]
+        if x.numel() and int(x.max()) >= length:
+            x = x.clamp(max=length)
+        return torch.bincount(x, minlength=length)[:length]
     except RuntimeError as error:
         if "non-negative" in str(error):
             raise ValueError("x has negative values") from error

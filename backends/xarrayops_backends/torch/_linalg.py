@@ -12,7 +12,7 @@ import torch
 from array_api_compat.torch.linalg import vector_norm as _vector_norm
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.backends import backend_by_name
 from xarrayops_backends.torch._axes import Axes, as_axes
 from xarrayops_backends.torch._dtypes import _pair, result_type
@@ -21,6 +21,9 @@ from xarrayops_backends.torch._statistics import sum as _sum
 from xarrayops_backends.torch._wide import WIDE, _value
 
 _INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+_CHECKED = _INTEGERS | {torch.float16}
+"""The dtypes of operands that `torch.matmul` does not always serve best."""
+_HALVES = (torch.float16, torch.bfloat16)
 _LIMB = 16
 _STRIDED = torch.strided
 SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))
@@ -54,7 +57,25 @@ def _limb_product(x1: Array, x2: Array, limbs: int) -> Array:
     return reduce(torch.add, parts)
 
 
-_dense_matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
+_promoting_matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
+
+
+def _dense_matmul(x1: Array, x2: Array) -> Array:
+    if _is_slow(x1, x2):
+        return torch.matmul(x1.to(torch.float32), x2.to(torch.float32)).to(torch.float16)
+    return _promoting_matmul(x1, x2)
+
+
+def _is_slow(*operands: Array) -> bool:
+    """Whether PyTorch would multiply these numbers by loops, which take up to 100 times as long as float32."""
+    return all(x.dtype is torch.float16 and x.is_cpu for x in operands) and not _multiplies_float16()
+
+
+@constant_while_tracing
+def _multiplies_float16() -> bool:
+    """Whether oneDNN multiplies float16 on this CPU."""
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_fp16_supported", None)
+    return supported is not None and bool(supported())
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -62,7 +83,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     if x1.layout is not _STRIDED or x2.layout is not _STRIDED:
         return _of_layouts(x1, x2)
     dtype = x1.dtype
-    if dtype is x2.dtype and dtype not in _INTEGERS:  # checked first, because a further call costs time
+    if dtype is x2.dtype and dtype not in _CHECKED:  # checked first, because a further call costs time
         return torch.matmul(x1, x2)
     return _dense_matmul(x1, x2)
 
@@ -81,12 +102,17 @@ def _sparse_matmul(x1: Array, x2: Array) -> Array:
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """torch.linalg.vecdot rejects integers, does not promote and broadcasts the axis that it contracts."""
+    """torch.linalg.vecdot rejects integers, does not promote and broadcasts the axis that it contracts.
+
+    It rounds each product to the dtype; those of half precision are summed in float32 and rounded once.
+    """
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
     x1, x2 = _pair(x1, x2)
     if axis >= 0:  # of each array, before they are broadcast
         x1, x2, axis = x1.movedim(axis, -1), x2.movedim(axis, -1), -1
+    if x1.dtype in _HALVES:
+        return torch.linalg.vecdot(x1.to(torch.float32), x2.to(torch.float32), dim=axis).to(x1.dtype)
     if x1.is_floating_point() or x1.is_complex():
         return torch.linalg.vecdot(x1, x2, dim=axis)
     return _sum(multiply(x1, x2), axis=axis, dtype=x1.dtype)
@@ -100,7 +126,10 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
         if x1.shape[a] != x2.shape[b]:
             raise ValueError(f"axis {a} has {x1.shape[a]} elements but axis {b} to contract it with has {x2.shape[b]}")
     if x1.dtype not in _INTEGERS:
-        return torch.tensordot(x1, x2, dims=(list(first), list(second)))
+        dtype, dims = x1.dtype, (list(first), list(second))
+        if _is_slow(x1, x2):
+            x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
+        return torch.tensordot(x1, x2, dims=dims).to(dtype)
     first, second = [a % x1.ndim for a in first], [b % x2.ndim for b in second]
     kept1 = [a for a in range(x1.ndim) if a not in first]
     kept2 = [b for b in range(x2.ndim) if b not in second]
@@ -137,10 +166,15 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """torch.einsum does not promote, sums integers as int64, has no booleans and raises RuntimeError for subscripts."""
+    """torch.einsum does not promote, sums integers as int64, has no booleans and raises RuntimeError for subscripts.
+
+    The products of several operands of half precision would be rounded one after the other.
+    """
     dtype = result_type(*operands)
     is_exact = dtype in _INTEGERS or dtype is torch.bool
     work = torch.int64 if is_exact else dtype
+    if dtype in _HALVES and (len(operands) > 2 or _is_slow(*operands)):
+        work = torch.float32
     try:
         result = torch.einsum(subscripts, *(x.to(work) for x in operands))
     except RuntimeError as error:

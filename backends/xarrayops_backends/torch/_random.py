@@ -23,6 +23,7 @@ from xarrayops.plugin.random import (
     frexp_of_bits,
     from_bits,
     multiply_shift,
+    order_of_bits,
     signed_int64,
     threefry,
 )
@@ -52,7 +53,7 @@ def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array
     size = prod(shape)
     block = TRANSCENDENTAL if draw.kind in ("normal", "exponential") else BLOCK
     index = torch.arange(min(size, block), dtype=torch.int64, device=device)
-    is_plain = type(index) is torch.Tensor and device.type == "cpu" and not is_compiling()
+    is_plain = _is_in_host_memory(index)
     if is_plain and isinstance(key, torch.Tensor):
         is_plain = not torch._C._functorch.is_functorch_wrapped_tensor(key)
         key = tuple(key.tolist()) if is_plain else key
@@ -67,6 +68,19 @@ def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array
         part = index[: size - start] + start
         out[start : start + block] = from_bits(arithmetic, draw, _bits(steps, part, draw.bits, space[: len(part)]))
     return out.reshape(shape)
+
+
+def _is_in_host_memory(x: Any) -> bool:
+    """Whether x has values that this process can read."""
+    return type(x) is torch.Tensor and x.device.type == "cpu" and not is_compiling()
+
+
+def random_permutation(key: Any, size: int, device: Any, /) -> Array:
+    """By a stable sort. On a CPU NumPy sorts the same memory, in a tenth of the time of torch.sort."""
+    bits = _draw(Draw("bits", "int64"), key, (size,), device)
+    if _is_in_host_memory(bits) and not torch._C._functorch.is_functorch_wrapped_tensor(bits):
+        return torch.from_numpy(order_of_bits(bits.numpy()))
+    return torch.argsort(bits, stable=True)
 
 
 def random_keys(key: Any, counters: Array, /) -> Array:

@@ -124,7 +124,7 @@ KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """No candidates of the torch backend: the generic implementation serves XLA."""
-RANDOM_DRAW_CANDIDATES = ()
+MATMUL_INT32_CANDIDATES = RANDOM_DRAW_CANDIDATES = ()
 EXTENDED = "xarrayops_backends.torch_xla._extended"
 
 

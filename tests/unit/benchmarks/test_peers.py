@@ -35,6 +35,12 @@ def test_dispatch(tmp_path):
     assert results["machine"]["python"]
 
 
+def test_operations(tmp_path):
+    rows = results_of("operations.py", tmp_path, "--rounds", 1, "--number", 5, "--libraries", "numpy")["rows"]
+    assert [(row["arrays"], row["requirements"]) for row in rows[:2]] == [(1, "none"), (1, "dtypes")]
+    assert len(rows) == 12
+
+
 def test_at(tmp_path):
     rows = results_of("at.py", tmp_path, "--rounds", 2, "--number", 20, "--libraries", "numpy")["rows"]
     assert {row["case"] for row in rows} >= {"set a number", "add an array", "copy, set an array"}
@@ -45,6 +51,12 @@ def test_sums(tmp_path):
     rows = results_of("sums.py", tmp_path, "--rounds", 1, "--count", 4000, "--libraries", "numpy")["rows"]
     assert len(rows) == 3 * 5 * 4
     assert all(row["errors"]["ours"] <= row["bound"] for row in rows)
+
+
+def test_products(tmp_path):
+    rows = results_of("products.py", tmp_path, "--rounds", 1, "--sizes", "20,40", "--libraries", "numpy")["rows"]
+    assert [row["case"] for row in rows[:3]] == ["numpy int8 20", "numpy int8 40", "numpy float16 20"]
+    assert all(row["ours / float32"] > 0 for row in rows)
 
 
 def test_extended(tmp_path):
@@ -187,3 +199,11 @@ def test_conformance_accounts_for_every_deviation(suite, tmp_path):
     (run_,) = json.loads((tmp_path / "conformance.json").read_text())["runs"]
     assert (run_["seed"], run_["examples"], run_["failed"], run_["passed"]) == (0, 10, 3, 1)
     assert "UNEXPLAINED" in (tmp_path / "conformance.md").read_text()
+
+
+def test_worked_ports(tmp_path):
+    results = results_of("worked_ports.py", tmp_path, "--rounds", 1, "--toy", "--libraries", "numpy")
+    assert {row["port"] for row in results["rows"]} == {"images", "signals", "solver"}
+    assert all(set(row["times as quick"]) == {"rewritten, numpy", "port, numpy"} for row in results["rows"])
+    assert all(port["verify"] == {"numpy": "same"} for port in results["ports"].values())
+    assert all(0 < port["lines changed by hand"] < 60 for port in results["ports"].values())

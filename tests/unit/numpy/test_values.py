@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import xarrayops.numpy as np
+
 CALLS = runpy.run_path(str(Path(__file__).parent / "expressions.py"))
 FAMILIES = CALLS["FAMILIES"]
 EACH = {"dask": 3, "jax": 16}
@@ -19,3 +21,16 @@ def test_functions_return_what_numpys_do(family, library, same):
 @pytest.mark.parametrize("library", ["numpy", "torch"], indirect=True)
 def test_functions_of_memory_and_values_return_what_numpys_do(library, same):
     same(CALLS["HOST"])
+
+
+def test_integers_stay_float64_when_the_default_dtype_of_torch_changes():
+    """What was found with one default must not be kept for another."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_default_dtype()
+    try:
+        for dtype in (torch.float64, torch.float32):
+            torch.set_default_dtype(dtype)
+            assert np.sqrt(torch.tensor([4, 9], dtype=torch.int16)).dtype == torch.float64
+            assert np.maximum(torch.tensor([4, 9], dtype=torch.int16), 0.5).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(before)

@@ -49,6 +49,11 @@ CASES = {
         xo.MixedBackends,
         ("belongs to numpy", 'Instead: name the dtype by the string "float64"'),
     ),
+    "rule for bins": (
+        lambda: xo.histogram(N, "auto"),
+        xo.BackendNotFound,
+        ("xo.histogram: argument bins is a str", "np.histogram_bin_edges(", "'auto'), like=x)"),
+    ),
     "list": (
         lambda: xo.exp([1.0]),
         xo.BackendNotFound,

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import warnings
 from contextlib import nullcontext, suppress
 
 import numpy as np
@@ -224,3 +225,40 @@ assert (p.transfers, p.waits) == (2, 3), p
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=cupy_environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_waits_for_cuda_by_the_debug_mode(monkeypatch):
+    """A stand-in for the debug mode: two functions warn while it is on, as those that wait for a CUDA device do."""
+    torch = pytest.importorskip("torch")
+    mode = [0]
+    numbers = {"default": 0, "warn": 1, "error": 2}
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: mode[0])
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", lambda to: mode.__setitem__(0, numbers.get(to, to)))
+
+    def waiting(function):
+        def called(self, *args, **kwargs):
+            with torch._C.DisableTorchFunction():
+                if mode[0]:
+                    warnings.warn("called a synchronizing CUDA operation", UserWarning, stacklevel=2)
+                return function(self, *args, **kwargs)
+
+        called.__name__ = function.__name__
+        return lambda *args: torch.overrides.handle_torch_function(called, args, *args)
+
+    x = torch.arange(4.0)
+    solve, item = waiting(torch.Tensor.cumsum), waiting(torch.Tensor.item)
+    with xo.profile(show=False) as p:
+        assert mode == [1]
+        solve(x, 0)
+        assert item(x[1]) == 1.0
+        x + 1
+    assert [(each.kind, each.what) for each in p.crossings] == [
+        ("wait", "torch.cumsum on CUDA"),
+        ("wait", "torch.Tensor.item"),
+    ]
+    assert mode == [0]
+    mode[0] = 2
+    with xo.profile(show=False), pytest.warns(UserWarning, match="another"):
+        torch.overrides.handle_torch_function(another := lambda x: warnings.warn("another", stacklevel=1), (x,), x)
+    assert mode == [2], another

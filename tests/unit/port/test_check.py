@@ -177,7 +177,12 @@ def test_a_call_gives_a_forecast(program, capsys, tmp_path):
     given = ["check", str(program), "--call", "f(np.ones((50, 2)), 50)", "--machine", str(RESULTS), "--format", "json"]
     assert command_line.main([*given, "--page", str(tmp_path / "out.html")]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert {forecast["backend"] for forecast in data["forecasts"]} == {"numpy", "torch", "jax", "dask"}
+    assert {forecast["backend"] for forecast in data["forecasts"]} == {"numpy", "torch", "jax"}
+    assert [note.partition(":")[0] for note in data["notes"]] == [
+        "cupy",
+        "dask",
+        "coarse forecasts for numpy, torch, jax",
+    ]
     (line,) = (line for line in data["run"] if line["line"] == 5)
     assert (line["operations"], line["numbers"]) == (100, 50)
     assert "50 numbers taken" in (tmp_path / "out.html").read_text()
@@ -218,3 +223,14 @@ def test_2000_lines_take_at_most_3_seconds(tmp_path):
     report = check(tmp_path / "program.py")
     assert time.process_time() - start <= 3
     assert len(report.findings) > 500
+
+
+def test_the_run_finds_calls_of_other_packages_that_give_arrays(tmp_path):
+    pytest.importorskip("scipy")
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\nfrom scipy.signal import get_window\ndef f(n):\n    return get_window('hann', n) * 2\n"
+    )
+    report = check(path, "f(9)", machine=RESULTS)
+    assert [(finding.line, finding.kind) for finding in report.findings] == [(4, "foreign call")]
+    assert report.summary() == "1 finding in 1 of 5 lines"

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy
 import pytest
 
+from xarrayops.bench.measure import operations
 from xarrayops.port.source import PortError, Program
-from xarrayops.port.trace import record
 from xarrayops.port.trace.run import run
 
 SNIPPETS = runpy.run_path(str(Path(__file__).parent / "snippets.py"))
@@ -41,7 +41,7 @@ def test_a_traced_program_does_what_numpy_does(snippet, tmp_path):
         exec(text, wanted)
         variables = []
         path = tmp_path / "program.py"
-        path.write_text(f"import numpy as np\n{text}\ndef f(keep):\n    keep(globals())\n")
+        path.write_text(f"import numpy as np\n{text}\ndef f(keep):\n    keep(dict(globals()))\n")
         import builtins
 
         builtins.keep_variables = variables.append
@@ -49,7 +49,7 @@ def test_a_traced_program_does_what_numpy_does(snippet, tmp_path):
             run(Program.read(path), "f(keep_variables)")
         finally:
             del builtins.keep_variables
-    (found,) = variables
+    found = variables[0]
     for name in (*NAMES, *(["r"] if "r" in wanted else [])):
         assert is_same(wanted[name], found[name]), name
 
@@ -85,17 +85,17 @@ def test_numbers(body, numbers, tmp_path):
 @pytest.mark.parametrize(
     ("body", "kind", "nbytes", "flops"),
     [
-        ("args[0] + args[0]", record.ELEMENTWISE, 3 * 80_000, 0),
-        ("np.exp(args[0])", record.MATH, 2 * 80_000, 0),
-        ("args[0].sum()", record.REDUCTION, 80_000, 0),
-        ("args[0] @ args[0]", record.PRODUCT, 3 * 80_000, 2 * 100**3),
-        ("args[0][1:]", record.VIEW, 0, 0),
-        ("args[0].T.copy()", record.GATHER, 2 * 80_000, 0),
-        ("args[0][[1, 2, 3]]", record.GATHER, 4800, 0),
-        ("args[0][0] = 2.0", record.ASSIGNMENT, 1600, 0),
-        ("np.zeros((100, 100))", record.CREATION, 80_000, 0),
-        ("np.sort(args[0])", record.SORT, 2 * 80_000, 0),
-        ("np.linalg.inv(args[0] + np.eye(100))", record.LINALG, 2 * 80_000, 100**3),
+        ("args[0] + args[0]", operations.ELEMENTWISE, 3 * 80_000, 0),
+        ("np.exp(args[0])", operations.MATH, 2 * 80_000, 0),
+        ("args[0].sum()", operations.REDUCTION, 80_000, 0),
+        ("args[0] @ args[0]", operations.PRODUCT, 3 * 80_000, 2 * 100**3),
+        ("args[0][1:]", operations.VIEW, 0, 0),
+        ("args[0].T.copy()", operations.COPY, 2 * 80_000, 0),
+        ("args[0][[1, 2, 3]]", operations.GATHER, 4800, 0),
+        ("args[0][0] = 2.0", operations.ASSIGNMENT, 1600, 0),
+        ("np.zeros((100, 100))", operations.CREATION, 80_000, 0),
+        ("np.sort(args[0])", operations.SORT, 2 * 80_000, 0),
+        ("np.linalg.inv(args[0] + np.eye(100))", operations.LINALG, 2 * 80_000, 100**3),
     ],
 )
 def test_operations(body, kind, nbytes, flops, tmp_path):
@@ -200,3 +200,33 @@ def test_sources_stay_as_they_are(tmp_path):
     program = Program.read(path)
     run(program, "f()")
     assert "counted" not in subprocess.list2cmdline([__import__("ast").unparse(program.source.tree)])
+
+
+def test_the_time_without_counting(tmp_path):
+    body = """
+    x = np.ones(3)
+    for k in range(2000):
+        s = x[0] * 2.0 + x[1]
+    args[0].append(type(s))
+    return s
+    """
+    path = tmp_path / "program.py"
+    path.write_text(f"import numpy as np\nseen = []\ndef f(*args):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n")
+    trace = run(Program.read(path), "f(seen)")
+    assert trace.counts is False
+    assert trace.calls == 8001
+    assert 0 < trace.plain_s < trace.operation_s, "the trace takes longer than the program"
+    assert 0 <= trace.python_s <= trace.plain_s
+
+
+def test_a_call_that_can_be_made_once_only(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("import numpy as np\nleft = [np.ones(3)]\ndef f():\n    return left.pop() + 1\n")
+    trace = run(Program.read(path), "f()")
+    assert trace.plain_s is None
+    assert trace.calls == 1
+
+
+def test_views_are_one_operation(tmp_path):
+    trace = traced("np.flip(args[0])\nargs[0].T\nnp.reshape(args[0], -1)", tmp_path, call="f(np.ones((2, 2)))")
+    assert [operation.kind for operation in trace.operations] == [operations.VIEW] * 2

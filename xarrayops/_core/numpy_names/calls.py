@@ -16,13 +16,15 @@ from xarrayops._core.numpy_names.written import Call, shown_value, written
 
 DEFAULTS = {
     "assume_unique": (False, True),
+    "bias": (False,),
     "casting": ("unsafe",),
     "compute_uv": (True,),
     "copy": (False, True),
     "equal_nan": (True,),
-    "kind": ("quicksort", "stable", "mergesort", "heapsort"),
+    "kind": ("introselect", "quicksort", "stable", "mergesort", "heapsort"),
     "mode": ("raise",),
     "order": ("C", "K"),
+    "overwrite_input": (False, True),
     "retstep": (False,),
     "sorted": (False, True),
     "sparse": (False,),
@@ -42,6 +44,7 @@ OPTIONS = {
     "a_max": ("max", "{value}"),
     "a_min": ("min", "{value}"),
     "ddof": ("correction", "{value}"),
+    "interpolation": ("method", "{value}"),
     "rcond": ("rtol", "{value}"),
     "tol": ("rtol", "{value} / xo.max(xo.linalg.svdvals(x), axis=-1)"),
 }
@@ -101,7 +104,7 @@ def _axes_of_extent_one(x: Any) -> str:
 def _of_members(verb: str, given: dict[str, Any]) -> str | None:
     """The answer for arrays that are given one by one in the place of one sequence."""
     first, *others = given.values()
-    if "arrays" not in roles(verb) or not hasattr(first, "shape") or not hasattr(given["extra"], "shape"):
+    if "arrays" not in roles(verb).values() or not hasattr(first, "shape") or not hasattr(given["extra"], "shape"):
         return None
     count = 1 + sum(hasattr(value, "shape") for value in others)
     members = ", ".join(f"x{i}" for i in range(1, count + 1))
@@ -133,7 +136,7 @@ def _renamed(name: str) -> Callable[[Call], None]:
 def _of_dtype(call: Call) -> None:
     """The dtype of a result; moments are computed with it."""
     dtype = shown_value("dtype", call.given["dtype"])
-    if call.verb in MOMENTS:
+    if call.verb.removeprefix("nan") in MOMENTS:
         call.arguments["x"] = f"xo.astype({call.arguments['x']}, {dtype})"
     else:
         call.wrap(f"xo.astype({{call}}, {dtype})")
@@ -266,13 +269,20 @@ def _of_out(call: Call) -> None:
     call.last = f"; to reuse the memory of out where the library can: out = xo.at(out)[...].set({text}, copy=None)"
 
 
+def _of_bias(call: Call) -> None:
+    """The divisor of a covariance is the number of observations; NumPy's ddof, if given, overrides it."""
+    if call.given.get("ddof") is None:
+        call.options["correction"] = "0"
+
+
 def _nothing(call: Call) -> None:
     """The argument is left out."""
 
 
 STEPS: dict[str, Callable[[Call], None]] = {
     **{name: _renamed(name) for name in OPTIONS},
-    **dict.fromkeys(("assume_unique", "copy", "kind", "sorted"), _nothing),
+    **dict.fromkeys(("assume_unique", "copy", "kind", "overwrite_input", "sorted"), _nothing),
+    "bias": _of_bias,
     "dtype": _of_dtype,
     "where": _of_where,
     "mode": _of_mode,

@@ -100,6 +100,12 @@ DTYPE_CODES = {
 }
 """The names of dtypes by NumPy's codes."""
 
+STRINGS = {
+    ("histogram", "bins"): "a number, or the edges by NumPy's rule: "
+    'xo.asarray(np.histogram_bin_edges(xo.convert(x, "numpy"), {value!r}), like=x)',
+}
+"""What to write for a string in the place of an array, by the function and the parameter."""
+
 REMARKS = {
     "array": "it copies only with copy=True",
     "ascontiguousarray": "the result is in C order",
@@ -179,7 +185,7 @@ REMARKS = {
     "nanmean": "axis by keyword; no dtype and where",
     **dict.fromkeys(
         ("nanpercentile", "nanquantile", "percentile", "quantile"),
-        "q is a number or an array; axis and method by keyword; no overwrite_input, weights and interpolation",
+        "q is a number or an array; axis and method by keyword; no overwrite_input and weights",
     ),
     **dict.fromkeys(("nanstd", "nanvar"), "axis by keyword; correction= for ddof=; no dtype, mean and where"),
     "nansum": "axis and dtype by keyword; no initial and where",

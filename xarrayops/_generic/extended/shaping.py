@@ -78,7 +78,7 @@ def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None 
         raise ValueError(f"the condition must be a vector, but its shape is {tuple(condition.shape)}")
     if axis is None:
         x, axis = xp.reshape(x, (-1,)), 0
-    axis, condition = normal_axis(axis, x.ndim), xp.astype(condition, xp.bool)
+    axis, condition = normal_axis(axis, x.ndim), astype(xp, condition, xp.bool)
     if condition.shape[0] > x.shape[axis] and xp.any(condition[x.shape[axis] :]):
         raise IndexError(f"the condition is true beyond the {x.shape[axis]} elements of the axis")
     if x.ndim == 1 and condition.shape[0] == x.shape[axis]:

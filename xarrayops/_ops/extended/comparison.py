@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT, Scalar
 
@@ -54,7 +55,11 @@ def allclose(
         f = _allclose[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("allclose", (type(x1), type(x2))))
-    return f(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    try:
+        return f(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    except FAILURES as error:
+        add_call(error, "allclose", x1, x2)
+        raise
 
 
 _array_equal = table("array_equal", globals(), "_array_equal")
@@ -78,7 +83,11 @@ def array_equal(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, equal_nan:
         f = _array_equal[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("array_equal", (type(x1), type(x2))))
-    return f(x1, x2, equal_nan=equal_nan)
+    try:
+        return f(x1, x2, equal_nan=equal_nan)
+    except FAILURES as error:
+        add_call(error, "array_equal", x1, x2)
+        raise
 
 
 _isclose = table("isclose", globals(), "_isclose")
@@ -111,4 +120,8 @@ def isclose(
         f = _isclose[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("isclose", (type(x1), type(x2))))
-    return f(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    try:
+        return f(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    except FAILURES as error:
+        add_call(error, "isclose", x1, x2)
+        raise

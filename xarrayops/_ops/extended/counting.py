@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 
@@ -61,7 +62,11 @@ def bincount(
         f = _bincount[type(x)][type(weights)]
     except KeyError:
         f = getattr(resolved, resolve("bincount", (type(x), type(weights))))
-    return f(x, weights, minlength=minlength, length=length)
+    try:
+        return f(x, weights, minlength=minlength, length=length)
+    except FAILURES as error:
+        add_call(error, "bincount", x, weights)
+        raise
 
 
 _segment_max = table("segment_max", globals(), "_segment_max")
@@ -81,7 +86,11 @@ def segment_max(x: ArrayT, /, segment_ids: Array, num_segments: int | None = Non
         f = _segment_max[type(x)][type(segment_ids)]
     except KeyError:
         f = getattr(resolved, resolve("segment_max", (type(x), type(segment_ids))))
-    return f(x, segment_ids, num_segments)
+    try:
+        return f(x, segment_ids, num_segments)
+    except FAILURES as error:
+        add_call(error, "segment_max", x, segment_ids)
+        raise
 
 
 _segment_mean = table("segment_mean", globals(), "_segment_mean")
@@ -102,7 +111,11 @@ def segment_mean(x: ArrayT, /, segment_ids: Array, num_segments: int | None = No
         f = _segment_mean[type(x)][type(segment_ids)]
     except KeyError:
         f = getattr(resolved, resolve("segment_mean", (type(x), type(segment_ids))))
-    return f(x, segment_ids, num_segments)
+    try:
+        return f(x, segment_ids, num_segments)
+    except FAILURES as error:
+        add_call(error, "segment_mean", x, segment_ids)
+        raise
 
 
 _segment_min = table("segment_min", globals(), "_segment_min")
@@ -122,7 +135,11 @@ def segment_min(x: ArrayT, /, segment_ids: Array, num_segments: int | None = Non
         f = _segment_min[type(x)][type(segment_ids)]
     except KeyError:
         f = getattr(resolved, resolve("segment_min", (type(x), type(segment_ids))))
-    return f(x, segment_ids, num_segments)
+    try:
+        return f(x, segment_ids, num_segments)
+    except FAILURES as error:
+        add_call(error, "segment_min", x, segment_ids)
+        raise
 
 
 _segment_sum = table("segment_sum", globals(), "_segment_sum")
@@ -144,4 +161,8 @@ def segment_sum(x: ArrayT, /, segment_ids: Array, num_segments: int | None = Non
         f = _segment_sum[type(x)][type(segment_ids)]
     except KeyError:
         f = getattr(resolved, resolve("segment_sum", (type(x), type(segment_ids))))
-    return f(x, segment_ids, num_segments)
+    try:
+        return f(x, segment_ids, num_segments)
+    except FAILURES as error:
+        add_call(error, "segment_sum", x, segment_ids)
+        raise

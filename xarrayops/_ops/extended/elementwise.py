@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT
 
@@ -59,7 +60,11 @@ def apply_where(
         f = _apply_where[key]
     except KeyError:
         f = getattr(resolved, resolve("apply_where", key))
-    return f(condition, args, f1, f2, fill_value=fill_value)
+    try:
+        return f(condition, args, f1, f2, fill_value=fill_value)
+    except FAILURES as error:
+        add_call(error, "apply_where", condition, args)
+        raise
 
 
 _cbrt = table("cbrt", globals(), "_cbrt")
@@ -80,7 +85,11 @@ def cbrt(x: ArrayT, /) -> ArrayT:
         f = _cbrt[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("cbrt", type(x)))
-    return f(x)
+    try:
+        return f(x)
+    except FAILURES as error:
+        add_call(error, "cbrt", x)
+        raise
 
 
 _logsumexp = table("logsumexp", globals(), "_logsumexp")
@@ -104,7 +113,11 @@ def logsumexp(
         f = _logsumexp[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("logsumexp", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "logsumexp", x)
+        raise
 
 
 _one_hot = table("one_hot", globals(), "_one_hot")
@@ -130,9 +143,13 @@ def one_hot(
         f = _one_hot[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("one_hot", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, num_classes, dtype=dtype, axis=axis)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, num_classes, dtype=dtype, axis=axis)
+    except FAILURES as error:
+        add_call(error, "one_hot", x)
+        raise
 
 
 _softmax = table("softmax", globals(), "_softmax")
@@ -154,4 +171,8 @@ def softmax(x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...]
         f = _softmax[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("softmax", type(x)))
-    return f(x, axis=axis)
+    try:
+        return f(x, axis=axis)
+    except FAILURES as error:
+        add_call(error, "softmax", x)
+        raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT
 
@@ -52,7 +53,11 @@ def nan_to_num(
         f = _nan_to_num[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nan_to_num", type(x)))
-    return f(x, nan=nan, posinf=posinf, neginf=neginf)
+    try:
+        return f(x, nan=nan, posinf=posinf, neginf=neginf)
+    except FAILURES as error:
+        add_call(error, "nan_to_num", x)
+        raise
 
 
 _nanmax = table("nanmax", globals(), "_nanmax")
@@ -76,7 +81,11 @@ def nanmax(
         f = _nanmax[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nanmax", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanmax", x)
+        raise
 
 
 _nanmean = table("nanmean", globals(), "_nanmean")
@@ -102,7 +111,11 @@ def nanmean(
         f = _nanmean[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nanmean", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanmean", x)
+        raise
 
 
 _nanmin = table("nanmin", globals(), "_nanmin")
@@ -126,7 +139,11 @@ def nanmin(
         f = _nanmin[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nanmin", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanmin", x)
+        raise
 
 
 _nanstd = table("nanstd", globals(), "_nanstd")
@@ -140,6 +157,7 @@ def nanstd(
     axis: int | tuple[int, ...] | None = None,
     correction: float = 0.0,
     keepdims: bool = False,
+    ddof: Refused = None,
 ) -> ArrayT:
     """The standard deviation along the axes, without the elements that are NaN: the root of `nanvar`.
 
@@ -149,13 +167,17 @@ def nanstd(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or ddof is not None:
         raise wrong_call("nanstd", locals())
     try:
         f = _nanstd[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nanstd", type(x)))
-    return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanstd", x)
+        raise
 
 
 _nansum = table("nansum", globals(), "_nansum")
@@ -184,9 +206,13 @@ def nansum(
         f = _nansum[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nansum", type(x)))
-    if dtype is not None:
-        dtype = native_dtype(type(x), dtype)
-    return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    try:
+        if dtype is not None:
+            dtype = native_dtype(type(x), dtype)
+        return f(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nansum", x)
+        raise
 
 
 _nanvar = table("nanvar", globals(), "_nanvar")
@@ -200,6 +226,7 @@ def nanvar(
     axis: int | tuple[int, ...] | None = None,
     correction: float = 0.0,
     keepdims: bool = False,
+    ddof: Refused = None,
 ) -> ArrayT:
     """The variance along the axes, without the elements that are NaN; NaN where too few are left.
 
@@ -212,10 +239,14 @@ def nanvar(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or ddof is not None:
         raise wrong_call("nanvar", locals())
     try:
         f = _nanvar[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nanvar", type(x)))
-    return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, correction=correction, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanvar", x)
+        raise

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT
 
@@ -31,7 +32,9 @@ _argpartition = table("argpartition", globals(), "_argpartition")
 
 
 @shows_own_parameters
-def argpartition(x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven, axis: int | None = -1) -> ArrayT:
+def argpartition(
+    x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven, axis: int | None = -1, kind: Refused = None
+) -> ArrayT:
     """Indices that bring each element ``kth`` to its place in the sorted order: see `partition`.
 
     >>> import numpy as np, xarrayops as xo
@@ -40,13 +43,17 @@ def argpartition(x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiv
 
     <https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or kind is not None:
         raise wrong_call("argpartition", locals())
     try:
         f = _argpartition[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("argpartition", type(x)))
-    return f(x, kth, axis=axis)
+    try:
+        return f(x, kth, axis=axis)
+    except FAILURES as error:
+        add_call(error, "argpartition", x)
+        raise
 
 
 _lexsort = table("lexsort", globals(), "_lexsort")
@@ -71,14 +78,20 @@ def lexsort(keys: Sequence[ArrayT], extra: Refused = NotGiven, /, axis: int = -1
         f = _lexsort[key]
     except KeyError:
         f = getattr(resolved, resolve("lexsort", key))
-    return f(keys, axis=axis)
+    try:
+        return f(keys, axis=axis)
+    except FAILURES as error:
+        add_call(error, "lexsort", keys)
+        raise
 
 
 _partition = table("partition", globals(), "_partition")
 
 
 @shows_own_parameters
-def partition(x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven, axis: int | None = -1) -> ArrayT:
+def partition(
+    x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven, axis: int | None = -1, kind: Refused = None
+) -> ArrayT:
     """x with each element ``kth`` in its place in the sorted order, smaller ones before it and greater ones after.
 
     The order of the others is the library's. ``axis=None`` flattens x. Law: ``partition(x, k)[k] == sort(x)[k]``.
@@ -89,13 +102,17 @@ def partition(x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven,
 
     <https://numpy.org/doc/stable/reference/generated/numpy.partition.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or kind is not None:
         raise wrong_call("partition", locals())
     try:
         f = _partition[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("partition", type(x)))
-    return f(x, kth, axis=axis)
+    try:
+        return f(x, kth, axis=axis)
+    except FAILURES as error:
+        add_call(error, "partition", x)
+        raise
 
 
 _topk = table("topk", globals(), "_topk")
@@ -118,4 +135,8 @@ def topk(x: ArrayT, /, k: int, extra: Refused = NotGiven, axis: int = -1, larges
         f = _topk[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("topk", type(x)))
-    return f(x, k, axis=axis, largest=largest)
+    try:
+        return f(x, k, axis=axis, largest=largest)
+    except FAILURES as error:
+        add_call(error, "topk", x)
+        raise

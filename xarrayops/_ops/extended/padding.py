@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT
 
@@ -61,12 +62,16 @@ def pad(
         f = _pad[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("pad", type(x)))
-    return f(
-        x,
-        pad_width,
-        mode,
-        constant_values=constant_values,
-        end_values=end_values,
-        stat_length=stat_length,
-        reflect_type=reflect_type,
-    )
+    try:
+        return f(
+            x,
+            pad_width,
+            mode,
+            constant_values=constant_values,
+            end_values=end_values,
+            stat_length=stat_length,
+            reflect_type=reflect_type,
+        )
+    except FAILURES as error:
+        add_call(error, "pad", x)
+        raise

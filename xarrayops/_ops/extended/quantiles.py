@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT, Scalar
 
@@ -33,7 +34,12 @@ _median = table("median", globals(), "_median")
 
 @shows_own_parameters
 def median(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    overwrite_input: Refused = None,
 ) -> ArrayT:
     """The median along the axes: the middle value, or the mean of the two in the middle.
 
@@ -47,13 +53,17 @@ def median(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.median.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or overwrite_input is not None:
         raise wrong_call("median", locals())
     try:
         f = _median[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("median", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "median", x)
+        raise
 
 
 _nanmedian = table("nanmedian", globals(), "_nanmedian")
@@ -61,7 +71,12 @@ _nanmedian = table("nanmedian", globals(), "_nanmedian")
 
 @shows_own_parameters
 def nanmedian(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    overwrite_input: Refused = None,
 ) -> ArrayT:
     """The median along the axes, without the elements that are NaN: see `median`.
 
@@ -73,13 +88,17 @@ def nanmedian(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or overwrite_input is not None:
         raise wrong_call("nanmedian", locals())
     try:
         f = _nanmedian[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("nanmedian", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanmedian", x)
+        raise
 
 
 _nanpercentile = table("nanpercentile", globals(), "_nanpercentile")
@@ -94,6 +113,8 @@ def nanpercentile(
     axis: int | tuple[int, ...] | None = None,
     method: str = "linear",
     keepdims: bool = False,
+    interpolation: Refused = None,
+    overwrite_input: Refused = None,
 ) -> ArrayT:
     """Percentiles along the axes, without the elements that are NaN: see `percentile`.
 
@@ -103,13 +124,17 @@ def nanpercentile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
         raise wrong_call("nanpercentile", locals())
     try:
         f = _nanpercentile[type(x)][type(q)]
     except KeyError:
         f = getattr(resolved, resolve("nanpercentile", (type(x), type(q))))
-    return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    try:
+        return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanpercentile", x, q)
+        raise
 
 
 _nanquantile = table("nanquantile", globals(), "_nanquantile")
@@ -124,6 +149,8 @@ def nanquantile(
     axis: int | tuple[int, ...] | None = None,
     method: str = "linear",
     keepdims: bool = False,
+    interpolation: Refused = None,
+    overwrite_input: Refused = None,
 ) -> ArrayT:
     """Quantiles along the axes, without the elements that are NaN: see `quantile`.
 
@@ -135,13 +162,17 @@ def nanquantile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
         raise wrong_call("nanquantile", locals())
     try:
         f = _nanquantile[type(x)][type(q)]
     except KeyError:
         f = getattr(resolved, resolve("nanquantile", (type(x), type(q))))
-    return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    try:
+        return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "nanquantile", x, q)
+        raise
 
 
 _percentile = table("percentile", globals(), "_percentile")
@@ -156,6 +187,8 @@ def percentile(
     axis: int | tuple[int, ...] | None = None,
     method: str = "linear",
     keepdims: bool = False,
+    interpolation: Refused = None,
+    overwrite_input: Refused = None,
 ) -> ArrayT:
     """Percentiles along the axes: `quantile` of ``q / 100``.
 
@@ -165,13 +198,17 @@ def percentile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.percentile.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
         raise wrong_call("percentile", locals())
     try:
         f = _percentile[type(x)][type(q)]
     except KeyError:
         f = getattr(resolved, resolve("percentile", (type(x), type(q))))
-    return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    try:
+        return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "percentile", x, q)
+        raise
 
 
 _quantile = table("quantile", globals(), "_quantile")
@@ -186,6 +223,8 @@ def quantile(
     axis: int | tuple[int, ...] | None = None,
     method: str = "linear",
     keepdims: bool = False,
+    interpolation: Refused = None,
+    overwrite_input: Refused = None,
 ) -> ArrayT:
     """Quantiles along the axes, by default over all of them.
 
@@ -206,10 +245,14 @@ def quantile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.quantile.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
         raise wrong_call("quantile", locals())
     try:
         f = _quantile[type(x)][type(q)]
     except KeyError:
         f = getattr(resolved, resolve("quantile", (type(x), type(q))))
-    return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    try:
+        return f(x, q, axis=axis, method=method, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "quantile", x, q)
+        raise

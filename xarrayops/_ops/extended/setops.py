@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT
 
@@ -50,7 +51,11 @@ def intersect1d(
         f = _intersect1d[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("intersect1d", (type(x1), type(x2))))
-    return f(x1, x2, assume_unique=assume_unique, return_indices=return_indices)
+    try:
+        return f(x1, x2, assume_unique=assume_unique, return_indices=return_indices)
+    except FAILURES as error:
+        add_call(error, "intersect1d", x1, x2)
+        raise
 
 
 _setdiff1d = table("setdiff1d", globals(), "_setdiff1d")
@@ -72,7 +77,11 @@ def setdiff1d(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, assume_uniqu
         f = _setdiff1d[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("setdiff1d", (type(x1), type(x2))))
-    return f(x1, x2, assume_unique=assume_unique)
+    try:
+        return f(x1, x2, assume_unique=assume_unique)
+    except FAILURES as error:
+        add_call(error, "setdiff1d", x1, x2)
+        raise
 
 
 _setxor1d = table("setxor1d", globals(), "_setxor1d")
@@ -94,7 +103,11 @@ def setxor1d(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, assume_unique
         f = _setxor1d[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("setxor1d", (type(x1), type(x2))))
-    return f(x1, x2, assume_unique=assume_unique)
+    try:
+        return f(x1, x2, assume_unique=assume_unique)
+    except FAILURES as error:
+        add_call(error, "setxor1d", x1, x2)
+        raise
 
 
 _union1d = table("union1d", globals(), "_union1d")
@@ -113,4 +126,8 @@ def union1d(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
         f = _union1d[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("union1d", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        add_call(error, "union1d", x1, x2)
+        raise

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT, Scalar
 
@@ -48,7 +49,11 @@ def atleast_nd(x: ArrayT, /, ndim: int) -> ArrayT:
         f = _atleast_nd[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("atleast_nd", type(x)))
-    return f(x, ndim)
+    try:
+        return f(x, ndim)
+    except FAILURES as error:
+        add_call(error, "atleast_nd", x)
+        raise
 
 
 _compress = table("compress", globals(), "_compress")
@@ -73,7 +78,11 @@ def compress(condition: ArrayT, x: ArrayT, extra: Refused = NotGiven, /, axis: i
         f = _compress[type(condition)][type(x)]
     except KeyError:
         f = getattr(resolved, resolve("compress", (type(condition), type(x))))
-    return f(condition, x, axis=axis)
+    try:
+        return f(condition, x, axis=axis)
+    except FAILURES as error:
+        add_call(error, "compress", condition, x)
+        raise
 
 
 _delete = table("delete", globals(), "_delete")
@@ -100,7 +109,11 @@ def delete(
         f = _delete[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("delete", type(x)))
-    return f(x, index, axis=axis)
+    try:
+        return f(x, index, axis=axis)
+    except FAILURES as error:
+        add_call(error, "delete", x)
+        raise
 
 
 _diag = table("diag", globals(), "_diag")
@@ -122,7 +135,11 @@ def diag(x: ArrayT, /, k: int = 0) -> ArrayT:
         f = _diag[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("diag", type(x)))
-    return f(x, k)
+    try:
+        return f(x, k)
+    except FAILURES as error:
+        add_call(error, "diag", x)
+        raise
 
 
 _fill_diagonal = table("fill_diagonal", globals(), "_fill_diagonal")
@@ -148,7 +165,11 @@ def fill_diagonal(x: ArrayT, value: ArrayT | Scalar, extra: Refused = NotGiven, 
         f = _fill_diagonal[type(x)][type(value)]
     except KeyError:
         f = getattr(resolved, resolve("fill_diagonal", (type(x), type(value))))
-    return f(x, value, wrap=wrap)
+    try:
+        return f(x, value, wrap=wrap)
+    except FAILURES as error:
+        add_call(error, "fill_diagonal", x, value)
+        raise
 
 
 _insert = table("insert", globals(), "_insert")
@@ -180,7 +201,11 @@ def insert(
         f = _insert[type(x)][type(values)]
     except KeyError:
         f = getattr(resolved, resolve("insert", (type(x), type(values))))
-    return f(x, index, values, axis=axis)
+    try:
+        return f(x, index, values, axis=axis)
+    except FAILURES as error:
+        add_call(error, "insert", x, values)
+        raise
 
 
 _kron = table("kron", globals(), "_kron")
@@ -199,7 +224,11 @@ def kron(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
         f = _kron[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("kron", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        add_call(error, "kron", x1, x2)
+        raise
 
 
 _outer = table("outer", globals(), "_outer")
@@ -221,7 +250,11 @@ def outer(x1: ArrayT, x2: ArrayT, /) -> ArrayT:
         f = _outer[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("outer", (type(x1), type(x2))))
-    return f(x1, x2)
+    try:
+        return f(x1, x2)
+    except FAILURES as error:
+        add_call(error, "outer", x1, x2)
+        raise
 
 
 _sliding_window_view = table("sliding_window_view", globals(), "_sliding_window_view")
@@ -247,4 +280,8 @@ def sliding_window_view(
         f = _sliding_window_view[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("sliding_window_view", type(x)))
-    return f(x, window_shape, axis)
+    try:
+        return f(x, window_shape, axis)
+    except FAILURES as error:
+        add_call(error, "sliding_window_view", x)
+        raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xarrayops._core.dispatch import NUMBERS, resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT, Scalar
 
@@ -48,7 +49,11 @@ def convolve(x1: ArrayT, x2: ArrayT, /, mode: Literal["full", "same", "valid"] =
         f = _convolve[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("convolve", (type(x1), type(x2))))
-    return f(x1, x2, mode)
+    try:
+        return f(x1, x2, mode)
+    except FAILURES as error:
+        add_call(error, "convolve", x1, x2)
+        raise
 
 
 _correlate = table("correlate", globals(), "_correlate")
@@ -67,7 +72,11 @@ def correlate(x1: ArrayT, x2: ArrayT, /, mode: Literal["full", "same", "valid"] 
         f = _correlate[type(x1)][type(x2)]
     except KeyError:
         f = getattr(resolved, resolve("correlate", (type(x1), type(x2))))
-    return f(x1, x2, mode)
+    try:
+        return f(x1, x2, mode)
+    except FAILURES as error:
+        add_call(error, "correlate", x1, x2)
+        raise
 
 
 _gradient = table("gradient", globals(), "_gradient")
@@ -93,7 +102,11 @@ def gradient(
         f = _gradient[key]
     except KeyError:
         f = getattr(resolved, resolve("gradient", key))
-    return f(x, *spacing, axis=axis, edge_order=edge_order)
+    try:
+        return f(x, *spacing, axis=axis, edge_order=edge_order)
+    except FAILURES as error:
+        add_call(error, "gradient", x, *spacing)
+        raise
 
 
 _interp = table("interp", globals(), "_interp")
@@ -129,7 +142,11 @@ def interp(
         f = _interp[key]
     except KeyError:
         f = getattr(resolved, resolve("interp", key))
-    return f(x, xp, fp, left=left, right=right, period=period)
+    try:
+        return f(x, xp, fp, left=left, right=right, period=period)
+    except FAILURES as error:
+        add_call(error, "interp", x, xp, fp)
+        raise
 
 
 _polyval = table("polyval", globals(), "_polyval")
@@ -148,7 +165,11 @@ def polyval(p: ArrayT, x: ArrayT | Scalar, /) -> ArrayT:
         f = _polyval[type(p)][type(x)]
     except KeyError:
         f = getattr(resolved, resolve("polyval", (type(p), type(x))))
-    return f(p, x)
+    try:
+        return f(p, x)
+    except FAILURES as error:
+        add_call(error, "polyval", p, x)
+        raise
 
 
 _trapezoid = table("trapezoid", globals(), "_trapezoid")
@@ -174,4 +195,8 @@ def trapezoid(
         f = _trapezoid[type(y)][type(x)]
     except KeyError:
         f = getattr(resolved, resolve("trapezoid", (type(y), type(x))))
-    return f(y, x, dx=dx, axis=axis)
+    try:
+        return f(y, x, dx=dx, axis=axis)
+    except FAILURES as error:
+        add_call(error, "trapezoid", y, x)
+        raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops._core.dispatch import resolve, resolved, table
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT, Scalar
 
@@ -58,7 +59,11 @@ def average(
         f = _average[type(x)][type(weights)]
     except KeyError:
         f = getattr(resolved, resolve("average", (type(x), type(weights))))
-    return f(x, axis=axis, weights=weights, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, weights=weights, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "average", x, weights)
+        raise
 
 
 _corrcoef = table("corrcoef", globals(), "_corrcoef")
@@ -81,7 +86,11 @@ def corrcoef(x: ArrayT, y: ArrayT | Scalar | None = None, extra: Refused = NotGi
         f = _corrcoef[type(x)][type(y)]
     except KeyError:
         f = getattr(resolved, resolve("corrcoef", (type(x), type(y))))
-    return f(x, y, rowvar=rowvar)
+    try:
+        return f(x, y, rowvar=rowvar)
+    except FAILURES as error:
+        add_call(error, "corrcoef", x, y)
+        raise
 
 
 _cov = table("cov", globals(), "_cov")
@@ -97,6 +106,8 @@ def cov(
     correction: float = 1,
     fweights: ArrayT | Scalar | None = None,
     aweights: ArrayT | Scalar | None = None,
+    ddof: Refused = None,
+    bias: Refused = None,
 ) -> ArrayT:
     """The covariance matrix of the rows of x, and of y, each a variable; with ``rowvar=False`` of the columns.
 
@@ -111,14 +122,18 @@ def cov(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.cov.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or ddof is not None or bias is not None:
         raise wrong_call("cov", locals())
     key = (type(x), type(y), type(fweights), type(aweights))
     try:
         f = _cov[key]
     except KeyError:
         f = getattr(resolved, resolve("cov", key))
-    return f(x, y, rowvar=rowvar, correction=correction, fweights=fweights, aweights=aweights)
+    try:
+        return f(x, y, rowvar=rowvar, correction=correction, fweights=fweights, aweights=aweights)
+    except FAILURES as error:
+        add_call(error, "cov", x, y, fweights, aweights)
+        raise
 
 
 _digitize = table("digitize", globals(), "_digitize")
@@ -144,7 +159,11 @@ def digitize(x: ArrayT, bins: ArrayT, extra: Refused = NotGiven, /, right: bool 
         f = _digitize[type(x)][type(bins)]
     except KeyError:
         f = getattr(resolved, resolve("digitize", (type(x), type(bins))))
-    return f(x, bins, right=right)
+    try:
+        return f(x, bins, right=right)
+    except FAILURES as error:
+        add_call(error, "digitize", x, bins)
+        raise
 
 
 _histogram = table("histogram", globals(), "_histogram")
@@ -184,7 +203,11 @@ def histogram(
         f = _histogram[key]
     except KeyError:
         f = getattr(resolved, resolve("histogram", key))
-    return f(x, bins, range=range, density=density, weights=weights)
+    try:
+        return f(x, bins, range=range, density=density, weights=weights)
+    except FAILURES as error:
+        add_call(error, "histogram", x, bins, weights)
+        raise
 
 
 _ptp = table("ptp", globals(), "_ptp")
@@ -208,4 +231,8 @@ def ptp(
         f = _ptp[type(x)]
     except KeyError:
         f = getattr(resolved, resolve("ptp", type(x)))
-    return f(x, axis=axis, keepdims=keepdims)
+    try:
+        return f(x, axis=axis, keepdims=keepdims)
+    except FAILURES as error:
+        add_call(error, "ptp", x)
+        raise

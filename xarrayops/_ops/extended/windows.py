@@ -9,6 +9,7 @@ from typing import Any
 
 from xarrayops._core.creation import creation
 from xarrayops._core.defaults import Library
+from xarrayops._core.named_errors import FAILURES, add_call
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import Array
 
@@ -56,8 +57,12 @@ def bartlett(
     """
     if extra is not NotGiven:
         raise wrong_call("bartlett", locals())
-    f, dtype, device = creation("bartlett", like, backend, dtype, device)
-    return f(n, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("bartlett", like, backend, dtype, device)
+        return f(n, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "bartlett", n)
+        raise
 
 
 @shows_own_parameters
@@ -86,8 +91,12 @@ def blackman(
     """
     if extra is not NotGiven:
         raise wrong_call("blackman", locals())
-    f, dtype, device = creation("blackman", like, backend, dtype, device)
-    return f(n, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("blackman", like, backend, dtype, device)
+        return f(n, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "blackman", n)
+        raise
 
 
 @shows_own_parameters
@@ -121,8 +130,12 @@ def geomspace(
     """
     if extra is not NotGiven:
         raise wrong_call("geomspace", locals())
-    f, dtype, device = creation("geomspace", like, backend, dtype, device, start, stop)
-    return f(start, stop, num, endpoint=endpoint, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("geomspace", like, backend, dtype, device, start, stop)
+        return f(start, stop, num, endpoint=endpoint, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "geomspace", start, stop)
+        raise
 
 
 @shows_own_parameters
@@ -151,8 +164,12 @@ def hamming(
     """
     if extra is not NotGiven:
         raise wrong_call("hamming", locals())
-    f, dtype, device = creation("hamming", like, backend, dtype, device)
-    return f(n, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("hamming", like, backend, dtype, device)
+        return f(n, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "hamming", n)
+        raise
 
 
 @shows_own_parameters
@@ -181,8 +198,12 @@ def hanning(
     """
     if extra is not NotGiven:
         raise wrong_call("hanning", locals())
-    f, dtype, device = creation("hanning", like, backend, dtype, device)
-    return f(n, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("hanning", like, backend, dtype, device)
+        return f(n, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "hanning", n)
+        raise
 
 
 @shows_own_parameters
@@ -214,8 +235,12 @@ def kaiser(
     """
     if extra is not NotGiven:
         raise wrong_call("kaiser", locals())
-    f, dtype, device = creation("kaiser", like, backend, dtype, device, beta)
-    return f(n, beta, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("kaiser", like, backend, dtype, device, beta)
+        return f(n, beta, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "kaiser", n, beta)
+        raise
 
 
 @shows_own_parameters
@@ -248,5 +273,9 @@ def logspace(
     """
     if extra is not NotGiven:
         raise wrong_call("logspace", locals())
-    f, dtype, device = creation("logspace", like, backend, dtype, device, start, stop, base)
-    return f(start, stop, num, endpoint=endpoint, base=base, dtype=dtype, device=device)
+    try:
+        f, dtype, device = creation("logspace", like, backend, dtype, device, start, stop, base)
+        return f(start, stop, num, endpoint=endpoint, base=base, dtype=dtype, device=device)
+    except FAILURES as error:
+        add_call(error, "logspace", start, stop)
+        raise

@@ -1,12 +1,10 @@
 """Sparse matrices: containers stay native; one contract over their formats and libraries."""
 
-from xarrayops import standard
 from xarrayops._ops.sparse import build, convert, elementwise, explain, functions, operations
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.sparse import Parts
 
 VERBS = (
-    Verb("matmul", standard.matmul, explain=explain.explain_matmul),
     Verb("sparse.abs", elementwise.abs, explain=explain.explain_prepared(elementwise.abs)),
     Verb("sparse.add", operations.add, explain=explain.explain_prepared(operations.add)),
     Verb("sparse.concat", functions.concat, explain=explain.explain_prepared(functions.concat)),

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from xarrayops._core import registry
 from xarrayops._ops.exchange.convert import convert_container
 from xarrayops._ops.exchange.plan import target_of
-from xarrayops._ops.sparse.operands import require_block, require_container, require_format, require_matrix
+from xarrayops._ops.sparse.operands import (
+    require_block,
+    require_container,
+    require_format,
+    require_matrix,
+    sparse_backend,
+)
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.sparse import Container
 from xarrayops._protocol.types import Array
@@ -85,7 +91,7 @@ def plan_sparse_convert(
     source = require_container("convert", "s", s)
     here = source.seen(s)
     format = here.format if format is None else format
-    target = source if backend is None else target_of(backend).sparse
+    target = source if backend is None else sparse_backend("convert", target_of(backend))
     require_format("convert", format, target)
     if format == here.format and block in (None, here.block):
         return SparseConversionPlan(source, target, format, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from xarrayops._core.registry import SCALARS
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
     require_axis,
@@ -59,6 +60,12 @@ def scale(s: Container, /, rows: Array | None = None, columns: Array | None = No
            [ 2., 20.]])
     """
     given = {name: x for name, x in (("rows", rows), ("columns", columns)) if x is not None}
+    for name, x in given.items():
+        if type(x) in SCALARS or getattr(x, "shape", None) == ():
+            why = f"{name} is one number, and must be an array of factors"
+            raise TypeError(
+                f"xo.sparse.scale: {why}. Instead: xo.sparse.multiply(s, {x if type(x) in SCALARS else name})"
+            )
     sparse = common_sparse_backend("scale", {"s": s, **given})
     _matrix("scale", s)
     if not given:

@@ -13,6 +13,7 @@ from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
 
 if TYPE_CHECKING:
+    from xarrayops._core.backend import Backend
     from xarrayops._core.sparse_backend import SparseBackend
 
 P = ParamSpec("P")
@@ -27,7 +28,13 @@ def sparse_verb(prepare: Callable[P, Any]) -> Callable[P, Any]:
 
     @wraps(prepare)
     def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
-        sparse, arguments = prepare(*args, **kwargs)
+        try:
+            sparse, arguments = prepare(*args, **kwargs)
+        except TypeError:
+            wrong = _wrong_call(prepare, args, kwargs)
+            if wrong is None:
+                raise
+            raise wrong from None
         if not modes.active():
             return sparse.call(prepare.__name__, *arguments)
         return sparse.call(prepare.__name__, *arguments, dtype=defaults.floating_dtype())
@@ -36,11 +43,46 @@ def sparse_verb(prepare: Callable[P, Any]) -> Callable[P, Any]:
     return verb
 
 
+def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
+    """The error for arguments that do not fit the parameters, with what to write; None if they fit."""
+    from inspect import signature  # these are needed for errors only
+
+    from xarrayops._core.numpy_names.written import shown_value, written
+
+    verb, parameters = f"sparse.{prepare.__name__}", signature(prepare).parameters
+    try:
+        signature(prepare).bind(*args, **kwargs)
+    except TypeError as error:
+        why = str(error)
+    else:
+        return None
+    places = [name for name, p in parameters.items() if p.kind is not p.KEYWORD_ONLY]
+    options = [name for name in parameters if name not in places]
+    further = args[len(places) :]
+    if any(hasattr(x, "shape") for x in further) and str(parameters[places[0]].annotation).startswith("Sequence"):
+        members = ", ".join(f"s{i}" for i in range(1, len(args) + 1))
+        return TypeError(f"xo.{verb} takes one sequence of containers: xo.{verb}([{members}])")
+    moved = dict(zip(options, further, strict=False))
+    if len(moved) < len(further) or not moved or moved.keys() & kwargs.keys() or not kwargs.keys() <= {*options}:
+        takes = f". It takes {', '.join(places + [f'{name}=' for name in options])}"
+        return TypeError(f"xo.{verb}: {why}{takes}")
+    call = written(verb, *places, **{name: shown_value(name, value) for name, value in (moved | kwargs).items()})
+    return TypeError(f"xo.{verb} takes {' and '.join(moved)} by keyword: {call}")
+
+
 def common_sparse_backend(verb: str, arguments: dict[str, Any], *, numbers: bool = False) -> SparseBackend:
     """The sparse backend of the library of all arguments. With ``numbers``, Python numbers are allowed too."""
     for name, x in arguments.items():
         require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
-    return common_backend(f"sparse.{verb}", arguments, containers=True).sparse
+    return sparse_backend(verb, common_backend(f"sparse.{verb}", arguments, containers=True))
+
+
+def sparse_backend(verb: str, backend: Backend) -> SparseBackend:
+    """The sparse backend of a library. Raises Unsupported with the name of the verb if it has none."""
+    try:
+        return backend.sparse
+    except Unsupported as error:
+        raise Unsupported(f"xo.sparse.{verb}: {error}") from None
 
 
 def require_container(verb: str, name: str, x: Any) -> SparseBackend:

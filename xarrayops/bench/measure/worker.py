@@ -2,7 +2,7 @@
 
 ``python -m xarrayops.bench.measure.worker BACKEND SOURCE...``, where the sources define the workloads. The first answer
 is the handshake, which says whether the backend can be used. The "do" of a command is "check-sync", "roofline",
-"measure" or, after all others, "memory". The worker ends when stdin is closed.
+"operations", "measure" or, after all others, "memory". The worker ends when stdin is closed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xarrayops._core import registry
 from xarrayops._core.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench import workload_sources
-from xarrayops.bench.measure import roofline, sync_check
+from xarrayops.bench.measure import operations, roofline, sync_check
 from xarrayops.bench.measure.cell import Cell, warm_up
 from xarrayops.bench.measure.cell_cache import CellCache
 from xarrayops.bench.measure.failures import guarded
@@ -117,6 +117,8 @@ def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload
     match command["do"]:
         case "check-sync":
             return guarded(partial(sync_check.check_synchronisation, place.backend, place.device))
+        case "operations":
+            return guarded(partial(operations.measure_operations, place.backend, place.device))
         case "roofline":
             return guarded(lambda: cells.retried(lambda again: roofline.measure_roofline(place, command["dtype"])))
         case _:

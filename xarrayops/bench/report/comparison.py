@@ -25,7 +25,7 @@ FEW = 10
 """How many undecided cells, and how many unchanged cells, the terminal lists. The file has all of them."""
 _VARYING = frozenset(
     (
-        *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s"),
+        *("date", "command", "seconds", "load", "others", "roofs", "workloads", "resolution", "launch_s", "operations"),
         *("interrupted", "interleaved", "gpu_states"),
     )
 )

@@ -9,6 +9,7 @@ from typing import Any
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops._system.process import Worker
+from xarrayops.bench.measure.operations import RATES
 from xarrayops.bench.results import Row
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
@@ -32,9 +33,9 @@ _RETRIED = ("timeout", "out-of-memory", "crashed", "interrupted")
 class EnvironmentRun:
     """The libraries of one environment, and a record for each of their cells.
 
-    ``handshakes`` holds the first answer of each library; ``launches`` holds the seconds of its smallest call, by
-    backend and device. The budget and the rooflines are shared by ``all_environments`` of the run. ``label``
-    distinguishes the environments in progress messages.
+    ``handshakes`` holds the first answer of each library; ``launches`` holds the seconds of its smallest call, and
+    ``operations`` its times of the kinds of operations, by backend and device. The budget and the rooflines are shared
+    by ``all_environments`` of the run. ``label`` distinguishes the environments in progress messages.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class EnvironmentRun:
         self.handshakes: dict[str, dict[str, Any]] = {}
         self.records: list[Record] = []
         self.launches: dict[tuple[str, str], float] = {}
+        self.operations: dict[tuple[str, str], dict[str, Any]] = {}
         self.workers: dict[str, Worker] = {}
         self.warm: set[Worker] = set()
         self.all_environments = [self]
@@ -280,6 +282,16 @@ class EnvironmentRun:
                 for record in self.pending():
                     if (record.row.backend, record.row.device) == (backend, device):
                         record.fail(answer)
+
+    def measure_operations(self, report: Report) -> None:
+        """Measure the kinds of operations once on each device of each library, as far as the budget allows."""
+        for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.measured()):
+            backend, device, kind = place
+            if (backend, device) not in self.operations and self.budget.seconds_left > 0:
+                report(f"kinds of operations on {backend} {device}{self.label}")
+                answer = self.recorded(backend, {"do": "operations", "device": device, "kind": kind})[-1]
+                if answer["status"] == "ok":
+                    self.operations[backend, device] = {name: answer[name] for name in RATES}
 
     def measure_rooflines(self, report: Report) -> None:
         """Measure the best rates of each library on each device, and again where a cell exceeds the roofline."""

@@ -32,7 +32,8 @@ class BenchPlan:
     """What to measure, and the time limits: ``budget_s`` for the run, ``timeout_s`` for one answer of a worker.
 
     ``sources`` are the modules and files that define the workloads. Without ``dtypes``, each workload uses its own.
-    ``devices`` are the selected kinds of devices; empty selects all.
+    ``devices`` are the selected kinds of devices; empty selects all. With ``operations``, the kinds of operations are
+    measured on each device, for the forecasts of `xarrayops.port`.
     """
 
     backends: tuple[str, ...]
@@ -46,6 +47,7 @@ class BenchPlan:
     rounds: int = ROUNDS
     round_s: float = ROUND_S
     cold_rounds: int = COLD_ROUNDS
+    operations: bool = False
     sources: tuple[str, ...] = (BUILT_IN,)
     command: str = ""
 

@@ -103,6 +103,8 @@ class BenchRun:
         preparation_s = started - start + monotonic() - checked  # later processes need it too
         for environment in self.environments:
             environment.measure_rooflines(self.report)
+            if self.plan.operations:
+                environment.measure_operations(self.report)
         left_s = self.budget.seconds_left - self.memory_phase_s - later * preparation_s
         self.more_rounds(process, monotonic() + left_s / (later + 1))
         self.record_gpu_state(f"after process {process + 1} of {self.plan.processes}")
@@ -248,6 +250,10 @@ class BenchRun:
             "pools": {name: each.get("pools", []) for name, each in here.items()},
             "roofs": environment.rooflines.described(devices),
             "launch_s": {f"{backend} {device}": s for (backend, device), s in environment.launches.items()},
+            "operations": [
+                {"backend": backend, "device": device, **rates}
+                for (backend, device), rates in environment.operations.items()
+            ],
             "resolution": resolution(rows),
             "workloads": {
                 w.name: {"timed": w.timed, "code": code[w.name], "digest": digests[w.name]}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from xarrayops.port.check.places import Analysed, Place
 from xarrayops.port.findings import Finding
-from xarrayops.port.source.indices import INTEGERS, MASK, kinds, parts
-from xarrayops.port.source.value import words
+from xarrayops.port.source.indices import INTEGERS, MASK, kinds, parts, unlike_torch
+from xarrayops.port.source.value import ARRAY, UNKNOWN, words
 
 DATA_DEPENDENT = words(
     "nonzero argwhere flatnonzero unique extract compress trim_zeros intersect1d setdiff1d setxor1d union1d "
@@ -22,6 +22,8 @@ def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about indices, and about functions whose result has as many elements as the values say."""
     for place in program.places:
         node = place.node
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            yield from _of_dtype(program, node)
         if isinstance(node, ast.Subscript) and program.value(node.value).is_array:
             yield from _of_index(program, place, node)
         elif isinstance(node, ast.Call):
@@ -48,6 +50,19 @@ def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[
         what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
         instead = "np.where(mask, x, fill) for all elements, followed by a reduction"
         yield program.finding(node, "data-dependent shape", what, instead, _LAZY, certain=certain)
+
+
+def _of_dtype(program: Analysed, node: ast.Subscript) -> Iterator[Finding]:
+    """An array of indices of a dtype that PyTorch does not index with."""
+    base, part = program.value(node.value), unlike_torch(node.slice, program.program.values.known)
+    is_at = isinstance(node.value, ast.Call) and program.names.resolve(node.value.func) == "xarrayops.at"
+    if part is None or is_at or base.kind not in (ARRAY, UNKNOWN):
+        return
+    dtype = program.value(part).dtype
+    known = f"{program.text(part)} has {dtype}" if dtype else f"{program.text(part)} may have another dtype than int64"
+    what = f"{known}: torch refuses it as an index, and takes uint8 for a mask"
+    instead = f"xo.at({program.text(node.value)})[{program.text(node.slice)}].get()"
+    yield program.finding(node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
 
 
 def _is_negative(step: ast.expr | None) -> bool:

@@ -52,7 +52,8 @@ def _forecasts(report: Report) -> tuple[str, ...]:
     if not report.forecasts:
         return ()
     columns = ("library and device", "forecast for the call")
-    return ("<h2>Forecast</h2>", _table(columns, map(_forecast, report.forecasts)))
+    notes = (f"<p>{escape(note)}</p>" for note in report.notes)
+    return ("<h2>Forecast</h2>", _table(columns, map(_forecast, report.forecasts)), *notes)
 
 
 def _forecast(forecast: Forecast) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,14 @@ from xarrayops.port.check.traced import LineOfRun, by_line, of_trace
 from xarrayops.port.check.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import Finding
 from xarrayops.port.source import Program, Source
-from xarrayops.port.trace.forecast import Forecast, forecasts
-from xarrayops.port.trace.rates import measured, of_results
+from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
+from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.run import run
 
 FORECAST = ("numpy", "torch", "jax", "cupy")
-"""The libraries that are measured for a forecast; lazy ones compute at the end, and have none."""
+"""The libraries that have a forecast."""
+_NEVER = {"dask": "it computes at the end, and its time depends on the chunks and on what is computed together"}
+"""The libraries that have none, with the reason."""
 
 
 class Report(Record):
@@ -35,6 +37,8 @@ class Report(Record):
         With a call: the time of the call on each library.
     run : tuple of LineOfRun
         With a call: what each line did in the run.
+    notes : tuple of str
+        With a call: which backends have no forecast, and which forecasts are coarse.
     """
 
     source: Source
@@ -42,11 +46,13 @@ class Report(Record):
     verdicts: tuple[Verdict, ...]
     forecasts: tuple[Forecast, ...] = ()
     run: tuple[LineOfRun, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """The numbers of findings and of lines with findings."""
         lines = len({finding.line for finding in self.findings})
-        return f"{len(self.findings)} findings in {lines} of {len(self.source.lines)} lines"
+        count = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
+        return f"{count} in {lines} of {len(self.source.lines)} lines"
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -57,6 +63,7 @@ class Report(Record):
             "verdicts": [verdict._asdict() for verdict in self.verdicts],
             "forecasts": [{**forecast._asdict(), "bound": forecast.bound} for forecast in self.forecasts],
             "run": [line._asdict() for line in self.run],
+            "notes": list(self.notes),
         }
 
 
@@ -101,8 +108,23 @@ def check(
     found = findings(program)
     if call is None:
         return Report(program.source, found, verdicts(found))
-    rates = None if machine is None else of_results(Path(machine))
+    of_machine = None if machine is None else of_results(Path(machine), backends)
     trace = run(program, call)
-    predicted = forecasts(trace, measured(backends) if rates is None else rates, is_here=rates is None)
+    rates, missing = of_machine or measured(backends, kinds_of(trace))
+    predicted = forecasts(trace, rates, is_here=machine is None)
     found = tuple(sorted({*found, *of_trace(program.source, trace, found)}))
-    return Report(program.source, found, with_forecasts(verdicts(found), predicted), predicted, by_line(trace))
+    judged = with_forecasts(verdicts(found), predicted)
+    return Report(program.source, found, judged, predicted, by_line(trace), _notes(rates, missing))
+
+
+def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...]:
+    """Which backends have no forecast, and which forecasts are coarse."""
+    reasons = {**missing, **_NEVER}
+    coarse = dict.fromkeys(each.backend for each in rates if each.is_coarse)
+    notes = [f"{backend}: no forecast, because {reason}" for backend, reason in reasons.items()]
+    if coarse:
+        notes.append(
+            f"coarse forecasts for {', '.join(coarse)}: these results have the time of the smallest call and the "
+            f"roofline only, the same for all kinds of operations. Instead: run python -m xarrayops.bench --all again"
+        )
+    return tuple(notes)

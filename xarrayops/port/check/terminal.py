@@ -27,6 +27,8 @@ def show(report: Report, console: Console) -> None:
     console.print(Text(f"{report.source.path}: {report.summary()}"), soft_wrap=True)
     for forecast in report.forecasts:
         console.print(Text(f"{forecast.backend} {forecast.device}: {forecast.text()}"), soft_wrap=True)
+    for note in report.notes:
+        console.print(Text(note), soft_wrap=True)
     for verdict in report.verdicts:
         console.print(_verdict(verdict), soft_wrap=True)
 

@@ -55,6 +55,10 @@ def of_trace(source: Source, trace: Trace, known: Sequence[Finding]) -> Iterator
         if not {(line, "view"), (line, "in place")} & found:
             what = "the run changes an array through a view of a part of it: on JAX and Dask views are copies"
             yield _finding(source, line, "view", what, "xo.at on the array itself", ("jax", "dask"))
+    for line in trace.foreign:
+        if (line, "foreign call") not in found and line:
+            what = "another package works with arrays of NumPy here"
+            yield _finding(source, line, "foreign call", what, "xo.convert for what it gets and for what it gives", ALL)
     for line, count in trace.numbers.items():
         if count >= _MANY and (line, "scalar") not in found and line:
             what = (

@@ -58,7 +58,7 @@ def _with_forecasts(verdict: Verdict, base: Forecast | None, forecasts: Sequence
         return verdict
     best = min(own, key=lambda forecast: forecast.seconds)
     ratio = base.seconds / best.seconds if best.seconds else 1.0
-    reason = f"on {best.device} {best.text()}: {ratio:.2g} times as quick as NumPy ({shown(base.seconds)})"
+    reason = f"on {best.device} {shown(best.seconds)}, {best.bound}: {ratio:.2g} times as quick as NumPy"
     pays = ratio > 1 or verdict.verdict == REDESIGN
     return Verdict(verdict.backend, verdict.verdict if pays else STAY, (reason, *verdict.reasons))
 

@@ -51,7 +51,7 @@ def _of_item(program: Analysed, write: Write, in_loop: bool) -> Iterator[Finding
     instead = f"{name} = xo.at({name})[{index}].{_update(program, node)}{of_caller}"
     if (write.is_viewed and not write.parameter) or _is_view(write):
         others = _listed(write.aliases) or "the array that it is a view of"
-        what = f"the assignment must also change {others}: JAX has no such assignment, and on Dask views are copies"
+        what = f"the assignment also changes {others}: JAX has no such assignment, and on Dask views are copies"
         yield program.finding(node, "view", what, instead, LAZY, certain=write.value.certain)
     else:
         what = f"JAX arrays cannot change{copies}"

@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions: creation in the library of the array at hand, keywords, ``out=``, functions in place."""
+"""Calls of NumPy's functions: arrays in the library of the reference array, keywords, ``out=``, functions in place."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import libcst as cst
 
 import xarrayops.numpy as ours
 from xarrayops.port.rewrite.context import Context, argument, has
-from xarrayops.port.rewrite.reference import array_at_hand, unproved
+from xarrayops.port.rewrite.reference import reference_array, unproved
 from xarrayops.port.rewrite.signatures import parameters, refusal
-from xarrayops.port.rewrite.stores import at, bound, problem
+from xarrayops.port.rewrite.stores import at, bound, note, why
 from xarrayops.port.rewrite.written import operands, out_of, target_of
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.value import SCALAR, SEQUENCE
@@ -74,7 +74,7 @@ def _by_keyword(context: Context, node: ast.Call, name: str, updated: cst.Call) 
 
 
 def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
-    """A new array in the library of the array at hand."""
+    """A new array in the library of the reference array."""
     takes_like = _takes_like(context, node, name)
     if not takes_like and name not in WITHOUT_LIKE and not _is_of_literals(context, node):
         return updated
@@ -86,8 +86,8 @@ def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> 
 def moved(
     context: Context, node: ast.expr, updated: cst.BaseExpression, what: str, *, takes_like: bool = False
 ) -> cst.BaseExpression | None:
-    """A new array in the library of the array at hand; a note if only an argument may be one."""
-    reference = array_at_hand(context, node)
+    """A new array in the library of the reference array; a note if only an argument may be one."""
+    reference = reference_array(context, node)
     if reference is None:
         parameter = unproved(context, node)
         if parameter is not None:
@@ -126,12 +126,12 @@ def _is_of_literals(context: Context, node: ast.Call) -> bool:
 
 
 def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
-    """``np.mgrid[0:2]`` in the library of the array at hand."""
+    """``np.mgrid[0:2]`` in the library of the reference array."""
     name = context.numpy_name(node.value)
     if name not in ("mgrid", "ogrid") or is_moved(context, node):
         return None
     if name == "ogrid":
-        parameter = array_at_hand(context, node) or unproved(context, node)
+        parameter = reference_array(context, node) or unproved(context, node)
         if parameter is not None:
             context.todo(
                 node, f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
@@ -163,7 +163,8 @@ def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSm
         return _method(context, made, updated.value)
     if target is None or name.startswith("random."):
         return None
-    if context.ownership.reason(made) is not None or not context.value(target).is_array:
+    is_array = context.value(target).is_array or context.ownership.is_returned(made)
+    if context.ownership.reason(made) is not None or not is_array:
         _note(context, made, target)
         return None
     assert isinstance(target, ast.Name)
@@ -171,12 +172,12 @@ def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSm
     if changed is None:
         _note(context, made, target)
         return None
-    context.edit(node, "in place", "nothing else refers to the array: a new one has the same meaning")
+    context.edit(node, "in place", f"{why(context, node.value)}: a new one has the same meaning")
     return bound(cst.Name(target.id), changed)
 
 
 def _note(context: Context, node: ast.Call, target: ast.expr) -> None:
-    context.todo(node, problem(target, context.ownership.reason(node) or "the call cannot be taken apart"))
+    note(context, node, target, node, context.ownership.reason(node) or "the call cannot be taken apart")
 
 
 def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, target: str) -> cst.BaseExpression | None:
@@ -187,7 +188,8 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     if name == "copyto" and len(arguments) == 2:
         return at(context, whole(target), "set", arguments[1].value)
     if name == "fill_diagonal" and len(arguments) == 2:
-        return context.xo_call("fill_diagonal", argument(cst.Name(target)), argument(arguments[1].value))
+        filled = context.xo_call("fill_diagonal", argument(cst.Name(target)), argument(arguments[1].value))
+        return at(context, whole(target), "set", filled) if context.ownership.is_returned(node) else filled
     if name.endswith(".at") and name.removesuffix(".at") in _AT and len(arguments) == 3:
         index = cst.SubscriptElement(cst.Index(arguments[1].value))
         selected = cst.Subscript(cst.Name(target), [index])
@@ -222,5 +224,6 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
         value = at(context, whole(base.id), "set", updated.args[0].value)
     else:
         value = context.np_call("sort", argument(cst.Name(base.id)), *updated.args)
-    context.edit(node, "in place", "nothing else refers to the array: a new one has the same meaning")
+        value = at(context, whole(base.id), "set", value) if context.ownership.is_returned(node) else value
+    context.edit(node, "in place", f"{why(context, node)}: a new one has the same meaning")
     return bound(cst.Name(base.id), value)

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.text import Text
 
 from xarrayops._cli.arguments import console
-from xarrayops.port.rewrite import Rewritten, rewrite
+from xarrayops.port.rewrite import STYLES, Rewritten, rewrite
 from xarrayops.port.rewrite.encoding import write
 from xarrayops.port.source import PortError
 
@@ -19,6 +19,17 @@ HELP = "rewrite a NumPy program for every library, with only those edits that ke
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("file", type=Path, metavar="FILE", help="the program")
+    parser.add_argument(
+        "--style",
+        choices=STYLES,
+        default="numpy",
+        help="numpy: NumPy's names, from xarrayops.numpy; xo: the functions of xarrayops (default: numpy)",
+    )
+    parser.add_argument(
+        "--return-arguments",
+        action="store_true",
+        help="functions that write into their arguments return them, and the calls in the file take them",
+    )
     output = parser.add_mutually_exclusive_group()
     output.add_argument("-o", "--out", type=Path, metavar="OUT", help="write the result to this file")
     output.add_argument("--in-place", action="store_true", help="write the result over the program")
@@ -28,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command: 0, or 2 if the program cannot be read. Without an output, the result is printed."""
     try:
-        result = rewrite(arguments.file)
+        result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
     except PortError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -48,7 +59,7 @@ def _show(result: Rewritten, out: Path) -> None:
     """Print the edits with their reasons, and what is left to do."""
     shown = console()
     for edit in result.edits:
-        shown.print(Text(f"line {edit.line}: {edit.kind}: {edit.reason}"))
+        shown.print(Text(f"line {edit.line}: {edit.kind}: {edit.reason}"), soft_wrap=True)
     for todo in result.todos:
-        shown.print(Text(f"line {todo.line}: TODO(port): {todo.problem}"))
-    shown.print(Text(f"{out}: {len(result.edits)} edits, {len(result.todos)} places to decide"))
+        shown.print(Text(f"line {todo.line}: TODO(port): {todo.problem}"), soft_wrap=True)
+    shown.print(Text(f"{out}: {len(result.edits)} edits, {len(result.todos)} places to decide"), soft_wrap=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
+from collections.abc import Mapping
 from functools import cached_property
 
 import libcst as cst
 
 import xarrayops.numpy as ours
-from xarrayops.port.rewrite.edits import Edit, Todo
+from xarrayops.port.rewrite.edits import Edit, Returned, Todo
 from xarrayops.port.rewrite.ownership import Ownership
 from xarrayops.port.source import Program
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
@@ -43,11 +44,20 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 class Context:
     """One program while it is rewritten."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(
+        self, program: Program, returned: Mapping[str, Returned] | None = None, *, is_xo: bool = False
+    ) -> None:
         self.program = program
+        self.is_xo = is_xo
+        """Whether NumPy's names become our own."""
+        self.returned = returned or {}
+        """The functions that return the arguments that they write."""
+        self.kept: set[str] = set()
+        """The functions in which a write into an argument stays in place."""
         self.names = program.names
         self.edits: list[Edit] = []
         self.todos: list[Todo] = []
+        self.announced: list[Todo] = []
         self.needs: set[str] = set()
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
         self._parents = {child: node for node in ast.walk(program.source.tree) for child in ast.iter_child_nodes(node)}
@@ -56,7 +66,7 @@ class Context:
     @cached_property
     def ownership(self) -> Ownership:
         """Which writes can make a new array."""
-        return Ownership(self.program)
+        return Ownership(self.program, {name: each.written for name, each in self.returned.items()})
 
     def value(self, node: ast.AST) -> Value:
         """What is known of the value of an expression."""
@@ -76,6 +86,12 @@ class Context:
         if name not in ARRAY_NAMES and name != "size":
             return False
         return not isinstance(node, ast.Name | ast.Attribute) or self._has_attributes_of_arrays(node, name)
+
+    def may_be_array(self, node: ast.Name) -> bool:
+        """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
+        used = self._attributes.get(self._variable(node), set())
+        known = self.names.resolve(node)
+        return known is None and self.value(node).kind in (ARRAY, UNKNOWN) and all(map(is_of_arrays, used - {_INDEXED}))
 
     def _has_attributes_of_arrays(self, node: ast.Name | ast.Attribute, name: str) -> bool:
         """Whether all attributes that the program uses of a variable are those of arrays; size alone is no proof."""
@@ -131,6 +147,10 @@ class Context:
     def todo(self, node: ast.expr | ast.stmt, problem: str) -> None:
         """Note a place that stays as it is, at the line of its statement."""
         self.todos.append(Todo(self.statement(node).lineno, problem))
+
+    def announce(self, node: ast.expr | ast.stmt, problem: str) -> None:
+        """Note what an edit asks of people, at the line of its statement; these notes are written with the edits."""
+        self.announced.append(Todo(self.statement(node).lineno, problem))
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""
@@ -206,6 +226,11 @@ class Context:
         name = self._free(name)
         self._used.add(name)
         return name
+
+    @cached_property
+    def unused(self) -> str:
+        """The variable for a value that nothing uses."""
+        return self._free("_")
 
     def np_call(self, name: str, *arguments: cst.Arg) -> cst.Call:
         """A call of one of NumPy's functions."""

@@ -25,6 +25,22 @@ class Todo(Record):
     problem: str
 
 
+NOTHING, VALUE, SAME = "nothing", "value", "same"
+"""What a function returned before: nothing, a value, or already the arguments that it writes."""
+
+
+class Returned(Record):
+    """A function that returns the arguments that it writes.
+
+    ``form`` is what it returned before: "nothing" (then it returns the arguments alone), "value" (they follow the
+    value), or "same" (they alone, so that only its callers change).
+    """
+
+    name: str
+    written: tuple[str, ...]
+    form: str
+
+
 class Rewritten(Record):
     """A rewritten program.
 
@@ -38,6 +54,8 @@ class Rewritten(Record):
         What was changed, by line.
     todos : tuple of Todo
         What could not be proved to keep its meaning, by line. The text has a comment at each of these places.
+    returned : tuple of Returned
+        The functions that return the arguments that they write; only with ``return_arguments``.
     """
 
     path: str
@@ -45,6 +63,7 @@ class Rewritten(Record):
     text: str
     edits: tuple[Edit, ...]
     todos: tuple[Todo, ...]
+    returned: tuple[Returned, ...] = ()
 
     def diff(self) -> str:
         """The change as a unified diff; empty without one."""

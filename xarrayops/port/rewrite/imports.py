@@ -13,12 +13,16 @@ from xarrayops.port.source.names import of_numpy
 
 _MOVED = ("numpy", "numpy.linalg", "numpy.fft")
 """The modules that xarrayops.numpy has."""
+_PORTED = tuple(f"xarrayops.{module}" for module in _MOVED)
 
 
-def line(context: Context, updated: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine] | None:
-    """A line with one import statement; others stay."""
-    if len(updated.body) != 1 or context.is_port:
+def line(context: Context, updated: cst.SimpleStatementLine, number: int) -> list[cst.SimpleStatementLine] | None:
+    """A line with one import statement, by its number; others stay."""
+    if len(updated.body) != 1:
         return None
+    if context.is_port:
+        is_outer = any(each.lineno == number for each in context.program.source.tree.body)
+        return _without_unused(context, updated) if is_outer else None
     statement = updated.body[0]
     if isinstance(statement, cst.Import):
         names = [_moved(context, alias) for alias in statement.names]
@@ -28,6 +32,23 @@ def line(context: Context, updated: cst.SimpleStatementLine) -> list[cst.SimpleS
     if isinstance(statement, cst.ImportFrom):
         return _from(context, statement, updated)
     return None
+
+
+def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine] | None:
+    """No line for an import of xarrayops.numpy that nothing uses any more, because the program has our names."""
+    statement = updated.body[0]
+    has_comment = any(each.comment for each in updated.leading_lines) or bool(updated.trailing_whitespace.comment)
+    if not context.is_xo or context.imported("numpy") or has_comment:
+        return None
+    used = {node.id for node in ast.walk(context.program.source.tree) if isinstance(node, ast.Name)}
+    if isinstance(statement, cst.Import):
+        found = [(_text(alias.name), alias.evaluated_alias) for alias in statement.names]
+    elif isinstance(statement, cst.ImportFrom) and isinstance(statement.names, Sequence) and statement.module:
+        found = [(_text(statement.module), each.evaluated_alias or _text(each.name)) for each in statement.names]
+    else:
+        return None
+    is_unused = all(module in _PORTED and name is not None and name not in used for module, name in found)
+    return [] if is_unused else None
 
 
 def _moved(context: Context, alias: cst.ImportAlias) -> cst.ImportAlias:

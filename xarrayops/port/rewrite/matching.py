@@ -21,6 +21,7 @@ _CLASSES = {
     "Comparison": "Compare",
     "Expr": "Expr",
     "Name": "Name",
+    "Return": "Return",
     "Subscript": "Subscript",
 }
 """The class in ``ast`` by the class in libcst, for the nodes that are edited."""

@@ -77,7 +77,11 @@ def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression
     ):
         context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
         return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))
-    if not context.has_array_method(base, node.attr) or _is_written(context, node):
+    if _is_written(context, node):
+        return None
+    if not context.has_array_method(base, node.attr):
+        if node.attr == "size" and isinstance(base, ast.Name) and context.may_be_array(base):
+            context.todo(node, f"size differs by library; write np.size({base.id}) if {base.id} is an array")
         return None
     if node.attr not in _ATTRIBUTES:
         if node.attr in METHODS.without and node.attr != "dtype":
@@ -99,7 +103,12 @@ def _is_written(context: Context, node: ast.Attribute) -> bool:
 
 def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
     """Indices that not every library takes: negative steps, and lists."""
-    if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript) or not context.is_array(node.value):
+    if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript):
+        return None
+    part = indices.unlike_torch(node.slice, context.program.values.known)
+    if part is not None and context.value(node.value).kind in (ARRAY, UNKNOWN):
+        return _of_dtype(context, node, part, updated)
+    if not context.is_array(node.value):
         return None
     parts = indices.parts(node.slice)
     has_list = any(isinstance(part, ast.List) for part in parts)
@@ -107,14 +116,32 @@ def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression
         return None
     if has_list or _is_consumed(context, node):
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
-        at = context.xo_call("at", argument(updated.value))
-        return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
+        return _got(context, updated)
     axes = [axis for axis, part in enumerate(parts) if _is_negative(part)]
     if len(axes) > 1 or not all(_is_whole(part) for part in parts):
         context.todo(node, "PyTorch has no negative steps. xo.at(x)[i].get() has them, and is a copy, not a view")
         return None
     context.edit(node, "index", "np.flip is the same view on NumPy, and works on every library")
     return context.np_call("flip", argument(updated.value), argument(cst.Integer(str(axes[0]))))
+
+
+def _got(context: Context, updated: cst.Subscript) -> cst.Call:
+    """``xo.at(x)[i].get()``."""
+    at = context.xo_call("at", argument(updated.value))
+    return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
+
+
+def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.Subscript) -> cst.Call | None:
+    """An array of indices that is not surely int64; such an index gives a copy."""
+    array, selected = ast.unparse(node.value), ast.unparse(node.slice)
+    if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
+        return None
+    if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
+        context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
+        return _got(context, updated)
+    problem = "PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask"
+    context.todo(node, f"{problem}; if {ast.unparse(part)} may be that: xo.at({array})[{selected}].get()")
+    return None
 
 
 def _is_consumed(context: Context, node: ast.expr) -> bool:

@@ -127,6 +127,8 @@ class Expressions:
         """By the node of a write, the origins of its array."""
         self.written: set[str] = set()
         """The parameters of which elements are written."""
+        self.returning: frozenset[str] = frozenset()
+        """The parameters that the function returns, so that its callers get a new array in their place."""
 
     def of(self, node: ast.expr | None) -> Origins:
         """The origins of the value of an expression."""
@@ -191,7 +193,7 @@ class Expressions:
         if name not in self.local:
             return f"{name} belongs to the code around this function"
         parameters = sorted(str(label.what) for label in origins if label.kind == "parameter")
-        if parameters:
+        if parameters and not (parameters == [name] and name in self.returning):
             of = "" if parameters == [name] else f"{name} may share the memory of "
             return f"{of or 'the caller passes '}{parameters[0]}" + ("" if of else ", and sees the change")
         if OUTSIDE in origins:
@@ -306,16 +308,16 @@ class Expressions:
             return self._call_of_value(node, values, together)
         if name.startswith("builtins."):
             return together | {CONTAINER} if name.removeprefix("builtins.") in _ITERATES else NONE
-        numpy_name = self.program.names.numpy_name(node.func) or (
-            name.removeprefix("xarrayops.") if name.startswith("xarrayops.") else None
-        )
+        numpy_name = self.program.names.function_name(node.func)
+        if name == "xarrayops.at":
+            return values[0] if values else NONE
         if numpy_name is None:
             if name.startswith(("math.", "cmath.")):
                 return NONE
+            if name.startswith("xarrayops."):
+                return together | self.made(node)
             self.share(together, f"{name} gets it")
             return together | {OUTSIDE}
-        if numpy_name == "at":
-            return values[0] if values else NONE
         return self._made_by(node, numpy_name, together)
 
     def _made_by(self, node: ast.Call, name: str, arguments: Origins) -> Origins:

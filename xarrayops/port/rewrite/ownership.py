@@ -7,12 +7,13 @@ of the function, no view that is read later, no container and no other function.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TypeGuard
 
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
 from xarrayops.port.rewrite.flow import Flow
-from xarrayops.port.rewrite.origins import NONE, OUTSIDE, Origins
+from xarrayops.port.rewrite.origins import CONTAINER, NONE, OUTSIDE, Origins
 from xarrayops.port.source import Program
 from xarrayops.port.source.names import FunctionNode, arguments
 
@@ -30,17 +31,28 @@ class Summary(Record):
     """The parameters of which it writes elements."""
 
 
-class Ownership:
-    """The writes of a program, and which of them cannot make a new array."""
+Returning = Mapping[str, tuple[str, ...]]
+"""By the name of a function of the module, the parameters that it writes and returns to its callers."""
 
-    def __init__(self, program: Program) -> None:
+
+class Ownership:
+    """The writes of a program, and which of them cannot make a new array.
+
+    A function in ``returning`` returns these parameters, and its callers bind their variables to what it returns. So a
+    call of it is a write of these variables, and its own writes of these parameters can make new arrays.
+    """
+
+    def __init__(self, program: Program, returning: Returning | None = None) -> None:
         self._program = program
+        self.returning: Returning = returning or {}
+        self.handed: dict[ast.Call, Origins] = {}
+        """By the call of a function that writes its arguments and does not return them, their origins."""
         self.blocked: dict[ast.AST, str] = {}
         """By the node of a write, the reason."""
         self.seen: dict[ast.AST, Origins] = {}
         """The origins of the array of each write that is reached."""
         self._summaries: dict[FunctionNode, Summary | None] = {}
-        self._functions = {
+        self.functions = {
             node.name: node
             for node in program.source.tree.body
             if isinstance(node, ast.FunctionDef) and len(program.names.module.bindings[node.name]) == 1
@@ -57,6 +69,10 @@ class Ownership:
     def is_of_caller(self, node: ast.AST) -> bool:
         """Whether a write may change an argument."""
         return any(label.kind == "parameter" for label in self.seen.get(node, NONE))
+
+    def is_returned(self, node: ast.AST) -> bool:
+        """Whether the array of a write is a parameter that the function returns to its callers."""
+        return self.is_of_caller(node) and self.reason(node) is None
 
     def is_created(self, node: ast.AST) -> bool:
         """Whether the array of a write was surely made by a function that makes arrays, so that it is no scalar."""
@@ -84,7 +100,7 @@ class Ownership:
         if not isinstance(call.func, ast.Name):
             return None
         is_module = self._program.names.scope_of(call.func).owner(call.func.id) is self._program.names.module
-        return self._functions.get(call.func.id) if is_module else None
+        return self.functions.get(call.func.id) if is_module else None
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:
         """What a function does with its parameters; unknown while it is followed, that is for recursion."""
@@ -102,6 +118,8 @@ class Ownership:
 
     def _follow(self, node: ast.AST, body: list[ast.stmt], parameters: list[str]) -> _Calls:
         flow = _Calls(self, self._program, _bound_in(node, parameters))
+        if self.functions.get(getattr(node, "name", "")) is node:
+            flow.returning = frozenset(self.returning.get(node.name, ()))
         for name in parameters:
             flow.parameter(name)
         for name in _captured(node):
@@ -140,11 +158,17 @@ class _Calls(Flow):
             return together | {OUTSIDE}
         summary = self._ownership.summary(function)
         given = self._bound(function, node, values)
+        returned = self._ownership.returning.get(function.name, ())
         for name, origins in given.items():
             if name in summary.shared:
                 self.share(origins, f"the function {function.name} keeps it")
             if name in summary.written:
                 self._is_written(origins)
+                if not returned:
+                    handed = self._ownership.handed
+                    handed[node] = handed.get(node, NONE) | origins
+        for name in returned:
+            self._write_argument(node, given_to(function, node).get(name), name, given)
         result: Origins = NONE
         for label in summary.returned:
             if label.kind == "parameter":
@@ -154,6 +178,19 @@ class _Calls(Flow):
             else:
                 result |= {label}
         return result
+
+    def _write_argument(
+        self, call: ast.Call, argument: ast.expr | None, name: str, given: Mapping[str, Origins]
+    ) -> None:
+        """The function that is called writes an argument and returns it."""
+        if argument is None:
+            self.seen.setdefault(call, NONE)
+            self.blocked.setdefault(call, f"the argument {name} is not given by its name")
+            return
+        others: Origins = frozenset().union(*(origins for other, origins in given.items() if other != name))
+        self.write(argument, argument)
+        if others & given.get(name, NONE) - {CONTAINER}:
+            self.blocked.setdefault(argument, "another argument may share its memory")
 
     def _bound(self, function: ast.FunctionDef, node: ast.Call, values: list[Origins]) -> dict[str, Origins]:
         """The origins of the arguments by the names of the parameters."""
@@ -168,6 +205,13 @@ class _Calls(Flow):
         if rest and function.args.vararg:
             given[function.args.vararg.arg] = frozenset().union(*rest)
         return given
+
+
+def given_to(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of the parameters, as far as they are given one by one."""
+    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    by_position = zip(positional, call.args, strict=False)
+    return dict(by_position) | {each.arg: each.value for each in call.keywords if each.arg is not None}
 
 
 def _is_node(what: object) -> TypeGuard[ast.AST]:

@@ -10,7 +10,7 @@ import numpy
 
 from xarrayops.port.rewrite.calls import is_moved
 from xarrayops.port.rewrite.context import Context, argument
-from xarrayops.port.rewrite.reference import array_at_hand
+from xarrayops.port.rewrite.reference import reference_array
 
 _STATE = frozenset(
     [
@@ -41,7 +41,7 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
         return None
     if not _is_array(node, method) or is_moved(context, node):
         return None
-    reference = array_at_hand(context, node)
+    reference = reference_array(context, node)
     context.edit(node, "random", "NumPy draws the same numbers; they move to the library of the arrays")
     like = cst.Name(reference) if reference else context.np_call("empty", argument(cst.Integer("0")))
     return context.np_call("asarray", argument(updated), argument(like, "like"))

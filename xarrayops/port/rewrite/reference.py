@@ -1,4 +1,4 @@
-"""The array at hand: the array whose library a new array must have."""
+"""The reference array: the array whose library a new array must have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE
 
 
-def array_at_hand(context: Context, node: ast.expr) -> str | None:
+def reference_array(context: Context, node: ast.expr) -> str | None:
     """The name of an array that is surely there before a call, and in the library of the arguments; None without one.
 
     A parameter that the call itself names comes first, then the others in their order, then variables.

@@ -11,24 +11,25 @@ import xarrayops.numpy as ours
 
 def parameters(name: str) -> tuple[str, ...]:
     """The names of the parameters of a function; none for what has no signature."""
-    signature = _signature(name)
-    return () if signature is None else tuple(signature.parameters)
+    found = signature(name)
+    return () if found is None else tuple(found.parameters)
 
 
 def refusal(name: str, arguments: Sequence[ast.expr | None], keywords: Sequence[ast.keyword]) -> str | None:
     """Why a function does not take these arguments; None if it does, or if that is not known."""
-    signature = _signature(name)
+    taken = signature(name)
     unpacked = any(isinstance(each, ast.Starred) for each in arguments) or any(each.arg is None for each in keywords)
-    if signature is None or unpacked:
+    if taken is None or unpacked:
         return None
     try:
-        signature.bind(*arguments, **{str(each.arg): each.value for each in keywords})
+        taken.bind(*arguments, **{str(each.arg): each.value for each in keywords})
     except TypeError as error:
         return str(error)
     return None
 
 
-def _signature(name: str) -> inspect.Signature | None:
+def signature(name: str) -> inspect.Signature | None:
+    """The signature of a function by NumPy's name; None for what has none."""
     function: object = ours
     for part in name.split("."):
         function = getattr(function, part, None)

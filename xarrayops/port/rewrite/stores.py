@@ -29,6 +29,20 @@ def problem(base: ast.expr, reason: str) -> str:
     return f"{name} is written in place ({reason}); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)"
 
 
+def why(context: Context, place: ast.AST) -> str:
+    """Why a write can make a new array."""
+    is_returned = context.ownership.is_returned(place)
+    return "the function returns the array" if is_returned else "nothing else refers to the array"
+
+
+def note(context: Context, node: ast.expr | ast.stmt, base: ast.expr, place: ast.AST, reason: str) -> None:
+    """A note about a write that must stay in place: the function around it cannot return the array."""
+    context.todo(node, problem(base, reason))
+    function = context.function(place)
+    if function is not None and context.ownership.is_of_caller(place):
+        context.kept.add(function.name)
+
+
 def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseSmallStatement | None:
     """``x[i] = v``."""
     target = node.targets[0]
@@ -44,11 +58,12 @@ def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseS
         return None
     cst_target = updated.targets[0].target
     assert isinstance(cst_target, cst.Subscript)
-    where = _as_where(context, target, node.value, cst_target, updated.value)
+    is_returned = context.ownership.is_returned(node)
+    where = None if is_returned else _as_where(context, target, node.value, cst_target, updated.value)
     if where is not None:
         context.edit(node, "mask assignment", "np.where gives the same elements, and works under a compiler")
         return bound(cst_target.value, where)
-    context.edit(node, "item assignment", "nothing else refers to the array: a new one has the same meaning")
+    context.edit(node, "item assignment", f"{why(context, node)}: a new one has the same meaning")
     return bound(cst_target.value, at(context, cst_target, "set", _fitting(context, node.value, updated.value, target)))
 
 
@@ -86,7 +101,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
     assert isinstance(updated.target, cst.Subscript)
     found = set(indices.kinds(node.target.slice, context.program.values.known))
     method = METHODS.get(type(node.op))
-    context.edit(node, "augmented assignment", "nothing else refers to the array: a new one has the same meaning")
+    context.edit(node, "augmented assignment", f"{why(context, node)}: a new one has the same meaning")
     if method is not None and found <= _DIRECT:
         return bound(updated.target.value, at(context, updated.target, method, updated.value))
     return bound(updated.target.value, at(context, updated.target, "set", _operated(updated.target, updated)))
@@ -97,7 +112,7 @@ def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAs
     assert isinstance(node.target, ast.Attribute)
     if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
         return None
-    context.todo(node, problem(node.target, "others may refer to it"))
+    note(context, node, node.target, node, "others may refer to it")
     context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
     whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
     return updated.with_changes(target=whole)
@@ -112,13 +127,14 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     assert isinstance(updated.target, cst.Name)
     whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
     if reason is not None:
-        context.todo(node, problem(node.target, reason))
+        note(context, node, node.target, node, reason)
         is_array = value.is_array or context.ownership.is_made(node)
         if not is_array and _is_read(context, node.target):
             return None
         context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
         return updated.with_changes(target=whole)
-    if not _may_widen(context, node) or not context.ownership.is_created(node):
+    is_created = context.ownership.is_created(node) and _may_widen(context, node)
+    if not (is_created or context.ownership.is_returned(node)):
         return None
     context.edit(node, "augmented assignment", "the dtype of the array stays, also on libraries that make a new array")
     method = METHODS.get(type(node.op))
@@ -165,11 +181,13 @@ def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool
         return False
     is_array = base.is_array or bool(kinds) or context.ownership.is_of_caller(place)
     if reason is not None and is_array:
-        context.todo(target, problem(target.value, reason))
+        note(context, target, target.value, place, reason)
     if reason is not None or base.is_array:
         return reason is None
-    if context.ownership.is_computed(place) or indices.MASK in indices.kinds(
-        target.slice, context.program.values.known
+    if (
+        context.ownership.is_computed(place)
+        or context.ownership.is_returned(place)
+        or indices.MASK in indices.kinds(target.slice, context.program.values.known)
     ):
         return True
     context.todo(target, f"if {ast.unparse(target.value)} is an array: x = xo.at(x)[i].set(v), for JAX and Dask")
@@ -180,7 +198,7 @@ def _of_tuple(context: Context, target: ast.Tuple | ast.List) -> None:
     """``x[i], x[j] = v, w``: a note."""
     for each in target.elts:
         if isinstance(each, ast.Subscript) and context.value(each.value).is_array:
-            context.todo(each, problem(each.value, "one of several targets; assign them one by one"))
+            note(context, each, each.value, each, "one of several targets; assign them one by one")
             return
 
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewrite import calls, imports, methods, names, random_numbers, stores
+from xarrayops.port.rewrite import calls, imports, methods, names, random_numbers, returning, stores, xo_names
 from xarrayops.port.rewrite.context import Context
-from xarrayops.port.rewrite.edits import Edit, Rewritten, Todo
+from xarrayops.port.rewrite.edits import Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewrite.matching import Twins
+from xarrayops.port.rewrite.returned import Refusal, chosen
 from xarrayops.port.rewrite.todo import commented
 from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 
 _RULES: dict[str, tuple[Any, ...]] = {
-    "Assign": (stores.assign,),
-    "Attribute": (methods.attribute, names.reference),
+    "Assign": (returning.assignment, stores.assign),
+    "Attribute": (methods.attribute, names.reference, xo_names.constant),
     "AugAssign": (stores.augment,),
-    "Call": (calls.call, methods.method, random_numbers.call),
+    "Call": (calls.call, methods.method, random_numbers.call, xo_names.call),
     "Compare": (names.compare,),
-    "Expr": (calls.statement,),
+    "Expr": (returning.expression, calls.statement),
+    "Return": (returning.return_,),
     "Subscript": (methods.subscript, calls.grid),
 }
 """The rules by the class of the node; each gives the new node, or None where it does not apply."""
@@ -34,24 +37,88 @@ _MOST_PASSES = 6
 """Passes until nothing changes: what one of them wrote may be known better in the next."""
 
 
-def rewritten(program: Program) -> Rewritten:
+def rewritten(program: Program, style: str = "numpy", *, return_arguments: bool = False) -> Rewritten:
     """Rewrite a program until another pass edits nothing, and then write the notes."""
-    source = program.source
-    edits: list[Edit] = []
-    for _ in range(_MOST_PASSES):
-        context, text = _pass(program, notes=False)
-        edits += _in_lines_of(source.text, program.source.text, context.edits)
-        if text == program.source.text:
+    work = _Work(program)
+    work.settle()
+    for _ in range(_MOST_PASSES if return_arguments else 0):
+        if not work.return_arguments():
             break
-        program = Program.of(parsed(source.path, text))
-    context, text = _pass(program, notes=True)
-    todos = _in_lines_of(source.text, program.source.text, context.todos)
-    return Rewritten(source.path, source.text, text, tuple(sorted(set(edits))), tuple(sorted(set(todos))))
+        work.settle()
+    if style == "xo":
+        work.is_xo = True
+        work.settle()
+    return work.finished(return_arguments=return_arguments)
 
 
-def _pass(program: Program, *, notes: bool) -> tuple[Context, str]:
+class _Work:
+    """A program while it is rewritten, and what was done so far."""
+
+    def __init__(self, program: Program) -> None:
+        self.is_xo = False
+        """Whether NumPy's names become our own."""
+        self._source = program.source
+        self._program = program
+        self._edits: list[Edit] = []
+        self._todos: list[Todo] = []
+        self._returned: list[Returned] = []
+        self._excluded: frozenset[str] = frozenset()
+        """The functions with a write into an argument that cannot make a new array."""
+
+    def settle(self) -> None:
+        """Rewrite until another pass edits nothing."""
+        for _ in range(_MOST_PASSES):
+            context, text = _pass(self._program, notes=False, is_xo=self.is_xo)
+            if not self._take(context, text):
+                return
+
+    def return_arguments(self) -> bool:
+        """Make functions return what they write, with their callers; whether there are any."""
+        while True:
+            found, _ = chosen(self._program, self._excluded)
+            context, text = _pass(self._program, notes=False, returned=found)
+            if not found.keys() & context.kept:
+                break
+            self._excluded |= context.kept
+        self._returned += found.values()
+        return bool(found) and self._take(context, text)
+
+    def _take(self, context: Context, text: str) -> bool:
+        """Go on with a new text; whether it differs."""
+        before = self._program.source.text
+        self._edits += _in_lines_of(self._source.text, before, context.edits)
+        self._todos += _in_lines_of(self._source.text, before, context.announced)
+        if text != before:
+            self._program = Program.of(parsed(self._source.path, text))
+        return text != before
+
+    def finished(self, *, return_arguments: bool) -> Rewritten:
+        """The result, with the notes in its text."""
+        refusals = chosen(self._program, self._excluded)[1] if return_arguments else []
+        context, text = _pass(self._program, notes=True, refusals=refusals, is_xo=self.is_xo)
+        todos = [*self._todos, *_in_lines_of(self._source.text, self._program.source.text, context.todos)]
+        return Rewritten(
+            self._source.path,
+            self._source.text,
+            text,
+            tuple(sorted(set(self._edits))),
+            tuple(sorted(set(todos))),
+            tuple(self._returned),
+        )
+
+
+def _pass(
+    program: Program,
+    *,
+    notes: bool,
+    returned: Mapping[str, Returned] | None = None,
+    refusals: Sequence[Refusal] = (),
+    is_xo: bool = False,
+) -> tuple[Context, str]:
     """One pass over a program: what it did, and the new text."""
-    context = Context(program)
+    context = Context(program, returned, is_xo=is_xo)
+    for each in refusals:
+        context.todo(each.place, each.problem)
     wrapper = MetadataWrapper(cst.parse_module(program.source.text), unsafe_skip_copy=True)
     module = wrapper.module.visit(_Transformer(context, wrapper, notes=notes))
     return context, imports.added(context, module).code
@@ -82,6 +149,8 @@ class _Transformer(cst.CSTTransformer):
         self._notes = notes
         self._positions = wrapper.resolve(PositionProvider)
         self._twins = Twins(context.program.source, self._positions)
+        functions = context.ownership.functions.values() if context.returned else ()
+        self._functions = {node.lineno: node for node in functions}
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         """The new node."""
@@ -92,11 +161,16 @@ class _Transformer(cst.CSTTransformer):
             names.foreign(self._context, twin)
         if not hasattr(original_node, "leading_lines"):
             return updated_node
+        line = self._positions[original_node].start.line
+        if isinstance(original_node, cst.FunctionDef) and (defined := self._functions.get(line)) is not None:
+            updated_node = returning.function(self._context, defined, updated_node)
         lines = [updated_node]
         if isinstance(original_node, cst.SimpleStatementLine):
             lines = self._lines(original_node, updated_node)
-        line = self._positions[original_node].start.line
-        problems = [todo.problem for todo in self._context.todos if todo.line == line and self._notes]
+        found = [*self._context.announced, *(self._context.todos if self._notes else ())]
+        problems = [todo.problem for todo in found if todo.line == line]
+        if not lines:
+            return cst.RemoveFromParent()
         lines[0] = commented(lines[0], problems)
         return lines[0] if len(lines) == 1 else cst.FlattenSentinel(lines)
 
@@ -104,8 +178,11 @@ class _Transformer(cst.CSTTransformer):
         """The lines in the place of one line."""
         twin = self._twins.of(original.body[0]) if len(original.body) == 1 else None
         found = stores.chain(self._context, twin, updated) if isinstance(twin, ast.Assign) else None
-        imported = None if found else imports.line(self._context, updated)
+        if isinstance(twin, ast.Return):
+            found = returning.return_of_call(self._context, twin, updated)
+        line = self._positions[original].start.line
+        imported = None if found else imports.line(self._context, updated, line)
         if imported is not None:
-            line = self._positions[original].start.line
-            self._context.edits.append(Edit(line, "import", "xarrayops.numpy has NumPy's names for every library"))
-        return found or imported or [updated]
+            reason = "xarrayops.numpy has NumPy's names for every library" if imported else "nothing uses it any more"
+            self._context.edits.append(Edit(line, "import", reason))
+        return found or ([updated] if imported is None else imported)

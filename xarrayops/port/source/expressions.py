@@ -102,7 +102,7 @@ class Expressions:
     def _Attribute(self, node: ast.Attribute, state: State) -> Value:
         name = self.names.resolve(node)
         if name is not None:
-            constant = of_numpy(name) if name.count(".") < 3 else None
+            constant = self.names.function_name(node) if name.count(".") < 3 else None
             return (
                 FLOAT
                 if constant in ("pi", "e", "inf", "nan", "euler_gamma") or name.startswith("math.")
@@ -240,10 +240,12 @@ class Expressions:
         keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         if "out" in given and given["out"].is_array and (base is not None or of_numpy(name)):
             return given["out"]
-        if name is not None and (numpy_name := of_numpy(name)) is not None:
+        if (numpy_name := self.names.function_name(node.func)) is not None:
             return numpy_results.result(
-                numpy_results.Call(numpy_name, node.args, values, keywords, self.names.numpy_name)
+                numpy_results.Call(numpy_name, node.args, values, keywords, self.names.function_name)
             )
+        if (updated := self._updated(node)) is not None:
+            return updated
         if name is not None and name.startswith("builtins."):
             return _builtin(name.removeprefix("builtins."), values, of_all)
         if base is not None and base.is_array and isinstance(node.func, ast.Attribute):
@@ -258,6 +260,20 @@ class Expressions:
             state.store(of_all)
         return NOTHING._replace(views=of_all | (base.views if base is not None else frozenset()))
 
+    def _updated(self, node: ast.Call) -> Value | None:
+        """``xo.at(x)[i].set(v)`` and so on: an array as x, or its elements; None for other calls."""
+        selected = node.func.value if isinstance(node.func, ast.Attribute) else None
+        at = selected.value if isinstance(selected, ast.Subscript) else None
+        if not isinstance(at, ast.Call) or self.names.resolve(at.func) != "xarrayops.at" or len(at.args) != 1:
+            return None
+        assert isinstance(node.func, ast.Attribute)
+        assert isinstance(selected, ast.Subscript)
+        base = self.values.get(at.args[0], NOTHING)
+        if node.func.attr == "get":
+            found = element_of(base, selected.slice, self.values)
+            return found._replace(views=frozenset(), fresh=True, is_view=False)
+        return base
+
     def _method(
         self, name: str, node: ast.Call, base: Value, values: list[Value], keywords: dict[str, ast.expr]
     ) -> Value:
@@ -268,7 +284,7 @@ class Expressions:
             return Value(OTHER)
         if name in ("copy", "flatten"):
             return array(base.dtype, 1 if name == "flatten" else base.ndim, certain=base.certain)
-        call = numpy_results.Call(name, node.args, [base, *values], keywords, self.names.numpy_name)
+        call = numpy_results.Call(name, node.args, [base, *values], keywords, self.names.function_name)
         return numpy_results.result(call)._replace(certain=base.certain)
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from xarrayops.port.source.value import ARRAY, NOTHING, OTHER, SCALAR, SEQUENCE, Value, member
+from xarrayops.port.source.value import (
+    ARRAY,
+    NOTHING,
+    OTHER,
+    SCALAR,
+    SEQUENCE,
+    UNKNOWN as UNKNOWN_KIND,
+    Value,
+    member,
+)
 
 SLICE, NEW_AXIS, ELLIPSIS, INTEGER, MASK, INTEGERS, UNKNOWN = (
     *("slice", "new axis", "ellipsis", "integer", "mask", "integers", "unknown"),
@@ -46,6 +55,24 @@ def kinds(index: ast.expr, values: Mapping[ast.AST, Value]) -> list[str]:
     return [kind(part, values) for part in parts(index)]
 
 
+TORCH_INDICES = ("bool", "int32", "int64")
+"""The dtypes of indices with which PyTorch does the same as NumPy; of uint8 it makes a mask, others it refuses."""
+
+
+def unlike_torch(index: ast.expr, values: Mapping[ast.AST, Value]) -> ast.expr | None:
+    """The first array in an index whose dtype PyTorch may refuse, or take for a mask; None without one.
+
+    A slice of something unknown, such as ``columns[i:j]``, is an array if it is an index.
+    """
+    for part in parts(index):
+        value = values.get(part, NOTHING)
+        is_slice = value.kind == UNKNOWN_KIND and value.is_view
+        is_array = value.kind == ARRAY and value.ndim != 0 and value.dtype not in TORCH_INDICES
+        if is_slice or (is_array and (value.dtype is not None or value.certain)):
+            return part
+    return None
+
+
 def element_of(base: Value, index: ast.expr, values: Mapping[ast.AST, Value]) -> Value:
     """The value of ``base[index]``."""
     if base.kind == SEQUENCE:
@@ -55,7 +82,8 @@ def element_of(base: Value, index: ast.expr, values: Mapping[ast.AST, Value]) ->
     found = kinds(index, values)
     if base.kind != ARRAY:
         is_of_array = MASK in found and any(values.get(part, NOTHING).is_array for part in parts(index))
-        return Value(ARRAY, fresh=True) if is_of_array else NOTHING._replace(views=base.views)
+        is_view = isinstance(index, ast.Slice)
+        return Value(ARRAY, fresh=True) if is_of_array else NOTHING._replace(views=base.views, is_view=is_view)
     if MASK in found or INTEGERS in found:
         ndim = base.ndim if len(found) == 1 and found[0] == INTEGERS and _ndim(index, values) == 1 else None
         if found == [MASK]:

@@ -7,8 +7,17 @@ import builtins
 import sys
 from collections.abc import Iterator
 
+import numpy
+
+from xarrayops._core.numpy_names.renamed import RENAMED
 from xarrayops._protocol.records import Record
 
+_THEIRS = {
+    ours: theirs
+    for theirs, ours in reversed(RENAMED.items())
+    if hasattr(numpy, theirs) and getattr(numpy, ours, getattr(numpy, theirs)) is getattr(numpy, theirs)
+} | {"cumulative_prod": "cumprod", "cumulative_sum": "cumsum", "linalg.matrix_transpose": "matrix_transpose"}
+"""NumPy's name of long standing for each of our names that NumPy lacks, or has as another name of the same function."""
 NUMPY = ("numpy", "xarrayops.numpy")
 """The modules with NumPy's names."""
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
@@ -89,6 +98,11 @@ class Names:
         """NumPy's name that an expression means, without ``numpy.``: ``linalg.norm``; None for all others."""
         return of_numpy(self.resolve(node))
 
+    def function_name(self, node: ast.AST) -> str | None:
+        """NumPy's name of a function of NumPy or of ours: "concatenate" for ``xo.concat``; None for all others."""
+        name = self.resolve(node)
+        return of_numpy(name) or _of_ours(name)
+
     def _meaning(self, name: str, owner: Scope | None) -> str | None:
         if owner is None:
             if name in self._star_names:
@@ -113,8 +127,6 @@ class Names:
     def _names_of_stars(self) -> Iterator[str]:
         """The names that ``from numpy import *`` binds, unless a later star import may have bound them again."""
         if self.stars and self.stars[-1][0] in NUMPY:
-            import numpy
-
             yield from numpy.__all__
 
     def _bind(self, name: str, scope: Scope, binding: Binding) -> None:
@@ -242,6 +254,18 @@ def is_foreign(name: str) -> bool:
     """Whether a dotted name belongs to another package than Python's own, NumPy and those for all libraries."""
     package = name.partition(".")[0]
     return bool(package) and package not in sys.stdlib_module_names and package not in (*FOR_ALL, "builtins")
+
+
+def _of_ours(name: str | None) -> str | None:
+    """NumPy's name for one of our functions or constants; None for those that NumPy lacks."""
+    if name is None or not name.startswith("xarrayops."):
+        return None
+    ours = name.removeprefix("xarrayops.")
+    known = _THEIRS.get(ours, ours)
+    owner: object = numpy
+    for part in known.split("."):
+        owner = getattr(owner, part, None)
+    return None if owner is None or known.partition(".")[0] == "random" else known
 
 
 def of_numpy(name: str | None) -> str | None:

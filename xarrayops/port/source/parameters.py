@@ -121,7 +121,7 @@ def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
     elif isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NUMBERS):
         yield from ((name, True) for name in _sliced(node))
     elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
-        name = names.numpy_name(node.func)
+        name = names.function_name(node.func)
         if name is not None and name.partition(".")[0] not in _TAKES_ANYTHING | {"random"} and not is_elementwise(name):
             yield node.args[0].id, True
 

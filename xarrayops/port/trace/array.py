@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.bench.measure import operations
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.writes import IN_PLACE_FUNCTIONS
-from xarrayops.port.trace import record
 from xarrayops.port.trace.kinds import flops_of, kind_of, kind_of_ufunc
 from xarrayops.port.trace.record import Trace, arrays_in
 
-_LONG_S = 1e-3
-"""Longer functions of elements are computed twice: the first time includes new memory, which programs reuse."""
+_OF_METHODS = {
+    "reduce": operations.REDUCTION,
+    "reduceat": operations.REDUCTION,
+    "accumulate": operations.SCAN,
+}
 _WRITING = ("at", *IN_PLACE_FUNCTIONS, *IN_PLACE_METHODS)
 """The functions and methods that change their first argument."""
 
@@ -41,20 +44,11 @@ class Traced(np.ndarray):
             start = perf_counter()
             result = function(*given, **options)
             seconds = perf_counter() - start
-            if (
-                seconds > _LONG_S
-                and method == "__call__"
-                and out is None
-                and getattr(np, ufunc.__name__, None) is ufunc
-            ):
-                start = perf_counter()
-                function(*given, **options)
-                seconds = min(seconds, perf_counter() - start)
             if method == "at":
-                trace.add(record.ASSIGNMENT, arrays_in(given), [], seconds, whole=given[0].nbytes)
+                trace.add(operations.SCATTER, arrays_in(given), [], seconds, whole=given[0].nbytes)
                 _note_write(trace, inputs[0], given[1])
                 return None
-            kind = record.REDUCTION if method in ("reduce", "accumulate", "reduceat") else kind_of_ufunc(ufunc)
+            kind = _OF_METHODS.get(method) or kind_of_ufunc(ufunc, arrays_in(given), len(given))
             results = arrays_in(wrapped(result, trace))
             flops = flops_of(ufunc.__name__, arrays_in(given), results)
             trace.add(kind, arrays_in(given), results, seconds, flops=flops)
@@ -80,7 +74,8 @@ class Traced(np.ndarray):
                 result = np.asarray(result)
             moved = [result] if is_copy else []
             operands = [*moved, *arrays_in(key)] if is_copy else []
-            trace.add(record.GATHER if is_copy else record.VIEW, operands, [result], seconds)
+            kind = _copying(key) if is_copy else _viewing(key, result)
+            trace.add(kind, operands, [result], seconds, whole=base.nbytes)
             return wrapped(result, trace)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -93,7 +88,8 @@ class Traced(np.ndarray):
             seconds = perf_counter() - start
             indices = arrays_in(key)
             selected = arrays_in(new) if indices else [base[key]] if isinstance(base[key], np.ndarray) else []
-            trace.add(record.ASSIGNMENT, [*selected, *selected, *indices], [], seconds, whole=base.nbytes)
+            kind = _assigning(key, new) if indices else operations.ASSIGNMENT
+            trace.add(kind, [*selected, *selected, *indices], [], seconds, whole=base.nbytes)
             _note_write(trace, self, key)
 
     def _number(self, convert: Callable[[Any], Any]) -> Any:
@@ -193,7 +189,7 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any, *, name: str = "")
         name = name or getattr(function, "__name__", "")
         operands = arrays_in((list(given), options))
         found = wrapped(result, trace)
-        results = arrays_in(found)
+        results = plain(arrays_in(found))
         if results or operands:
             kind = kind_of(function, name, operands, results)
             trace.add(kind, operands, results, seconds, flops=flops_of(name, operands, results))
@@ -231,6 +227,25 @@ def wrapped(value: Any, trace: Trace) -> Any:
         members = [wrapped(member, trace) for member in value]
         return type(value)(*members) if hasattr(value, "_fields") else type(value)(members)
     return value
+
+
+def _viewing(key: Any, result: Any) -> str:
+    """The kind of an index by numbers and slices."""
+    if not result.ndim:
+        return operations.ELEMENT
+    return operations.BLOCK if isinstance(key, tuple) and len(key) > 1 else operations.VIEW
+
+
+def _copying(key: Any) -> str:
+    """The kind of an index that selects by arrays or lists."""
+    return operations.MASKED if _has_mask(key) else operations.GATHER
+
+
+def _assigning(key: Any, new: Any) -> str:
+    """The kind of an assignment by arrays."""
+    if not _has_mask(key):
+        return operations.SCATTER
+    return operations.PLACE if isinstance(new, np.ndarray) and new.ndim else operations.FILL
 
 
 def _has_mask(key: Any) -> bool:

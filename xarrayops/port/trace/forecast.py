@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xarrayops._protocol.records import Record
-from xarrayops.port.trace import record
+from xarrayops.bench.measure import operations
 from xarrayops.port.trace.rates import Rates
-from xarrayops.port.trace.record import Operation, Trace
+from xarrayops.port.trace.record import OF_INDICES, Operation, Trace
 
 LAUNCH_BOUND, MEMORY_BOUND, PYTHON_BOUND, TRANSFER_BOUND, HOST_BOUND = (
     *("launch-bound", "bound by its operations", "bound by Python", "bound by transfers", "bound by other packages"),
 )
-_LONG_S = 5e-6
-"""Shorter operations are measured by the rates: the trace takes a part of their time."""
 _COPYING = ("jax", "dask")
 """The libraries that copy the whole array where elements are assigned; that views are copied is in the rates."""
+_ALWAYS = (operations.ELEMENTWISE, operations.VECTOR_PRODUCT, operations.GATHER, operations.ASSIGNMENT)
+"""What the time of other kinds is made of."""
+_WRITES = (operations.ASSIGNMENT, operations.SCATTER, operations.FILL, operations.PLACE)
 
 
 class Forecast(Record):
@@ -60,12 +61,11 @@ class Forecast(Record):
 
     def text(self) -> str:
         """The forecast in one line, such as ``launch-bound: 40 000 operations of 2 us of work``."""
-        work = self.work_s / self.operations * 1e6 if self.operations else 0.0
         count = f"{self.operations:,}".replace(",", " ")
-        launch = self.launch_s / self.operations * 1e6 if self.operations else 0.0
+        work, launch = (shown(each / max(self.operations, 1)) for each in (self.work_s, self.launch_s))
         return (
-            f"{shown(self.seconds)}, {self.bound}: {count} operations of {work:.2g} us of work and {launch:.2g} us of "
-            f"launch each; Python {shown(self.python_s)}, waits {shown(self.waits_s)}, transfers "
+            f"{shown(self.seconds)}, {self.bound}: {count} operations of {work} of work and {launch} of launch "
+            f"each; Python {shown(self.python_s)}, waits {shown(self.waits_s)}, transfers "
             f"{shown(self.transfer_s)}, other packages {shown(self.foreign_s)}"
         )
 
@@ -81,36 +81,60 @@ def shown(seconds: float) -> str:
 def forecasts(trace: Trace, rates: Iterable[Rates], *, is_here: bool) -> tuple[Forecast, ...]:
     """The forecast for each of the rates.
 
-    ``is_here``: whether the rates are of this machine. If so, the operations of the run are a limit for NumPy.
+    ``is_here``: whether the rates are of this machine. If so, the time on NumPy is that of the run.
     """
-    return tuple(_forecast(trace, each, is_measured=is_here and each.backend == "numpy") for each in rates)
+    return tuple(_forecast(trace, each, is_here=is_here) for each in rates)
 
 
-def _forecast(trace: Trace, rates: Rates, *, is_measured: bool) -> Forecast:
-    """The forecast for one library. Where the run measured it, longer operations take the time that they took."""
+def kinds_of(trace: Trace) -> list[str]:
+    """The kinds of operations whose rates the forecast needs."""
+    return [kind for kind in operations.KINDS if kind in {*_ALWAYS, *(each.kind for each in trace.operations)}]
+
+
+def _forecast(trace: Trace, rates: Rates, *, is_here: bool) -> Forecast:
+    """The forecast for one library. On this machine the run measured NumPy itself."""
     total = launch_s = 0.0
     for operation, count in trace.operations.items():
-        seconds = rates.seconds(operation.kind, operation.by_function, _size(operation, rates.backend))
-        if is_measured:
-            shortest = trace.shortest_s[operation]
-            seconds = shortest if shortest > _LONG_S else min(shortest, seconds)
+        seconds = _seconds(operation, rates)
         total += count * seconds
         launch_s += count * min(seconds, rates.smallest(operation.kind, operation.by_function))
+    others_s = trace.python_s + trace.foreign_s
     foreign_bytes = sum(nbytes for _, nbytes in trace.foreign.values())
     moved = trace.argument_bytes + trace.result_bytes + foreign_bytes
     transfer_s = moved / rates.transfer_rate if rates.transfer_rate and rates.backend != "numpy" else 0.0
     waits_s = trace.numbers.total() * rates.number_s
-    seconds = total + trace.python_s + trace.foreign_s + transfer_s + waits_s
+    if is_here and rates.backend == "numpy" and trace.plain_s is not None:
+        share = max(trace.plain_s - others_s, 0.0) / ((total + waits_s) or 1.0)
+        total, launch_s, waits_s = share * total, share * launch_s, share * waits_s
+    seconds = total + others_s + transfer_s + waits_s
     return Forecast(
         *(rates.backend, rates.device, seconds, trace.calls, launch_s, total - launch_s),
         *(trace.python_s, trace.foreign_s, transfer_s, waits_s),
     )
 
 
-def _size(operation: Operation, backend: str) -> float:
-    """The size by which the rates are ordered: bytes, and additions and multiplications of products."""
-    if operation.kind in (record.PRODUCT, record.LINALG):
+def _seconds(operation: Operation, rates: Rates) -> float:
+    """The time of one operation."""
+    kind, by_function = operation.kind, operation.by_function
+    seconds = rates.seconds(kind, by_function, size_of(operation))
+    if kind == operations.PRODUCT:  # operands are packed before the arithmetic
+        return seconds + _work(operations.VECTOR_PRODUCT, by_function, operation.bytes, rates)
+    if kind == operations.MASKED:  # the mask is searched, and then elements are taken
+        return seconds + _work(operations.GATHER, by_function, operation.bytes, rates)
+    if kind in _WRITES and rates.backend in _COPYING:
+        return max(seconds, rates.seconds(operations.ASSIGNMENT, False, 2 * operation.whole))
+    return seconds
+
+
+def _work(kind: str, by_function: bool, size: float, rates: Rates) -> float:
+    """The time of an operation without its launch."""
+    return rates.seconds(kind, by_function, size) - rates.smallest(kind, by_function)
+
+
+def size_of(operation: Operation) -> float:
+    """The size by which the rates are ordered. The samples in `xarrayops.bench.measure.operations` have the same."""
+    if operation.kind in operations.BY_ARITHMETIC:
         return operation.flops
-    if operation.kind == record.VIEW or (operation.kind == record.ASSIGNMENT and backend in _COPYING):
-        return max(operation.bytes, 2 * operation.whole)
-    return operation.bytes
+    if operation.kind in (operations.MASKED, operations.FILL, operations.PLACE):  # the whole mask is read
+        return max(operation.whole, operation.bytes)
+    return 2 * operation.whole if operation.kind in OF_INDICES else operation.bytes

@@ -8,75 +8,100 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.bench.measure import operations
 from xarrayops.port.source.numpy_results import REDUCTIONS, VIEWS
 from xarrayops.port.source.value import words
-from xarrayops.port.trace.record import (
-    ASSIGNMENT,
-    CREATION,
-    ELEMENTWISE,
-    GATHER,
-    LINALG,
-    MATH,
-    PRODUCT,
-    REDUCTION,
-    SORT,
-    TRIGONOMETRY,
-    VIEW,
-)
 
-_MATH = words(
-    "exp exp2 expm1 log log2 log10 log1p sinh cosh tanh arcsinh arccosh "
-    "arctanh power float_power hypot cbrt logaddexp logaddexp2 remainder fmod divmod"
+_PRODUCTS = words(
+    "matmul dot vdot inner tensordot einsum multi_dot vecdot matvec vecmat convolve correlate cov corrcoef"
 )
-_TRIGONOMETRY = words("sin cos tan arcsin arccos arctan arctan2 sinc unwrap angle")
-_PRODUCTS = words("matmul dot vdot inner outer tensordot einsum kron multi_dot vecdot matvec vecmat linalg.multi_dot")
-_SORTS = words("sort argsort lexsort partition argpartition unique searchsorted median percentile quantile digitize")
-_WRITES = words("put copyto putmask place fill_diagonal put_along_axis fill at")
-_CREATIONS = words(
-    "zeros ones empty full eye identity arange linspace zeros_like ones_like empty_like full_like array tri"
-)
+_BY_NAME = {
+    name: kind
+    for kind, names in {
+        operations.ELEMENTWISE: "clip round around fix isclose allclose array_equal nan_to_num outer kron diff "
+        "gradient ediff1d trapezoid cross heaviside",
+        operations.MATH: "exp exp2 expm1 log log2 log10 log1p sinh cosh tanh arcsinh arccosh arctanh hypot cbrt "
+        "logaddexp logaddexp2 i0",
+        operations.POWER: "power float_power",
+        operations.TRIGONOMETRY: "sin cos tan arcsin arccos arctan arctan2 sinc unwrap angle",
+        operations.REMAINDER: "remainder fmod divmod floor_divide",
+        operations.SELECTION: "choose select",
+        operations.FILL: "copyto putmask",
+        operations.DEVIATION: "std var nanstd nanvar",
+        operations.EXTREME: "argmax argmin nanargmax nanargmin",
+        operations.SCAN: "cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod",
+        operations.REDUCTION: "norm trace",
+        operations.COPY: "copy astype flatten",
+        operations.MASKED: "nonzero argwhere flatnonzero compress extract",
+        operations.JOIN: "concatenate concat stack vstack hstack dstack column_stack block append insert delete tile "
+        "repeat pad roll fftshift ifftshift tril triu resize meshgrid",
+        operations.SCATTER: "put place put_along_axis at",
+        operations.ASSIGNMENT: "fill_diagonal fill",
+        operations.CREATION: "zeros ones empty full eye identity arange linspace logspace geomspace zeros_like "
+        "ones_like empty_like full_like array tri indices fftfreq rfftfreq",
+        operations.SORT: "sort argsort lexsort partition argpartition unique median percentile quantile nanmedian "
+        "nanpercentile nanquantile intersect1d union1d setdiff1d setxor1d",
+        operations.SEARCH: "searchsorted digitize interp isin in1d",
+        operations.COUNT: "bincount",
+        operations.HISTOGRAM: "histogram histogram2d histogramdd",
+        operations.EIGEN: "eigh eigvalsh eig eigvals",
+        operations.SINGULAR: "svd svdvals pinv lstsq matrix_rank cond",
+        operations.LINALG: "solve inv det slogdet cholesky qr matrix_power tensorsolve tensorinv",
+    }.items()
+    for name in words(names)
+}
+"""The kinds of functions and methods, by name. Those of elements that are not here are `ELEMENTWISE`."""
+_GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
-def kind_of_ufunc(ufunc: np.ufunc) -> str:
-    """The kind of a function of elements."""
+def kind_of_ufunc(ufunc: np.ufunc, operands: Sequence[Any], count: int) -> str:
+    """The kind of a function of elements, or of a product; operands that are no arrays are numbers."""
     if ufunc.signature is not None:
-        return PRODUCT
-    if ufunc.__name__ in _TRIGONOMETRY:
-        return TRIGONOMETRY
-    return MATH if ufunc.__name__ in _MATH else ELEMENTWISE
+        return _product(operands)
+    kind = _BY_NAME.get(ufunc.__name__, operations.ELEMENTWISE)
+    if any(x.dtype.kind == "c" for x in operands):
+        kind = operations.MATH if ufunc.__name__ == "absolute" else kind
+        return operations.COMPLEX if kind == operations.ELEMENTWISE else kind
+    if kind == operations.ELEMENTWISE and not any(x.ndim for x in operands):
+        return operations.OF_ELEMENTS
+    return operations.WITH_NUMBER if kind == operations.ELEMENTWISE and count > len(operands) else kind
 
 
 def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence[Any]) -> str:
     """The kind of another function of NumPy, or of a method."""
-    module = getattr(function, "__module__", "") or ""
+    if isinstance(getattr(function, "__self__", None), _GENERATORS):
+        return operations.RANDOM
     if name in _PRODUCTS:
-        return PRODUCT
-    if "linalg" in module or "fft" in module:
-        return LINALG
-    if name in _SORTS:
-        return SORT
-    if name in _WRITES:
-        return ASSIGNMENT
-    if name in REDUCTIONS or name.startswith(("cum", "nan")):
-        return REDUCTION
-    if name in _CREATIONS:
-        return CREATION
+        return _product(operands)
+    if name == "where":
+        return operations.SELECTION if len(operands) > 1 else operations.MASKED
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name in REDUCTIONS or name.startswith("nan"):
+        return operations.REDUCTION
     if name in VIEWS or name in ("broadcast_arrays", "split", "array_split"):
         is_view = all(any(np.may_share_memory(result, x) for x in operands) for result in results)
-        return VIEW if is_view else GATHER
-    return GATHER if operands else CREATION
+        return operations.VIEW if is_view else operations.COPY
+    if "fft" in (getattr(function, "__module__", "") or ""):
+        return operations.FFT
+    return operations.GATHER if operands else operations.CREATION
+
+
+def _product(operands: Sequence[Any]) -> str:
+    """Matrices are read several times; where one operand is a vector, each element is read once."""
+    is_of_vector = any(x.ndim == 1 for x in operands)
+    return operations.VECTOR_PRODUCT if is_of_vector else operations.PRODUCT
 
 
 def flops_of(name: str, operands: Sequence[Any], results: Sequence[Any]) -> int:
     """The additions and multiplications of a matrix product or decomposition; 0 for all else."""
     shapes = [x.shape for x in operands if x.ndim]
+    if name in ("cov", "corrcoef") and results:
+        return 2 * int(operands[0].size) * int(results[0].size ** 0.5)
     if name in _PRODUCTS and len(shapes) >= 2 and results:
-        if name in ("outer", "kron"):
-            return int(results[0].size)
         if name in ("einsum", "tensordot", "multi_dot"):
             return round(2 * (prod(shapes[0]) * prod(shapes[1]) * max(results[0].size, 1)) ** 0.5)
         return 2 * int(results[0].size) * int(shapes[0][-1])
-    if name in ("solve", "inv", "det", "cholesky", "svd", "eig", "eigh", "eigvals", "eigvalsh", "qr", "pinv", "lstsq"):
-        factor = 10 if name in ("svd", "eig", "eigh", "eigvals", "eigvalsh", "pinv", "lstsq") else 1
-        return factor * prod(shapes[0]) * shapes[0][-1] if shapes else 0
+    if _BY_NAME.get(name) in operations.BY_ARITHMETIC and shapes:
+        return prod(shapes[0]) * shapes[0][-1]
     return 0

@@ -14,29 +14,13 @@ from typing import Any
 import numpy as np
 
 from xarrayops._protocol.records import Record
+from xarrayops.bench.measure.operations import BLOCK, ELEMENT, VIEW
 
-ELEMENTWISE, MATH, TRIGONOMETRY, REDUCTION, PRODUCT, VIEW, GATHER, ASSIGNMENT, CREATION, SORT, LINALG = (
-    *(
-        "elementwise",
-        "math",
-        "trigonometry",
-        "reduction",
-        "product",
-        "view",
-        "gather",
-        "assignment",
-        "creation",
-        "sort",
-        "linalg",
-    ),
-)
-"""The kinds of operations: arithmetic and comparisons, functions such as exp, functions such as sin, sums, products of
-matrices, views, selections by arrays, assignments to elements, new arrays, sorts, decompositions and transforms."""
 _CALIBRATION = 500
-KINDS = (
-    *(ELEMENTWISE, MATH, TRIGONOMETRY, REDUCTION, PRODUCT, VIEW),
-    *(GATHER, ASSIGNMENT, CREATION, SORT, LINALG),
-)
+
+
+OF_INDICES = (VIEW, BLOCK, ELEMENT)
+"""The kinds of operations without arithmetic and without a copy."""
 
 
 class Operation(Record):
@@ -88,14 +72,16 @@ class Trace:
         By line: assignments with an index that names an element several times.
     data_dependent : Counter of int
         By line: results whose shape depends on values.
-    shortest_s : dict of Operation to float
-        The shortest time that each took on NumPy.
     foreign : dict of int to (calls, bytes)
         By line: calls of other packages with arrays, and the bytes of these arrays and of the results.
     dtypes : Counter of str
         The dtypes of the results.
     operation_s, foreign_s, python_s : float
         The time inside of NumPy, inside of other packages, and the rest: the Python of the program itself.
+    plain_s : float or None
+        The shortest time of the call without counting; None if it raised when it was called again.
+    counts : bool
+        Whether calls are counted.
     argument_bytes, result_bytes : int
         The sizes of the arguments and results of the call.
     """
@@ -104,8 +90,9 @@ class Trace:
         self.path = path
         self.inside = Inside()
         """The code of the trace itself, which is no time of the program."""
-        self._overheads_s = dict.fromkeys((VIEW, "number", "other"), 0.0)
+        self._overheads_s = dict.fromkeys(("view", "number", "other"), 0.0)
         self._by_function = False
+        self.counts = True
         self.clear()
 
     def clear(self) -> None:
@@ -117,7 +104,7 @@ class Trace:
         self.data_dependent: Counter[int] = Counter()
         self.foreign: dict[int, tuple[int, int]] = {}
         self.dtypes: Counter[str] = Counter()
-        self.shortest_s: dict[Operation, float] = {}
+        self.plain_s: float | None = None
         self.operation_s = self.python_s = self.foreign_s = 0.0
         self.argument_bytes = self.result_bytes = 0
 
@@ -138,12 +125,11 @@ class Trace:
     ) -> None:
         """Count an operation, with the time that it took on NumPy."""
         self.operation_s += seconds
-        moved = 0 if kind == VIEW else sum(x.nbytes for x in (*operands, *results))
-        whole = sum(x.nbytes for x in results) if kind == VIEW else whole
+        moved = 0 if kind in OF_INDICES else sum(x.nbytes for x in (*operands, *results))
+        whole = sum(x.nbytes for x in results) if kind in OF_INDICES else whole
         nbytes, flops, whole = (_rounded(number) for number in (moved, flops, whole))
         operation = Operation(self.line(), kind, nbytes, flops, whole, self._by_function)
         self.operations[operation] += 1
-        self.shortest_s[operation] = min(seconds, self.shortest_s.get(operation, seconds))
         for result in results:
             self.dtypes[result.dtype.name] += 1
 
@@ -171,8 +157,8 @@ class Trace:
             yield
         finally:
             elapsed = thread_time() - start - (self.inside.seconds - before)
-            views = sum(count for operation, count in self.operations.items() if operation.kind == VIEW)
-            counts = {VIEW: views, "number": self.numbers.total(), "other": self.calls - views}
+            views = sum(count for operation, count in self.operations.items() if operation.kind in OF_INDICES)
+            counts = {"view": views, "number": self.numbers.total(), "other": self.calls - views}
             self.python_s += max(elapsed - sum(counts[kind] * s for kind, s in self._overheads_s.items()), 0.0)
 
     def calibrate(self, operations: Mapping[str, Callable[[], Any]]) -> None:

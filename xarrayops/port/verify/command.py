@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print the report, and return the exit status."""
-    from xarrayops.testing.verify import verify  # it imports NumPy
+    from xarrayops.testing import verify  # it imports NumPy
 
     try:
         original = _loaded(arguments.original, "original")

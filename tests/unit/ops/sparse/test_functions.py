@@ -10,6 +10,48 @@ FORMATS = ("coo", "csr", "csc", "bsr")
 ZERO_PRESERVING = ("abs", "sign", "sqrt", "square", "expm1", "log1p", "sin", "tan", "tanh", "negative")
 
 
+WRONG = {
+    "concat([s, s], 1)": "xo.sparse.concat takes axis by keyword: xo.sparse.concat(containers, axis=1)",
+    "concat(s, s, s)": "xo.sparse.concat takes one sequence of containers: xo.sparse.concat([s1, s2, s3])",
+    "count(s, 0)": "xo.sparse.count takes axis by keyword: xo.sparse.count(s, axis=0)",
+    "norm(s, 1)": "xo.sparse.norm takes axis by keyword: xo.sparse.norm(s, axis=1)",
+    "norm(s, ord=1)": "xo.sparse.norm: got an unexpected keyword argument 'ord'. It takes s, axis=",
+    "norm()": "xo.sparse.norm: missing a required argument: 's'. It takes s, axis=",
+    "sum(s, 1)": "xo.sparse.sum takes axis by keyword: xo.sparse.sum(s, axis=1)",
+    "take(s, i, 1)": "xo.sparse.take takes axis by keyword: xo.sparse.take(s, indices, axis=1)",
+    "take(s, i, 1, 2)": "xo.sparse.take: too many positional arguments. It takes s, indices, axis=",
+    "scale(s, rows=2.0)": "xo.sparse.scale: rows is one number, and must be an array of factors. "
+    "Instead: xo.sparse.multiply(s, 2.0)",
+    "scale(s, columns=i[0])": "xo.sparse.scale: columns is one number, and must be an array of factors. "
+    "Instead: xo.sparse.multiply(s, columns)",
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_wrong_arguments(call):
+    s, i = xo.sparse.from_dense(np.eye(2)), np.asarray([0])
+    with pytest.raises(TypeError) as error:
+        eval(f"xo.sparse.{call}", {"xo": xo, "s": s, "i": i})
+    assert str(error.value) == WRONG[call]
+
+
+def test_a_library_without_containers():
+    d = pytest.importorskip("dask.array").ones((2, 2))
+    s = xo.sparse.from_dense(np.eye(2))
+    calls = {
+        "abs": lambda: xo.sparse.abs(d),
+        "concat": lambda: xo.sparse.concat([d, d]),
+        "convert": lambda: xo.sparse.convert(s, backend="dask"),
+        "from_dense": lambda: xo.sparse.from_dense(d),
+        "parts": lambda: xo.sparse.parts(d),
+        "scale": lambda: xo.sparse.scale(d, rows=d[0]),
+        "validate": lambda: xo.sparse.validate(d),
+    }
+    for name, call in calls.items():
+        with pytest.raises(xo.Unsupported, match=rf"^xo\.sparse\.{name}: dask has no .*xo\.convert"):
+            call()
+
+
 def operand(format, *, index=np.int32, dtype="float64", seed=0, shape=(6, 8)):
     """A container with unsorted entries, duplicates, stored zeros and an empty row, and the dense matrix."""
     random = np.random.default_rng((seed, *shape))

@@ -1,5 +1,6 @@
 """What the tests of rewriting share: small programs that run before and after, on several libraries."""
 
+import inspect
 import warnings
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
@@ -34,10 +35,11 @@ def with_64_bits(library):
         yield
 
 
-def outcome(text, args, library):
+def outcome(text, args, library, returned=None):
     """What a program returns on a library, and its arguments afterwards, as NumPy's arrays.
 
-    The library is that of the arguments; only a program without arrays follows `xarrayops.use`.
+    The library is that of the arguments; only a program without arrays follows `xarrayops.use`. With ``returned`` the
+    function returns the arguments that it writes: they stand in the place of those that were given.
     """
     has_arrays = any(isinstance(each, (numpy.ndarray, list)) for each in args)
     namespace = {"__name__": "program"}
@@ -48,7 +50,19 @@ def outcome(text, args, library):
             exec(compile(text, "program.py", "exec"), namespace)
             given = [_moved(each, library) for each in args]
             result = namespace["f"](*given)
+            if returned is not None:
+                result, given = unpacked(result, given, list(inspect.signature(namespace["f"]).parameters), returned)
             return SimpleNamespace(result=_leaves(result), given=_leaves(given), libraries=_libraries(result))
+
+
+def unpacked(result, given, names, returned):
+    """What the function returned before, and the arguments with those that it returns now."""
+    has_value = returned.form == "value"
+    parts = list(result) if has_value or len(returned.written) > 1 else [result]
+    assert len(parts) == len(returned.written) + has_value
+    arrays = dict(zip(returned.written, parts[has_value:], strict=True))
+    given = [arrays.get(name, value) for name, value in zip(names, given, strict=True)]
+    return result if returned.form == "same" else parts[0] if has_value else None, given
 
 
 def _moved(value, library):
@@ -93,18 +107,18 @@ def differences(wanted, found, exact):
     return differing
 
 
-def check(path, source, args, todo=None, runs=LIBRARIES, has=(), lacks=()):
-    """Rewrite a program with a function ``f`` and run it before and after.
+def check(path, source, args, todo=None, runs=LIBRARIES, has=(), lacks=(), **options):
+    """Rewrite a program with a function ``f`` and run it before and after; ``options`` are those of `rewrite`.
 
     ``runs`` are the libraries on which the rewritten program does the same as the original. ``todo`` is what a note
     must say; without it there must be no note. ``has`` is what the new text must contain, ``lacks`` what it must not.
     """
     source = source.lstrip("\n")
     path.write_text(source)
-    new = rewrite(path)
+    new = rewrite(path, **options)
     assert path.read_text() == source, "the file changed"
     path.write_text(new.text)
-    assert rewrite(path).text == new.text, "another rewrite changes the text"
+    assert rewrite(path, **options).text == new.text, "another rewrite changes the text"
     for part in (has,) if isinstance(has, str) else has:
         assert part in new.text, new.text
     for part in (lacks,) if isinstance(lacks, str) else lacks:
@@ -115,7 +129,8 @@ def check(path, source, args, todo=None, runs=LIBRARIES, has=(), lacks=()):
     assert (todo in problems) if todo else not problems, new.text
     original = outcome(source, args, "numpy")
     for library in LIBRARIES:
-        found = differing(original, new.text, args, library)
+        returned = next((each for each in new.returned if each.name == "f"), None)
+        found = differing(original, new.text, args, library, returned)
         if library in runs:
             assert not found, f"{library}: {found}\n{new.text}"
         else:
@@ -123,10 +138,10 @@ def check(path, source, args, todo=None, runs=LIBRARIES, has=(), lacks=()):
             assert problems, f"{library}: {found}, without a note\n{new.text}"
 
 
-def differing(original, text, args, library):
+def differing(original, text, args, library, returned=None):
     """What differs between a run of the original and one of the new text on a library."""
     try:
-        port = outcome(text, args, library)
+        port = outcome(text, args, library, returned)
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
     found = differences(original.result, port.result, library == "numpy")
@@ -144,12 +159,12 @@ def checked(tmp_path):
 def never_silent(tmp_path):
     """Check that a program does the same after a rewrite on NumPy, and on JAX the same or, with a note, an error."""
 
-    def check(source):
+    def check(source, **options):
         path = tmp_path / "program.py"
         path.write_text(source)
-        new = rewrite(path)
+        new = rewrite(path, **options)
         path.write_text(new.text)
-        assert rewrite(path).text == new.text, "another rewrite changes the text"
+        assert rewrite(path, **options).text == new.text, "another rewrite changes the text"
         original = outcome(source, (1.5,), "numpy")
         assert not differing(original, new.text, (1.5,), "numpy"), new.text
         port = port_on_jax(new.text)

@@ -54,35 +54,79 @@ SIMPLE = (
 )
 
 
-def statement(random, depth):
+def statement(random, depth, simple):
     choice = random.random()
     if depth and choice < 0.12:
-        return [f"for n in range({random.randint(1, 3)}):", *indented(block(random, depth - 1))]
+        return [f"for n in range({random.randint(1, 3)}):", *indented(block(random, depth - 1, simple))]
     if depth and choice < 0.24:
         test = random.choice(("n > 0", "a[0] > b[1]", "len(kept) > 1"))
-        return [f"if {test}:", *indented(block(random, depth - 1)), "else:", *indented(block(random, depth - 1))]
+        return [
+            f"if {test}:",
+            *indented(block(random, depth - 1, simple)),
+            "else:",
+            *indented(block(random, depth - 1, simple)),
+        ]
     if depth and choice < 0.28:
-        return ["try:", *indented([*block(random, depth - 1), "kept[9]"]), "except IndexError:", "    pass"]
+        return ["try:", *indented([*block(random, depth - 1, simple), "kept[9]"]), "except IndexError:", "    pass"]
     x, y, z = (random.choice(NAMES) for _ in range(3))
-    return [random.choice(SIMPLE).format(x=x, y=y, z=z, i=random.randint(0, 3), v=random.choice((0.5, 2, -1.5)))]
+    return [random.choice(simple).format(x=x, y=y, z=z, i=random.randint(0, 3), v=random.choice((0.5, 2, -1.5)))]
 
 
-def block(random, depth):
-    return [line for _ in range(random.randint(1, 4)) for line in statement(random, depth)]
+def block(random, depth, simple):
+    return [line for _ in range(random.randint(1, 4)) for line in statement(random, depth, simple)]
 
 
 def indented(lines):
     return [f"    {line}" for line in lines]
 
 
-def program(seed):
+def program(seed, simple=SIMPLE, helpers=HELPERS):
     chooser = random.Random(seed)
     lines = ["n = 0", "a = np.zeros(4)", "b = np.arange(4.0)", "c = np.ones(4)", "d = c * 3.0", "kept = [np.ones(4)]"]
-    lines += [line for _ in range(chooser.randint(2, 5)) for line in statement(chooser, 2)]
+    lines += [line for _ in range(chooser.randint(2, 5)) for line in statement(chooser, 2, simple)]
     lines += ["return a + 0.0, b + 0.0, c + 0.0, d + 0.0, kept[-1] + 0.0, kept[0] + 0.0"]
-    return "\n".join([HELPERS.strip(), "def f(start):", *indented(lines), ""])
+    return "\n".join([helpers.strip(), "def f(start):", *indented(lines), ""])
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_port_never_differs_in_silence(seed, never_silent):
     never_silent(program(seed))
+
+
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_a_port_with_our_names_never_differs_in_silence(seed, never_silent):
+    never_silent(program(seed), style="xo")
+
+
+WRITING = """
+def scale(v):
+    v[:] = v * 2.0 + np.ones(4)
+def move(v, w):
+    v[1:] = w[:-1] * 1.0
+    return w[0] + v[3]
+def both(v, w):
+    v[0] = 5.0
+    w[:2] = np.asarray(v)[:2] * 3.0
+    return v, w
+def twice(v):
+    scale(v)
+    v[2] += 1.0
+"""
+CALLS = (
+    "scale({x})",
+    "n = int(move({x}, {y})) % 3",
+    "{z} = move({x}, {y}) * {z}",
+    "both({x}, {y})",
+    "{x}, {y} = both({x}, {y})",
+    "twice({x})",
+    "scale({x}[:])",
+    "{z} = np.reshape({x}, (4,))",
+)
+
+
+@pytest.mark.parametrize("style", ["numpy", "xo"])
+@pytest.mark.parametrize("seed", range(40))
+def test_returned_arguments_never_differ_in_silence(seed, style, never_silent):
+    """A function that writes its arguments returns them only where every caller shows the same arrays afterwards."""
+    source = program(seed, SIMPLE + CALLS * 3, HELPERS + WRITING)
+    never_silent(source, style=style, return_arguments=True)

@@ -138,7 +138,7 @@ def f(x):
 
 
 def test_the_program_without_arrays(checked):
-    """Without an array at hand, new arrays follow `xarrayops.use`."""
+    """Without a reference array, new arrays follow `xarrayops.use`."""
     checked(
         """
 import numpy as np

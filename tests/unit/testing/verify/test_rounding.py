@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from xarrayops.testing.verify._budget import FACTOR, difference, spread_of
-from xarrayops.testing.verify._rounding import Rounded, rounding
-from xarrayops.testing.verify._values import value
+from xarrayops.testing._verify._budget import FACTOR, difference, spread_of
+from xarrayops.testing._verify._rounding import Rounded, rounding
+from xarrayops.testing._verify._values import value
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -47,6 +47,18 @@ def test_names_of_numpy_are_restored():
 )
 def test_exact_steps_have_no_spread(function):
     assert np.all(spread(function, np.arange(7.0)) == 0)
+
+
+def test_out_keeps_its_elements_where_a_mask_is_false():
+    """np.percentile interpolates so, and the others were those of memory that nothing had written."""
+
+    def divided(x):
+        out = x * 3
+        return np.divide(x, 7, out=out, where=x > 3)
+
+    assert np.all(np.asarray(samples(divided, np.arange(7.0))[0].data)[:4] == [0, 3, 6, 9])
+    for function in (divided, lambda x: np.percentile(x / 7, 90)):
+        assert np.all(spread(function, np.arange(7.0)) < 20 * EPS)
 
 
 @pytest.mark.parametrize(

@@ -340,3 +340,34 @@ verify(np.sin, np.ones(3), libraries=["numpy"]).raise_if_different()
 assert not {"pytest", "torch", "jax"} & set(sys.modules), "only what is needed is imported"
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_compilations():
+    """A library compiles a function once for each shape; what is compiled already is not compiled again."""
+    jax = pytest.importorskip("jax")
+
+    def port(x):
+        shapes = [x[:n] * 3.25 for n in (2, 3)]
+        return xo.sum(shapes[0]) + xo.sum(shapes[1])
+
+    jax.clear_caches()
+    first, again = (verify(port, np.ones(7), libraries=["jax:eager"]).outcomes[0].compilations for _ in range(2))
+    assert first >= 4, "two slices, products and sums of two shapes"
+    assert again == 0
+    (jitted,) = verify(port, np.ones(7), libraries=["jax:jit"]).outcomes
+    assert jitted.compilations >= 1
+    (eager,) = verify(port, np.ones(7), libraries=["numpy"]).outcomes
+    assert eager.compilations == 0
+
+
+def test_compilations_of_torch():
+    pytest.importorskip("torch")
+
+    def port(x):
+        print(end="")  # a break between two graphs
+        return x * 2 if float(x.sum()) > 0 else x
+
+    (compiled,) = verify(port, np.ones(3), libraries=["torch:compile"]).outcomes
+    (eager,) = verify(port, np.ones(3), libraries=["torch:eager"]).outcomes
+    assert compiled.compilations == 2, compiled
+    assert eager.compilations == 0

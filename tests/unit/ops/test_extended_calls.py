@@ -1,0 +1,37 @@
+"""Calls of functions beyond the standard with NumPy's arguments that are not ours: a TypeError with what to write."""
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+
+X = np.asarray([[0.5, 0.25, 0.75], [0.125, 0.375, 0.625], [0.2, 0.4, 0.8]])
+CALLS = {
+    "xo.linalg.lstsq(x, x, rcond=-1)": "xo.linalg.lstsq has no rcond=. Instead: xo.linalg.lstsq(x1, x2, rtol=-1)",
+    "xo.linalg.lstsq(x, x, 0.5)": "xo.linalg.lstsq has no rcond=. Instead: xo.linalg.lstsq(x1, x2, rtol=0.5)",
+    "xo.lexsort(x, x)": "xo.lexsort takes one sequence of arrays: xo.lexsort([x1, x2])",
+    "xo.median(x, 0)": "xo.median takes axis by keyword: xo.median(x, axis=0)",
+    "xo.median(x, overwrite_input=True)": "xo.median has no overwrite_input=. Leave it out: xo.median(x) does the same",
+    "xo.quantile(x, 0.5, interpolation='lower')": "xo.quantile has no interpolation=. Instead: "
+    "xo.quantile(x, 0.5, method='lower')",
+    "xo.partition(x, 2, kind='introselect')": "xo.partition has no kind=. Leave it out: xo.partition(x, 2)",
+    "xo.nanstd(x, ddof=1)": "xo.nanstd has no ddof=. Instead: xo.nanstd(x, correction=1)",
+    "xo.nanvar(x, 0, 'float32')": "xo.nanvar has no dtype=. Instead: xo.nanvar(xo.astype(x, 'float32'), axis=0)",
+    "xo.cov(x, ddof=0)": "xo.cov has no ddof=. Instead: xo.cov(x, correction=0)",
+    "xo.cov(x, bias=True)": "xo.cov has no bias=. Instead: xo.cov(x, correction=0)",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_error_says_what_to_write(call):
+    with pytest.raises(TypeError) as caught:
+        eval(call, {"xo": xo, "x": X})
+    assert str(caught.value).startswith(CALLS[call])
+
+
+def test_the_answers_equal_numpys_results():
+    np.testing.assert_allclose(xo.nanstd(X, correction=1), np.nanstd(X, ddof=1))
+    np.testing.assert_allclose(xo.cov(X, correction=0), np.cov(X, bias=True))
+    np.testing.assert_allclose(xo.cov(X, correction=0), np.cov(X, ddof=0))
+    np.testing.assert_allclose(xo.linalg.lstsq(X, X[0], rtol=0.5)[0], np.linalg.lstsq(X, X[0], rcond=0.5)[0])
+    np.testing.assert_array_equal(xo.lexsort([X[0], X[1]]), np.lexsort((X[0], X[1])))

@@ -1,0 +1,136 @@
+"""Errors of functions beyond the standard name the function and describe its arrays, in every library."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._core.named_errors import FAILURES, add_call
+
+X = np.asarray([1.0, 2.0, 4.0])
+M = np.ones((2, 3))
+IDS = np.asarray([0, 2, 1])
+BAD = {
+    "bincount": ((M,), (X,), (IDS, X[:2])),
+    "sliding_window_view": ((X, 9), (M, 2), (X, -1)),
+    "pad": ((X, -1), (X, 1, "no"), (M, ((1, 2), (1, 2), (1, 2)))),
+    "segment_sum": ((X, IDS[:2], 3), (X, X, 3)),
+    "quantile": ((X, 2.0), (X, -0.5)),
+    "diag": ((np.ones((2, 2, 2)),),),
+    "fill_diagonal": ((X, 0.0),),
+    "delete": ((X, 7),),
+    "insert": ((X, 7, 0.0),),
+    "compress": ((M > 0, M),),
+    "cov": ((np.ones((2, 2, 2)),),),
+    "digitize": ((X, M),),
+    "histogram": ((X, 0),),
+    "interp": ((X, M, X),),
+    "gradient": ((X[:1],),),
+    "convolve": ((M, X),),
+    "polyval": ((M, X),),
+    "partition": ((X, 9),),
+    "topk": ((X, 9),),
+    "lexsort": (((X, IDS[:2]),),),
+    "one_hot": ((IDS, -1),),
+    "linalg.lstsq": ((M, X), (X, X)),
+    "linalg.cond": ((X,),),
+}
+
+
+@pytest.mark.parametrize("verb", BAD)
+def test_the_function_is_named(library, verb):
+    for args in BAD[verb]:
+        given = [tuple(map(library.array, x)) if type(x) is tuple and verb == "lexsort" else x for x in args]
+        given = [library.array(x) if isinstance(x, np.ndarray) else x for x in given]
+        function = getattr(xo.linalg, verb.removeprefix("linalg.")) if "." in verb else getattr(xo, verb)
+        with pytest.raises((ValueError, TypeError, IndexError)) as error:
+            xo.compute(function(*given))
+        assert str(error.value).startswith(f"xo.{verb}("), str(error.value)
+        assert str(error.value).count("xo.") == 1
+
+
+def test_arrays_are_described(library):
+    x = library.array(M)
+    with pytest.raises(ValueError, match=rf"^xo\.bincount\({library.name} float64 \(2, 3\)\): x must be a vector"):
+        xo.bincount(x)
+    with pytest.raises(
+        (TypeError, ValueError), match=rf"^xo\.gradient\({library.name} float64 \(2, 3\), 1\.0, 2\.0, 3\.0\): "
+    ):
+        xo.gradient(x, 1.0, 2.0, 3.0)
+    with pytest.raises(ValueError, match=rf"^xo\.lexsort\(\[{library.name} float64 \(2, 3\), {library.name} int64"):
+        xo.lexsort((x, library.array(IDS)))
+
+
+class Stubborn(ValueError, IndexError):
+    """An error whose text does not follow its arguments."""
+
+    def __str__(self):
+        return "axis 9 is out of bounds"
+
+
+def test_the_class_of_an_error_is_kept():
+    for kind in (ValueError, TypeError, IndexError, OverflowError, np.linalg.LinAlgError, xo.Unsupported):
+        error = kind("it is wrong")
+        assert isinstance(error, FAILURES)
+        add_call(error, "pad", X, None, 2)
+        assert str(error) == "xo.pad(numpy float64 (3,), 2): it is wrong"
+        add_call(error, "pad", X)
+        assert str(error).count("xo.") == 1
+    with pytest.raises(ValueError, match=r"^xo\.pad\(numpy float64 \(3,\)\): axis 9 is out of bounds$") as caught:
+        add_call(Stubborn(), "pad", X)
+    assert isinstance(caught.value.__cause__, Stubborn)
+
+
+def test_axes_of_numpy():
+    with pytest.raises(
+        np.exceptions.AxisError, match=r"^xo\.nansum\(numpy float64 \(2, 3\)\): axis 5 is out of bounds"
+    ):
+        xo.nansum(M, axis=5)
+
+
+def test_warnings_and_exits_are_left_alone():
+    assert not any(
+        issubclass(kind, FAILURES) for kind in (RuntimeWarning, KeyboardInterrupt, MemoryError, StopIteration)
+    )
+
+
+@pytest.mark.parametrize("kind", ["torch coo", "torch csr", "scipy", "jax"])
+def test_sparse_arguments(kind):
+    library, *form = kind.split()
+    pytest.importorskip({"scipy": "scipy.sparse"}.get(library, library))
+    dense = xo.convert(np.eye(3, dtype="float32"), {"scipy": "numpy"}.get(library, library))
+    s = xo.sparse.from_dense(dense, *form)
+    calls = {
+        "xo.count_nonzero": lambda: xo.count_nonzero(s),
+        "xo.lexsort": lambda: xo.lexsort([dense, s]),
+        "xo.linalg.norm": lambda: xo.linalg.norm(s),
+        "xo.mean": lambda: xo.mean(s),
+        "xo.median": lambda: xo.median(s),
+        "xo.pad": lambda: xo.pad(s, 1),
+        "xo.sort": lambda: xo.sort(s),
+        "xo.sum": lambda: xo.sum(s),
+    }
+    if kind == "torch coo":
+        del calls["xo.sum"]  # PyTorch's own function serves it
+    own = {"xo.count_nonzero": "count", "xo.linalg.norm": "norm", "xo.sum": "sum"}
+    for name, call in calls.items():
+        with pytest.raises(xo.Unsupported) as error:
+            call()
+        first = f"xo.sparse.{own[name]}, or " if name in own else ""
+        place = "keys[1]" if name == "xo.lexsort" else "x"
+        assert str(error.value).startswith(f"{name}: argument {place} is a sparse ")
+        assert str(error.value).endswith(f"Instead: {first}{name} of the dense array xo.sparse.to_dense({place})")
+
+
+def test_compiled_functions_name_the_option():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1, 2, 2])
+    for whole, shape in itertools.product((True, False), ((3,), (1, 3))):
+        torch.compiler.reset()
+        compiled = torch.compile(lambda x: xo.bincount(x, length=4), fullgraph=whole, backend="eager")
+        if len(shape) == 1:
+            assert compiled(x).tolist() == [0, 1, 2, 0]
+        else:
+            with pytest.raises(Exception, match="x must be a vector"):
+                compiled(x.reshape(shape))

@@ -1,0 +1,251 @@
+"""An operation as it was defined: the reference, the kernels, the gradient, and what serves the arrays of each library.
+
+Calls reach `Served` through generated functions (`caller`). ``_defined`` finds an operation by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, update_wrapper
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.dispatch import constant_while_tracing, publish, require_one_backend, resolved
+from xarrayops._core.registry import Backend
+from xarrayops._ops.explanation import Explanation, candidates, chosen_name
+from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
+from xarrayops._ops.operations.requirements import Requirements
+from xarrayops._protocol.candidates import Call, Kernel, always, first_able
+from xarrayops._protocol.operations import CallTests, Operation, core_dimensions
+from xarrayops._protocol.records import Record
+from xarrayops.errors import BackendNotFound
+
+
+class Declared(Record):
+    """A kernel as it was declared, for the arrays of one library."""
+
+    library: str
+    name: str
+    function: Callable[..., Any]
+    requirements: Requirements
+
+
+class Definition:
+    """An operation.
+
+    Attributes
+    ----------
+    name : str
+        ``"namespace::name"``.
+    reference : callable
+        The array code that defines it.
+    parameters : Parameters
+        Of the reference.
+    blockwise : str or None
+        The signature of a generalized ufunc.
+    function : callable
+        What users call.
+    """
+
+    def __init__(self, name: str, reference: Callable[..., Any], blockwise: str | None) -> None:
+        self.name = name
+        self.reference = reference
+        self.parameters = parameters_of(name, reference)
+        self.blockwise = blockwise
+        if blockwise is not None and len(core_dimensions(blockwise)) != len(self.parameters.arrays):
+            raise ValueError(f"{name}: blockwise={blockwise!r} does not have {len(self.parameters.arrays)} inputs")
+        self._kernels: list[Declared] = []
+        self._gradient: Callable[..., Any] | None = None
+        self._table: dict[type, Callable[..., Any]] = {}
+        self._served: dict[str, Served] = {}
+        self.function = self._public()
+
+    def _public(self) -> Callable[..., Any]:
+        @constant_while_tracing
+        def find(cls: type) -> str:
+            """Find the function that serves a class, enter it in the table, and return its name in `resolved`."""
+            backend = registry.backend_of_class(cls)
+            if backend is None:
+                return publish(f"{self.name}:slow", self._serve_any)
+            served = self.by(backend)
+            served.classes.add(cls)
+            self._table[cls] = served.function
+            return publish(f"{self.name}:{backend.name}", served.function)
+
+        names = {"_table": self._table, "_resolved": resolved, "_find": find}
+        return update_wrapper(public_function(self.short_name, self.parameters, names), self.reference)
+
+    @property
+    def short_name(self) -> str:
+        """The name without the namespace."""
+        return self.name.rpartition(":")[2]
+
+    @property
+    def gradient(self) -> Callable[..., Any] | None:
+        """The user's gradient, if there is one."""
+        return self._gradient
+
+    def set_gradient(self, gradient: Callable[..., Any]) -> None:
+        """Use a gradient of the user."""
+        self._gradient = gradient
+        self._forget()
+
+    def add(self, kernel: Declared) -> None:
+        """Add a kernel, which is tried after the earlier ones of its library."""
+        if any((kernel.library, kernel.name) == (each.library, each.name) for each in self._kernels):
+            raise ValueError(f"{self.name} already has a kernel {kernel.library}:{kernel.name}")
+        self._kernels.append(kernel)
+        self._forget()
+
+    def kernels_of(self, library: str) -> list[Declared]:
+        """The kernels for the arrays of a library, in the order in which they are tried."""
+        return [each for each in self._kernels if each.library == library]
+
+    def _forget(self) -> None:
+        """Forget what serves, because it depends on the kernels and the gradient."""
+        self._table.clear()
+        self._served.clear()
+
+    def by(self, backend: Backend) -> Served:
+        """What serves the arrays of a backend."""
+        if backend.name not in self._served:
+            self._served[backend.name] = Served(self, backend)
+        return self._served[backend.name]
+
+    def backend_of(self, arrays: tuple[Any, ...]) -> Backend:
+        """The one backend of the arrays of a call.
+
+        Raises
+        ------
+        BackendNotFound
+            An argument is no array.
+        MixedBackends
+            The arrays are of several libraries.
+        """
+        given = dict(zip(self.parameters.arrays, arrays, strict=True))
+        for name, x in given.items():
+            if type(x) in registry.SCALARS or (x is None and name not in self.parameters.optional):
+                raise BackendNotFound(f"{self.name}: argument {name} is {x!r}, but it must be an array.")
+        return require_one_backend(self.name, {name: x for name, x in given.items() if x is not None})
+
+    def _serve_any(self, *arrays: Any, **options: Any) -> Any:
+        return self.by(self.backend_of(arrays)).serve(*arrays, **options)
+
+    def serve_values(self, *arrays: Any, **options: Any) -> Any:
+        """Serve a call whose arrays have values, and which no transformation needs to see."""
+        return self.by(self.backend_of(arrays)).serve_values(*arrays, **options)
+
+    def explain(self, name: str, /, *args: Any, **kwargs: Any) -> Explanation:
+        """What would serve a call."""
+        bound = self.parameters.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        arrays = tuple(bound.arguments[each] for each in self.parameters.arrays)
+        call = Call(arrays, {each: bound.arguments[each] for each in self.parameters.options})
+        backend = self.backend_of(arrays)
+        *kernels, reference = candidates(backend.name, self.by(backend).kernels, call)
+        listed = (*kernels, reference._replace(reason="the definition, in array code"))
+        return Explanation(name, f"{backend.name} serves its own arrays", listed, chosen_name(listed))
+
+
+class Served:
+    """An operation for the arrays of one library.
+
+    Attributes
+    ----------
+    function : callable
+        The generated function, which serves the calls whose first array is of ``classes``.
+    kernels : list
+        The kernels and, last, the reference.
+    serve_values : callable
+        Calls the first kernel that can serve; for arrays with values that no transformation needs to see.
+    """
+
+    def __init__(self, definition: Definition, backend: Backend) -> None:
+        self._definition = definition
+        self._backend = backend
+        self._tests: CallTests | None = getattr(backend.module, "CALL_TESTS", None)
+        self.classes: set[type] = set()
+        names = definition.parameters.arrays
+        self.kernels: list[Kernel] = [
+            (each.name, each.function, partial(each.requirements.refusal, names, backend))
+            for each in definition.kernels_of(backend.name)
+        ]
+        self.kernels.append(("reference", definition.reference, always))
+        self.serve_values = first_able(definition.name, self.kernels)
+        self._is_plain = self._has_values if self._tests is None else eager_test(self._tests)
+        self._carried: Callable[..., Any] | None = None
+        self.function = self._generated(self._tests) if self._tests is not None else self._serve_checked
+
+    def _generated(self, tests: CallTests) -> Callable[..., Any]:
+        definition = self._definition
+        guarded: list[Guarded] = []
+        names: dict[str, Any] = {"_choose": self._serve_checked, "_classes": self.classes}
+        for kernel in definition.kernels_of(self._backend.name):
+            found = kernel.requirements.expressions(definition.parameters.arrays, self._backend, tests)
+            if found is None:  # what follows cannot be chosen without a look at all arguments
+                break
+            guarded.append(Guarded(kernel.function, found[0]))
+            names |= found[1]
+        else:
+            guarded.append(Guarded(definition.reference, []))
+        return serving_function(definition.short_name, definition.parameters, tests, guarded, names)
+
+    def _has_values(self, *arrays: Any) -> bool:
+        return not any(self._backend.functions["is_lazy"](x) for x in arrays if x is not None)
+
+    def _serve_checked(self, *arrays: Any, **options: Any) -> Any:
+        """Serve a call whose first array is of this library by its class."""
+        backend = self._definition.backend_of(arrays)
+        served = self if backend is self._backend else self._definition.by(backend)
+        return served.serve(*arrays, **options)
+
+    def serve(self, *arrays: Any, **options: Any) -> Any:
+        """Serve a call with arrays of this library, plainly or as its transformations need it."""
+        if self._is_plain(*arrays):
+            return self.serve_values(*arrays, **options)
+        return getattr(resolved, self._publish_carried())(*arrays, **options)
+
+    @constant_while_tracing
+    def _publish_carried(self) -> str:
+        """The name in `resolved` of the function that serves transformed calls. torch.compile does not trace this."""
+        if self._carried is None:
+            self._carried = self._backend.functions["carry_operation"](self._operation())
+        return publish(f"{self._definition.name}:{self._backend.name}:carried", self._carried)
+
+    def _operation(self) -> Operation:
+        own = self._definition
+        return Operation(
+            own.name,
+            own.parameters.arrays,
+            own.serve_values,
+            own.reference,
+            own.function,
+            own.gradient,
+            has_kernel=len(self.kernels) > 1,
+            blockwise=own.blockwise,
+        )
+
+
+def parameters_of(name: str, reference: Callable[..., Any]) -> Parameters:
+    """The parameters of a reference; raises if an operation cannot have them."""
+    import inspect  # imported here: it takes a quarter of `import xarrayops`
+
+    signature = inspect.signature(reference)
+    arrays, options, optional = [], [], set()
+    for each in signature.parameters.values():
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            raise TypeError(f"{name}: an operation has a fixed number of parameters, but this one has {each}")
+        if each.kind == each.KEYWORD_ONLY:
+            options.append(each.name)
+            continue
+        arrays.append(each.name)
+        if each.default is None and len(arrays) > 1:
+            optional.add(each.name)
+        elif each.default is not each.empty:
+            raise TypeError(
+                f"{name}: {each.name}={each.default!r} is before the *, so it takes an array. "
+                f"Instead: {each.name}=None for an optional array, or the parameter after the * for an option"
+            )
+    if not arrays:
+        raise TypeError(f"{name}: the first parameter must take an array")
+    return Parameters(signature, tuple(arrays), tuple(options), frozenset(optional))

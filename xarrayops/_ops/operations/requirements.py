@@ -1,0 +1,133 @@
+"""What a kernel requires of the arrays of a call: as a test with a reason, and as Python expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from xarrayops._core.registry import Backend
+from xarrayops._protocol.candidates import Call, always
+from xarrayops._protocol.operations import CallTests
+from xarrayops._protocol.records import Record
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+Dtypes = tuple[str, ...] | Mapping[str, tuple[str, ...]] | None
+ORDERS = ("C", "F")
+
+
+class Requirements(Record):
+    """The requirements of a kernel; None where there is none.
+
+    ``dtypes``: the names of dtypes, one of which all arrays have; or a mapping from a parameter to its dtypes.
+    ``device``: the kind of device. ``layout``: "C" or "F". ``aligned``: the divisor of each address, in bytes.
+    ``can``: a capability test of the `Call`, whose arguments are the arrays and whose keywords are the options.
+    """
+
+    dtypes: Dtypes = None
+    device: str | None = None
+    layout: str | None = None
+    aligned: int | None = None
+    can: Callable[[Call], str | None] = always
+
+    def refusal(self, parameters: tuple[str, ...], backend: Backend, call: Call) -> str | None:
+        """Why a kernel with these requirements cannot serve the call; None if it can."""
+        for name, x in zip(parameters, call.args, strict=True):
+            if x is not None:
+                reason = self._refusal_of_array(name, x, backend)
+                if reason is not None:
+                    return reason
+        if isinstance(self.dtypes, tuple):
+            names = [backend.functions["dtype_name"](x.dtype) for x in call.args if x is not None]
+            if len(set(names)) > 1:
+                return f"the arrays have different dtypes: {', '.join(map(str, names))}"
+        return self.can(call)
+
+    def _refusal_of_array(self, name: str, x: Array, backend: Backend) -> str | None:
+        allowed = self.dtypes_of(name)
+        dtype = backend.functions["dtype_name"](x.dtype)
+        if allowed is not None and dtype not in allowed:
+            return f"{name} is {dtype or x.dtype}; the kernel takes {', '.join(allowed)}"
+        kind = _device_kind(x, backend)
+        if kind is None or (self.device is not None and kind != self.device):
+            return f"{name} is on {kind or x.device}; the kernel runs on {self.device or 'devices with values'}"
+        if (self.layout is None and self.aligned is None) or backend.no_strides is not None:
+            return None
+        memory = backend.functions["memory"](x)
+        if memory is None:
+            return f"{name} has no memory to look at"
+        if self.layout is not None and not _is_contiguous(memory, self.layout):
+            return f"{name} is not {self.layout}-contiguous"
+        if self.aligned is not None and memory.pointer is not None and memory.pointer % self.aligned:
+            return f"{name} is not aligned to {self.aligned} bytes"
+        return None
+
+    def dtypes_of(self, name: str) -> tuple[str, ...] | None:
+        """The dtypes that a parameter may have; None if it may have any."""
+        return self.dtypes.get(name) if isinstance(self.dtypes, Mapping) else self.dtypes
+
+    def expressions(
+        self, parameters: tuple[str, ...], backend: Backend, tests: CallTests
+    ) -> tuple[list[tuple[str, str]], dict[str, Any]] | None:
+        """Parameters with expressions that are all true only if the kernel can serve, and the objects that they name.
+
+        An expression of an array that was omitted does not count. None if the requirements cannot be tested so.
+        """
+        if self.can is not always:
+            return None
+        wanted: list[tuple[str, str]] = []
+        objects: dict[str, Any] = {}
+        for name in parameters:
+            for text in self._expressions_of(name, parameters[0], backend, tests, objects):
+                if not text:
+                    return None
+                wanted.append((name, text.format(x=name)))
+        return wanted, objects
+
+    def _expressions_of(
+        self, name: str, first: str, backend: Backend, tests: CallTests, objects: dict[str, Any]
+    ) -> Iterator[str]:
+        """The expressions for one parameter; an empty one where the library has none for a requirement."""
+        allowed = self.dtypes_of(name)
+        if isinstance(self.dtypes, tuple) and name != first:
+            yield f"{{x}}.dtype is {first}.dtype"
+        elif allowed is not None:
+            places = []
+            for dtype, native in _native(allowed, backend).items():
+                objects[f"_{dtype}"] = native
+                places.append(f"{{x}}.dtype is _{dtype}")
+            yield f"({' or '.join(places)})" if places else "False"
+        if self.device is not None:
+            yield tests.device.get(self.device, "False" if tests.device else "")
+        elif "any" in tests.device:
+            yield tests.device["any"]
+        if backend.no_strides is None:
+            if self.layout is not None:
+                yield tests.order.get(self.layout, "")
+            if self.aligned is not None:
+                yield f"not {tests.address} % {self.aligned}" if tests.address else ""
+
+
+def _native(dtypes: tuple[str, ...], backend: Backend) -> dict[str, Any]:
+    """The native dtypes with these names, without those that the library lacks."""
+    found = {}
+    for name in dtypes:
+        with suppress(Unsupported):
+            found[name] = backend.native_dtype(name)
+    return found
+
+
+def _is_contiguous(memory: Any, layout: str) -> bool:
+    if layout == "C":
+        return bool(memory.is_compact)
+    return bool(memory._replace(shape=memory.shape[::-1], strides=memory.strides[::-1]).is_compact)
+
+
+def _device_kind(x: Array, backend: Backend) -> str | None:
+    """The kind of the device of x, for a tracer that of the accelerator; None if it is no device with values."""
+    native = backend.functions["device"](x)
+    if native is not None:
+        return next((each.kind for each in backend.devices() if each.native == native), None)
+    kinds = [each.kind for each in backend.devices()]
+    return next((kind for kind in kinds if kind != "cpu"), "cpu")

@@ -1,0 +1,63 @@
+"""Products with a dtype of the result: exact ones of integers of 8 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xarrayops import standard
+from xarrayops._core import options
+from xarrayops._core.arguments import described
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
+from xarrayops._ops.explanation import Explanation, explain_served
+from xarrayops._ops.sparse.explain import explain_matmul
+from xarrayops._ops.verb import Verb
+from xarrayops._protocol.candidates import Call
+from xarrayops._protocol.products import MAGNITUDES, greatest_terms
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+
+def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:
+    """`xarrayops.matmul` with ``out_dtype=``, whose docstring is the contract."""
+    return _checked(x1, x2, out_dtype).functions["matmul_int32"](x1, x2)
+
+
+def explain_with_options(verb: str, x1: Any, x2: Any, /, *, out_dtype: Any = None) -> Explanation:
+    """The kernels that serve a product: those of containers if an operand is sparse, those of ``out_dtype=``."""
+    if out_dtype is None:
+        return explain_matmul(verb, x1, x2)
+    return explain_served(verb, _checked(x1, x2, out_dtype), Call((x1, x2), {}), hook="matmul_int32")
+
+
+def _checked(x1: Array, x2: Array, out_dtype: Any) -> Backend:
+    """The backend of the operands. Raises if they have no product, or none that is known to fit int32."""
+    backend = require_one_backend("matmul", {"x1": x1, "x2": x2})
+    name = backend.functions["dtype_name"]
+    wanted, first, second = name(backend.native_dtype(out_dtype)), name(x1.dtype), name(x2.dtype)
+    if wanted != "int32" or first not in MAGNITUDES or second not in MAGNITUDES:
+        raise Unsupported(
+            f"{_shown(backend, x1, x2, out_dtype)}: out_dtype= is int32, for operands of int8 or uint8. Instead: "
+            f"xo.matmul(xo.astype(x1, dtype), xo.astype(x2, dtype))"
+        )
+    if not (x1.ndim and x2.ndim):
+        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: an operand has no axis")
+    terms, others = x1.shape[-1], x2.shape[-2 if x2.ndim > 1 else 0]
+    if terms != others and terms == terms and others == others:  # a size that Dask has not computed is NaN
+        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: the axes to contract differ")
+    greatest = greatest_terms(first, second)
+    if terms > greatest:
+        raise OverflowError(
+            f"{_shown(backend, x1, x2, out_dtype)}: sums of {terms} products may exceed int32, sums of {greatest} "
+            f"cannot. Instead: products of parts of the axis, added in int64"
+        )
+    return backend
+
+
+def _shown(backend: Backend, x1: Array, x2: Array, out_dtype: Any) -> str:
+    """The call, for errors."""
+    return f"xo.matmul({described(x1, backend)}, {described(x2, backend)}, out_dtype={str(out_dtype)!r})"
+
+
+options.served["matmul"] = matmul_with_options
+VERBS = (Verb("matmul", standard.matmul, explain=explain_with_options),)

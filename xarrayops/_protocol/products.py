@@ -1,0 +1,24 @@
+"""Exact products of integers of 8 bits: how many terms a sum may have."""
+
+from __future__ import annotations
+
+MAGNITUDES = {"int8": 128, "uint8": 255}
+"""The greatest absolute value of each integer dtype of 8 bits."""
+
+
+def exact_terms(first: str, second: str, /) -> int:
+    """The number of products of two such dtypes whose sum is exact in float32, in any order: at most 2**24.
+
+    >>> exact_terms("int8", "int8"), exact_terms("uint8", "int8"), exact_terms("uint8", "uint8")
+    (1024, 514, 258)
+    """
+    return (1 << 24) // (MAGNITUDES[first] * MAGNITUDES[second])
+
+
+def greatest_terms(first: str, second: str, /) -> int:
+    """The number of products of two such dtypes whose sum fits int32, whatever their values.
+
+    >>> greatest_terms("int8", "int8"), greatest_terms("uint8", "int8"), greatest_terms("uint8", "uint8")
+    (131071, 65793, 33025)
+    """
+    return ((1 << 31) - 1) // (MAGNITUDES[first] * MAGNITUDES[second])

@@ -1,0 +1,240 @@
+"""Replay: run a function again, line by line, and find the first line that leaves the error budget."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import xarrayops as xo
+import xarrayops.numpy as xnp
+from xarrayops._protocol.records import Record
+from xarrayops.testing._verify._budget import Difference, difference, spread_of
+from xarrayops.testing._verify._kinds import Scene, kind_of
+from xarrayops.testing._verify._report import Divergence
+from xarrayops.testing._verify._run import is_of_user
+from xarrayops.testing._verify._statements import statements
+from xarrayops.testing._verify._trace import Key, State, Tracer, source_line
+from xarrayops.testing._verify._values import Value
+
+_RAISED = {IndexError: "out of bounds", OverflowError: "cast"}
+
+
+class Reference(Record):
+    """The states of the reference, and those of its runs with random rounding."""
+
+    states: list[State]
+    samples: list[dict[Key, Value]]
+
+    def spread(self, state: State) -> Any:
+        """How far the samples of a state are apart."""
+        found = [sample[state.key] for sample in self.samples if state.key in sample]
+        return spread_of(state.value, found)
+
+
+class _Found(Record):
+    state: State
+    want: State
+    difference: Difference
+
+
+def tracer(operands_of: int = -1, names: dict[str, str] | None = None) -> Tracer:
+    """A tracer of the user's functions."""
+    return Tracer(is_of_user, operands_of, names)
+
+
+@contextmanager
+def defined_values() -> Iterator[None]:
+    """A context in which new arrays of ``empty`` are zeros, so that the elements not yet written can be compared."""
+    with ExitStack() as patches:
+        for module in (np, xo, xnp):
+            for name in ("empty", "empty_like"):
+                zeros = getattr(module, name.replace("empty", "zeros"))
+                patches.enter_context(mock.patch.object(module, name, zeros))
+        yield
+
+
+def by_key(traced: Tracer) -> dict[Key, Value]:
+    """The values of states."""
+    return {state.key: state.value for state in traced.states}
+
+
+def of_error(error: Exception) -> Divergence:
+    """The line of the user that raised."""
+    text = f"{type(error).__name__}: {error}"
+    kind = next((kind for cls, kind in _RAISED.items() if isinstance(error, cls)), "error")
+    frames = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if is_of_user(frame.f_code.co_filename, frame.f_globals.get("__name__", ""))
+    ]
+    if not frames:
+        return Divergence("", 0, "", "", "return", kind, "the call raises", text)
+    code, line = frames[-1]
+    source = source_line(code.co_filename, line)
+    return Divergence(code.co_filename, line, code.co_name, source, "return", kind, "the line raises", text)
+
+
+def first_divergence(
+    reference: Reference,
+    states: Sequence[State],
+    operands: Callable[[int], Tracer],
+    argument: str = "",
+    *,
+    is_whole: bool = True,
+) -> Divergence | None:
+    """The first line of a run that differs from the reference, and its kind; None if no variable differs.
+
+    ``operands(step)`` runs again, and keeps what the statement of a step reads. ``argument`` is the name of the
+    argument that differs after the call; empty if a result differs. ``is_whole`` is False for a run that raised.
+    """
+    pairs = _aligned(reference.states, states, is_whole=is_whole)
+    found = _first_value(reference, pairs)
+    drift = _first_dtype(pairs) if is_whole else None
+    alias = _first_alias(reference, states, found) if is_whole else None
+    if alias is not None:
+        return alias
+    if drift is not None and (found is None or _place(states, drift.state) <= _place(states, found.state)):
+        found = drift
+    if found is None:
+        return None
+    found = _before_return(found, reference.states, states)
+    state = found.state
+    terms = sum(each.function == state.function and each.name == state.name for each in states)
+    kind, why = "bug", "the operands are not known"
+    traced = operands(state.step)
+    if found.difference.what == "dtype":
+        kind, why = "dtype", "the dtype differs from this line on"
+    elif _writes_argument(argument, traced, reference):
+        kind, why = "alias", f"the line writes the argument {argument} otherwise than the reference"
+    elif traced.operands is not None:
+        scene = Scene(
+            found.want.value,
+            state.value,
+            reference.spread(found.want),
+            found.difference,
+            traced.operands.statement,
+            traced.operands.values,
+            terms,
+        )
+        kind, why = kind_of(scene)
+    return _divergence(state, kind, why, found.difference.text)
+
+
+def _writes_argument(argument: str, traced: Tracer, reference: Reference) -> bool:
+    """Whether the statement writes an argument that the reference does not write."""
+    if traced.operands is None or argument not in traced.operands.statement.targets:
+        return False
+    return not any(each.name == argument and each.number for each in reference.states)
+
+
+def _before_return(found: _Found, wanted: Sequence[State], states: Sequence[State]) -> _Found:
+    """Where a result differs that is a variable of the run alone: the last line that bound it."""
+    statement = statements(found.state.file).get(found.state.line)
+    if found.state.name != "return" or statement is None or not isinstance(statement.node.value, ast.Name):
+        return found
+    variable = found.state.function, statement.node.value.id
+    if any((each.function, each.name) == variable for each in wanted):
+        return found
+    before = states[: _place(states, found.state)]
+    bound = [each for each in before if (each.function, each.name) == variable]
+    return found._replace(state=bound[-1]) if bound else found
+
+
+def _divergence(state: State, kind: str, why: str, text: str) -> Divergence:
+    source = source_line(state.file, state.line)
+    return Divergence(state.file, state.line, state.function, source, state.name, kind, why, text)
+
+
+def _aligned(wanted: Sequence[State], states: Sequence[State], *, is_whole: bool) -> list[tuple[State, State]]:
+    """Pairs of a state of the run and that of the reference, by function, variable and number.
+
+    Where the numbers of states of a variable differ, as where a loop became one call, a state of the run belongs to the
+    next equal one of the reference, and the last state to the last one.
+    """
+    of_name: dict[tuple[str, str, bool], list[State]] = defaultdict(list)
+    for state in wanted:
+        of_name[state.function, state.name, bool(state.through)].append(state)
+    counts: dict[tuple[str, str, bool], int] = defaultdict(int)
+    for state in states:
+        counts[state.function, state.name, bool(state.through)] += 1
+    pointers: dict[tuple[str, str, bool], int] = defaultdict(int)
+    seen: dict[tuple[str, str, bool], int] = defaultdict(int)
+    pairs = []
+    for state in states:
+        key = state.function, state.name, bool(state.through)
+        known, at = of_name[key], pointers[key]
+        seen[key] += 1
+        if counts[key] > len(known) or (is_whole and counts[key] < len(known)):
+            equal = (i for i in range(at, len(known)) if difference(known[i].value, state.value) is None)
+            last = len(known) - 1 if seen[key] == counts[key] else len(known)
+            at = next(equal, last)
+        if 0 <= at < len(known):
+            pairs.append((state, known[at]))
+            pointers[key] = at + 1
+    return pairs
+
+
+def _first_value(reference: Reference, pairs: Sequence[tuple[State, State]]) -> _Found | None:
+    for state, want in pairs:
+        found = difference(want.value, state.value, reference.spread(want), strict_dtype=False)
+        if found is not None:
+            return _Found(state, want, found)
+    return None
+
+
+def _first_dtype(pairs: Sequence[tuple[State, State]]) -> _Found | None:
+    """The first state of a floating-point variable that has another dtype, or of any variable if there is none."""
+    found = [
+        _Found(
+            state, want, Difference("dtype", f"dtype {state.value.dtype} where the reference has {want.value.dtype}")
+        )
+        for state, want in pairs
+        if want.value.dtype and state.value.dtype and want.value.dtype != state.value.dtype
+    ]
+    floating = [each for each in found if "float" in each.want.value.dtype or "complex" in each.want.value.dtype]
+    return next(iter(floating or found), None)
+
+
+def _first_alias(reference: Reference, states: Sequence[State], found: _Found | None) -> Divergence | None:
+    """The line that writes through another name in one of the two runs only, if what differs depends on it."""
+    here = {(each.function, each.name) for each in states if each.through}
+    there = {(each.function, each.name) for each in reference.states if each.through}
+    affected = _names(found) if found is not None else None
+    for lacking, wanted in ((there - here, reference.states), (here - there, states)):
+        for changed in wanted:
+            if not changed.through or (changed.function, changed.name) not in lacking:
+                continue
+            if affected is not None and changed.name not in affected:
+                continue
+            own = wanted is states
+            line = changed if own else _matching(changed, wanted, states)
+            if line is None or (found is not None and _place(states, line) > _place(states, found.state)):
+                continue
+            run = "the run" if own else "the reference"
+            text = f"writing {changed.through} changes {changed.name} in {run} only, which shares its memory"
+            return _divergence(line._replace(name=changed.name), "alias", text, f"{changed.name} is {changed.value}")
+    return None
+
+
+def _place(states: Sequence[State], state: State) -> int:
+    return next(i for i, each in enumerate(states) if each is state)
+
+
+def _names(found: _Found) -> set[str]:
+    """The variables on which a state depends directly."""
+    statement = statements(found.state.file).get(found.state.line)
+    return {found.state.name, *(statement.read if statement is not None else ())}
+
+
+def _matching(changed: State, wanted: Sequence[State], states: Sequence[State]) -> State | None:
+    """The state of the run that belongs to the write by which another variable changed in the reference."""
+    writes = [each for each in wanted if each.step == changed.step and not each.through]
+    keys = {each.key for each in writes}
+    return next((each for each in states if each.key in keys), None)

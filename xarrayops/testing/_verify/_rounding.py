@@ -1,0 +1,213 @@
+"""Random rounding: what the rounding of each step does to a result, measured.
+
+A function runs on NumPy several times, and each inexact result of a step is changed at random by about one unit in the
+last place. How far the results of the runs are apart is the error that any order of operations may make. The method is
+Monte Carlo arithmetic (D. S. Parker, "Monte Carlo arithmetic: exploiting randomness in floating-point arithmetic",
+1997).
+
+A result whose lower half of the significand is zero counts as exact, so small integers and fractions such as 0.25 stay.
+Sums of n numbers are changed by ``sqrt(n)`` units of the sum of their absolute values: the error that adding them one
+after the other makes most likely (N. J. Higham, "Accuracy and stability of numerical algorithms", 2002, 4.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+_EXACT = frozenset(
+    (
+        *("negative", "positive", "absolute", "fabs", "conjugate", "maximum", "minimum", "fmax", "fmin", "floor"),
+        *("ceil", "trunc", "rint", "sign", "copysign", "heaviside", "nextafter", "spacing", "fmod", "remainder"),
+        *("ldexp", "frexp", "modf"),
+    )
+)
+"""The functions of numpy that do not round."""
+_SUMS = frozenset(
+    (
+        *("dot", "vdot", "inner", "einsum", "tensordot", "correlate", "convolve", "interp", "bincount", "histogram"),
+        *("histogram2d", "histogramdd"),
+    )
+)
+"""The functions of numpy that add outside of its ufuncs, as those of numpy.linalg and numpy.fft do."""
+_CREATING = ("array", "asarray", "zeros", "ones", "full", "empty", "eye", "identity", "arange", "linspace")
+_UINTS = {"e": (np.uint16, 5), "f": (np.uint32, 12), "d": (np.uint64, 26)}
+"""The integer with the bits of a floating-point number, and the half of the bits of its significand."""
+_asarray = np.asarray  # `rounding` replaces it in NumPy
+_NOISE: list[np.random.Generator] = []
+"""The generator of the run in progress."""
+
+
+class Rounded(np.ndarray):
+    """An array of NumPy whose functions round at random."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        plain = tuple(map(_plain, inputs))
+        kwargs = {name: _plain(each) for name, each in kwargs.items()}
+        if method == "at":
+            return _round_at(ufunc, plain)
+        mask = kwargs.get("where", True) if method == "__call__" and out is not None else True
+        if mask is not True:  # the other elements are those of out
+            kwargs["out"] = tuple(_plain(target).copy() for target in out)
+        with np.errstate(all="ignore"):
+            exact = getattr(ufunc, method)(*plain, **kwargs)
+            several = exact if isinstance(exact, tuple) else (exact,)
+            if ufunc.__name__ not in _EXACT:
+                magnitude = _magnitude(ufunc, method, plain, kwargs)
+                several = tuple(_rounded(each, magnitude) for each in several)
+        if out is not None:
+            several = tuple(_written(target, each, mask) for target, each in zip(out, several, strict=True))
+        several = tuple(map(_wrapped, several))
+        return several if isinstance(exact, tuple) else several[0]
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        module = getattr(function, "__module__", "") or ""
+        if module in ("numpy.linalg", "numpy.fft") or (module == "numpy" and function.__name__ in _SUMS):
+            return _rounded_call(function, args, kwargs)
+        found = super().__array_function__(function, types, args, kwargs)
+        return _wrapped(found)
+
+    def dot(self, b: Any, out: Any = None) -> Any:
+        """The product, by `numpy.dot`."""
+        found = np.dot(self, b)
+        return found if out is None else _written(out, found)
+
+    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """The sums, by the ufunc."""
+        x = self.reshape(-1) if axis is None else self
+        return np.add.accumulate(x, axis=axis or 0, dtype=dtype, out=out)
+
+    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """The products, by the ufunc."""
+        x = self.reshape(-1) if axis is None else self
+        return np.multiply.accumulate(x, axis=axis or 0, dtype=dtype, out=out)
+
+
+def _plain(x: Any) -> Any:
+    """x and its members as arrays of NumPy's own class."""
+    if isinstance(x, Rounded):
+        return x.view(np.ndarray)
+    if type(x) in (tuple, list):
+        return type(x)(map(_plain, x))
+    return x
+
+
+def _wrapped(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and not isinstance(x, Rounded):
+        return x.view(Rounded) if x.dtype.kind in "biufc" else x
+    return type(x)(map(_wrapped, x)) if type(x) in (tuple, list) else x
+
+
+def _written(target: Array, result: Any, mask: Any = True) -> Array:
+    np.copyto(_plain(target), _plain(result), casting="unsafe", where=mask)
+    return target
+
+
+def _rounded(x: Any, magnitude: Any = None) -> Any:
+    """x, changed by about ``eps * magnitude`` where it is not exact; the magnitude is that of x unless it is given."""
+    if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fc" or not x.size:
+        return x
+    if x.dtype.kind == "c":
+        parts = np.stack([x.real, x.imag], axis=-1)
+        size = np.abs(x) if magnitude is None else np.abs(magnitude)
+        size = np.broadcast_to(size, x.shape)[..., None]
+        changed = _asarray(_rounded(parts, size))
+        return (changed[..., 0] + 1j * changed[..., 1]).astype(x.dtype)[()]
+    noise = _plain(_NOISE[-1].uniform(-1.0, 1.0, x.shape))
+    noise = noise + np.copysign(0.5, noise)  # never small
+    changed = (x + np.finfo(x.dtype).eps * noise * np.abs(x if magnitude is None else magnitude)).astype(x.dtype)
+    return np.where(_is_exact(x), x, changed)[()]
+
+
+def _is_exact(x: Any) -> Any:
+    """Whether the lower half of the significand is zero, or the number is not finite."""
+    if x.dtype.char not in _UINTS:
+        return ~np.isfinite(x)
+    uint, bits = _UINTS[x.dtype.char]
+    pattern = np.ascontiguousarray(x).view(uint).reshape(x.shape)
+    return (pattern & uint((1 << bits) - 1) == 0) | ~np.isfinite(x)
+
+
+def _magnitude(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The absolute values that the rounding of a sum is relative to, times sqrt(n); None for other functions."""
+    name = ufunc.__name__
+    if name in ("matmul", "vecdot", "matvec", "vecmat") and method == "__call__":
+        a, b = (np.abs(_asarray(each, dtype=np.result_type(each, 1.0))) for each in inputs)
+        return ufunc(a, b, **kwargs) * math.sqrt(a.shape[-1])
+    if name != "add" or method not in ("reduce", "accumulate"):
+        return None
+    x = np.abs(_asarray(inputs[0]))
+    total = getattr(ufunc, method)(x, **kwargs)
+    count = x.size / max(1, total.size) if method == "reduce" else x.shape[kwargs.get("axis", 0)]
+    return total * math.sqrt(count)
+
+
+def _round_at(ufunc: Any, inputs: tuple[Any, ...]) -> None:
+    before = inputs[0].copy()
+    ufunc.at(*inputs)
+    after = inputs[0]
+    if ufunc.__name__ not in _EXACT:
+        changed = _rounded(after, 4 * (np.abs(before) + np.abs(after)))
+        inputs[0][...] = np.where(before == after, after, changed)
+
+
+def _rounded_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The result for inputs that are changed by sqrt(n) units, unless the result is exact."""
+    args, kwargs = _plain(args), {name: _plain(each) for name, each in kwargs.items()}
+    exact = function(*args, **kwargs)
+    if all(np.all(_is_exact(_asarray(each).real)) for each in _floats(exact)):
+        return _wrapped(exact)
+    found = function(*map(_varied, args), **kwargs)
+    return _mapped(lambda x: _wrapped(_rounded(x, 4 * np.max(np.abs(x), initial=0.0))), found)
+
+
+def _floats(x: Any) -> Iterator[Any]:
+    if isinstance(x, (tuple, list)):
+        for each in x:
+            yield from _floats(each)
+    elif isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "fc":
+        yield x
+
+
+def _mapped(function: Callable[[Any], Any], x: Any) -> Any:
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(function, x))
+    if type(x) in (tuple, list):
+        return type(x)(map(function, x))
+    return function(x)
+
+
+def _varied(x: Any) -> Any:
+    if type(x) in (tuple, list):
+        return type(x)(map(_varied, x))
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.ndim:
+        return _rounded(x, np.abs(x) * math.sqrt(max(x.shape)))
+    return x
+
+
+@contextmanager
+def rounding(seed: int) -> Iterator[None]:
+    """A context in which NumPy creates arrays of `Rounded`, which round by this seed."""
+    _NOISE.append(np.random.Generator(np.random.PCG64(seed)))
+    try:
+        creating: dict[str, Any] = {name: _creating(getattr(np, name)) for name in _CREATING}
+        with mock.patch.multiple(np, **creating):
+            yield
+    finally:
+        _NOISE.pop()
+
+
+def _creating(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def creating(*args: Any, **kwargs: Any) -> Any:
+        return _wrapped(function(*args, **kwargs))
+
+    return creating

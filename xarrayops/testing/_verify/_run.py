@@ -1,0 +1,218 @@
+"""One run of a function: its arguments in a library, its results and what it wrote, as NumPy's values."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops._core import registry
+from xarrayops._ops.crossings.ledger import Ledger, is_of_library
+from xarrayops._protocol.records import Record
+from xarrayops._protocol.running import RunMode
+from xarrayops.testing._verify._random import Tape, through
+from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
+
+WITHOUT_BACKEND = ("array_api_strict",)
+"""The libraries without a backend of their own that are used if they are installed."""
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+class Setup(Record):
+    """A library, and a way to run functions on its arrays."""
+
+    library: Any
+    name: str
+    mode: RunMode
+
+    @property
+    def names(self) -> set[str]:
+        """What selects it: the name of the library, and that of the way."""
+        library = self.name.partition(":")[0]
+        return {library, f"{library}:{self.mode.label or 'eager'}"}
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether not every function can run so: it is traced, or the library has the standard alone."""
+        return self.mode.traces or not isinstance(self.library, str)
+
+    @property
+    def immutable(self) -> bool:
+        """Whether no function can write the arrays of the library."""
+        return bool(xo.backend(self.library).immutable)
+
+
+class Run(Record):
+    """What a run gave.
+
+    Attributes
+    ----------
+    results, arguments : dict of Value
+        The leaves of the result, and of the arguments after the call, by path.
+    shape : object
+        The nesting of the result.
+    error : Exception or None
+        What the function raised.
+    ledger : Ledger
+        The crossings.
+    compilations : int
+        How often the library compiled something.
+    seconds : float
+        The time of the call.
+    """
+
+    results: dict[str, Value]
+    arguments: dict[str, Value]
+    shape: Any
+    error: Exception | None
+    ledger: Ledger
+    compilations: int
+    seconds: float
+
+
+class Call(Record):
+    """A function with its arguments, which are NumPy's."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return str(getattr(self.function, "__qualname__", repr(self.function)))
+
+    @property
+    def code_name(self) -> str:
+        """The name of its code, as frames have it."""
+        code = getattr(self.function, "__code__", None)
+        return "" if code is None else str(code.co_name)
+
+
+NUMPY = Setup("numpy", "numpy", RunMode())
+
+
+def setups(libraries: Sequence[str] | None) -> list[Setup]:
+    """The ways to run on the installed libraries; those named if any is.
+
+    ``"jax"`` names all ways of JAX, ``"jax:jit"`` one of them, and ``"jax:eager"`` that without a compiler.
+    """
+    roots = None if libraries is None else {name.partition(":")[0] for name in libraries}
+    statuses = [registry.status(name) for name in registry.names() if roots is None or name in roots]
+    found = [
+        Setup(status.name, f"{status.name}:{mode.label}".rstrip(":"), mode)
+        for status in statuses
+        if status.available and status.backend is not None
+        for mode in status.backend.functions["run_modes"]()
+    ]
+    found += [Setup(import_module(name), name, RunMode()) for name in WITHOUT_BACKEND if find_spec(name)]
+    if libraries is None:
+        return found
+    known = {name for each in found for name in each.names}
+    unknown = [name for name in libraries if name not in known]
+    if unknown:
+        reasons = "".join(f" {status.name}: {status.reason}. {status.hint}" for status in statuses if status.reason)
+        names = sorted({*registry.names(), *WITHOUT_BACKEND, *known})
+        raise ValueError(f"verify cannot run on {', '.join(unknown)}.{reasons} Instead: one of {', '.join(names)}")
+    return [each for each in found if not each.names.isdisjoint(libraries)]
+
+
+def run(
+    call: Call,
+    setup: Setup,
+    draws: AbstractContextManager[None],
+    tape: Tape,
+    around: AbstractContextManager[Any] | None,
+) -> Run:
+    """Run a function in a library. Exceptions of the function are kept; ``around`` is open while it runs."""
+    with ExitStack() as contexts:
+        contexts.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        contexts.enter_context(np.errstate(all="ignore"))
+        contexts.enter_context(setup.mode.context())
+        args, kwargs = _placed(call, setup, tape)
+        function = setup.mode.compiled(call.function)
+        contexts.enter_context(_defaults(setup, args, kwargs))
+        contexts.enter_context(draws)
+        watch = nullcontext(Ledger()) if setup.mode.traces else xo.profile(show=False)
+        compilations = xo.backend(setup.library).functions["compilations"]
+        error, result, before, start = None, None, compilations(), time.perf_counter()
+        with watch as ledger, around or nullcontext():
+            try:
+                result = function(*args, **kwargs)
+            except Exception as raised:  # whatever the function or the library raises is an outcome
+                error = raised
+        seconds = time.perf_counter() - start
+        found = Run({}, {}, structure(result), error, ledger, compilations() - before, seconds)
+        return _with_values(found, setup, result, args, kwargs)
+
+
+def _with_values(run: Run, setup: Setup, result: Any, args: Any, kwargs: Any) -> Run:
+    """The run with the values of its result and its arguments."""
+    has_values, error = setup.mode.has_values, run.error
+    named = [*((f"argument {i}{path}", x) for i, arg in enumerate(args) for path, x in leaves(arg))]
+    named += [(f"argument {name}{path}", x) for name, arg in kwargs.items() for path, x in leaves(arg)]
+    results: dict[str, Value] = {}
+    written: dict[str, Value] = {}
+    try:
+        if error is None:
+            results = {f"result{path}": value(x, has_values=has_values) for path, x in leaves(result)}
+        written = {path: value(x, has_values=has_values) for path, x in named if is_array(x)}
+    except Exception as raised:  # lazy results are computed here, and may fail
+        error = raised
+    return run._replace(results=results, arguments=written, error=error)
+
+
+def _placed(call: Call, setup: Setup, tape: Tape) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments in the library. One array that is passed twice stays one array."""
+    made: dict[int, Any] = {}
+
+    def place(x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            if id(x) not in made:
+                converted = x.copy() if setup.library == "numpy" else xo.convert(x, setup.library, copy=True)
+                made[id(x)] = setup.mode.place(converted)
+            return made[id(x)]
+        return through(tape, x)
+
+    return mapped(place, call.args), mapped(place, call.kwargs)
+
+
+def _defaults(setup: Setup, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
+    """A context in which new arrays are of the library, and on the device of the arguments."""
+    first = next((x for _, x in leaves((args, kwargs)) if is_array(x) and not isinstance(x, np.generic)), None)
+    return xo.use(setup.library if first is None or setup.library == "numpy" else first)
+
+
+def namespaces(function: Callable[..., Any]) -> list[dict[str, Any]]:
+    """The global variables of the user's modules that a function can reach."""
+    start = getattr(function, "__globals__", None)
+    found: dict[int, dict[str, Any]] = {}
+    pending = [start] if isinstance(start, dict) else []
+    while pending:
+        namespace = pending.pop()
+        if id(namespace) not in found:
+            found[id(namespace)] = namespace
+            pending.extend(_reachable(namespace))
+    return list(found.values())
+
+
+def _reachable(namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for each in list(namespace.values()):
+        name = getattr(each, "__name__" if isinstance(each, type(sys)) else "__module__", None)
+        module = sys.modules.get(name) if isinstance(name, str) else None
+        if module is not None and is_of_user(getattr(module, "__file__", None) or "", module.__name__):
+            yield vars(module)
+
+
+def is_of_user(file: str, module: str) -> bool:
+    """Whether a file is part of the user's program."""
+    return bool(file) and not any(part in file for part in _INSTALLED) and not is_of_library(module)

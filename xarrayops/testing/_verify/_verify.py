@@ -1,0 +1,281 @@
+"""verify: compare a function with a reference on every library."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops.errors import Unsupported, XArrayOpsError
+from xarrayops.testing._verify import _replay
+from xarrayops.testing._verify._budget import difference, eps_of, spread_of
+from xarrayops.testing._verify._random import Tape
+from xarrayops.testing._verify._report import (
+    DIFFERENT,
+    NOT_RUN,
+    RAISED,
+    SAME,
+    UNSUPPORTED,
+    Divergence,
+    Outcome,
+    Report,
+)
+from xarrayops.testing._verify._rounding import rounding
+from xarrayops.testing._verify._run import NUMPY, Call, Run, Setup, namespaces, run, setups
+from xarrayops.testing._verify._trace import Key, Tracer, source_line
+from xarrayops.testing._verify._values import Value, is_array, leaves, mapped, structure, value
+
+SAMPLES = 5
+"""The runs with random rounding."""
+SAMPLES_OF_REPLAY = 3
+UNSTABLE = 1e-3
+"""The relative spread beyond which a comparison says little."""
+MOST_SECONDS = 20.0
+"""After this time no further run with random rounding begins."""
+
+
+def verify(
+    function: Callable[..., Any],
+    /,
+    *args: Any,
+    expected: Any = None,
+    keywords: Mapping[str, Any] | None = None,
+    libraries: Sequence[str] | None = None,
+    replay: bool = True,
+) -> Report:
+    """Compare a function on every installed library with a reference on NumPy.
+
+    The function runs on NumPy, PyTorch, JAX with 64-bit types, Dask in chunks and array_api_strict, on PyTorch's meta
+    device, and under `torch.compile` and `jax.jit`. Results, their dtypes and shapes, and the arguments after the call
+    are compared. New arrays of the function are of the library by `xarrayops.use`. Random numbers that the reference
+    draws (`numpy.random`, `xarrayops.random`, `xarrayops.numpy.random`) are recorded and handed to the function in the
+    same order.
+
+    The error budget of an element is ``16 * (spread + eps * |want|)``. The spread is measured: the reference runs five
+    times with random rounding of each step (Monte Carlo arithmetic), and sums of n numbers are rounded by sqrt(n)
+    units. Integers and booleans must be equal, unless random rounding changes them too.
+
+    On a difference both run again, and the states of the variables of the user's functions are compared line by line,
+    by function, name and number of assignments. The report names the first line that leaves its budget, and the kind.
+
+    Parameters
+    ----------
+    function : callable
+        The function under test, the port.
+    *args
+        Its arguments: arrays of NumPy, numbers, generators of `numpy.random`, and tuples, lists and dicts of these.
+        They are copied for each run.
+    expected : callable or object, optional
+        The original, a function of the same arguments on NumPy, or the result itself. By default the function itself on
+        NumPy is the reference.
+    keywords : dict, optional
+        Its keyword arguments.
+    libraries : sequence of str, optional
+        The ways to run, such as ``"torch"`` for all of PyTorch's, or ``"jax:jit"``; by default all.
+    replay : bool
+        Whether differences are replayed line by line.
+
+    Returns
+    -------
+    Report
+        With a table in ``str()``, ``.ok`` and ``.raise_if_different()``. A run that a compiler cannot trace is no
+        difference, nor is one for which the library declares a gap.
+
+    Raises
+    ------
+    Exception
+        What the reference raises.
+    ValueError
+        No library has a name of ``libraries``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> def original(x):
+    ...     return x / x.sum()
+    >>> report = verify(lambda x: x / xo.sum(x), np.ones(3), expected=original, libraries=["numpy"])
+    >>> report.ok
+    True
+    """
+    return _Verification(function, args, dict(keywords or {}), expected).report(setups(libraries), replay=replay)
+
+
+class _Verification:
+    """The reference with its spread, and the comparison of runs with it."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], expected: Any):
+        self.tape = Tape()
+        self.notes: list[str] = []
+        args, kwargs = mapped(_as_numpy, args), mapped(_as_numpy, kwargs)
+        self.port = Call(function, args, kwargs)
+        self.has_original = callable(expected)
+        self.original = Call(expected, args, kwargs) if self.has_original else self.port
+        self.namespaces = [*namespaces(function), *namespaces(self.original.function)]
+        found = self._reference()
+        self.want = found
+        if expected is not None and not self.has_original:
+            results = {f"result{path}": value(x) for path, x in leaves(expected)}
+            self.want = found._replace(results=results, shape=structure(expected))
+        samples = self._samples(self.original)
+        self.spread = dict.fromkeys(self.want.results, 0.0)
+        for path, exact in {**found.results, **found.arguments}.items():
+            if path not in self.want.results or self.want.results[path].shape == exact.shape:
+                self.spread[path] = spread_of(exact, [each[path] for each in samples if path in each])
+                self._note_unstable(path, exact)
+        self._traced: dict[str, _replay.Reference] = {}
+
+    def _reference(self) -> Run:
+        found = run(self.original, NUMPY, self.tape.recording(self.namespaces), self.tape, None)
+        if found.error is not None:
+            raise found.error
+        return found
+
+    def _samples(self, call: Call) -> list[dict[str, Value]]:
+        """The results and arguments of runs with random rounding."""
+        found: list[dict[str, Value]] = []
+        start, error = time.perf_counter(), None
+        for seed in range(SAMPLES):
+            if time.perf_counter() - start > MOST_SECONDS:
+                break
+            with rounding(seed):
+                sample = run(_with_rounding(call), NUMPY, self._playing(), self.tape, None)
+            error = error or sample.error
+            if sample.error is None:
+                found.append({**sample.results, **sample.arguments})
+        if not found:
+            self.notes.append(f"the spread is not known, because random rounding failed: {error}")
+        return found
+
+    def _note_unstable(self, path: str, exact: Value) -> None:
+        """Note that rounding changes a result so much that a comparison says little."""
+        if exact.is_numeric and exact.data.dtype.kind in "biufc" and exact.data.size:
+            with np.errstate(all="ignore"):
+                large = np.abs(exact.data.astype(np.complex128)) * max(UNSTABLE, 64 * eps_of(exact.data.dtype))
+                share = float(np.mean(self.spread[path] > large))
+            if share > 0:
+                self.notes.append(
+                    f"{path}: random rounding changes {share:.0%} of the elements by more than a thousandth, or the "
+                    f"reference gives other values in each run, so the comparison of these says little"
+                )
+
+    def _playing(self) -> Any:
+        return self.tape.playing(self.namespaces)
+
+    def report(self, ways: Sequence[Setup], *, replay: bool) -> Report:
+        """The outcomes of all runs, that on NumPy first."""
+        first = sorted(ways, key=lambda each: each.name != "numpy")
+        outcomes = tuple(self._outcome(setup, replay=replay) for setup in first)
+        return Report(self.port.name, outcomes, tuple(self.notes))
+
+    def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
+        try:
+            if setup.mode.traces:  # a first call looks up functions, which PyTorch's compiler traces otherwise again
+                run(self.port, setup._replace(mode=setup.mode.eager), self._playing(), self.tape, None)
+            got = run(self.port, setup, self._playing(), self.tape, None)
+        except XArrayOpsError as gap:  # the library cannot hold the arguments
+            return Outcome(setup.name, UNSUPPORTED, _first_line(gap))
+        ledger = got.ledger
+        numbers = (got.seconds, ledger.transfers, ledger.waits, ledger.computes, got.compilations)
+        if got.error is not None:
+            status = NOT_RUN if setup.is_partial else RAISED
+            if isinstance(got.error, Unsupported):
+                status = UNSUPPORTED
+            found = self._replayed(setup, "") if status == RAISED and replay else None
+            if status == RAISED and found is None:
+                found = _replay.of_error(got.error)
+            return Outcome(setup.name, status, _first_line(got.error), found, *numbers)
+        what = self._difference(got, setup)
+        if not what:
+            return Outcome(setup.name, SAME, _foreign(got, setup), None, *numbers)
+        mismatch = self.tape.mismatch
+        found = None
+        if mismatch is not None:
+            source = source_line(mismatch.file, mismatch.line)
+            place = mismatch.file, mismatch.line, mismatch.function, source
+            found = Divergence(*place, "return", "random stream", mismatch.why, what.partition(": ")[2])
+        elif replay and not setup.mode.traces:
+            found = self._replayed(setup, what)
+        return Outcome(setup.name, DIFFERENT, what, found, *numbers)
+
+    def _difference(self, got: Run, setup: Setup) -> str:
+        """What differs; empty if nothing does."""
+        if got.shape != self.want.shape:
+            return f"the result is nested as {got.shape}, that of the reference as {self.want.shape}"
+        pairs = [(path, want, got.results[path]) for path, want in self.want.results.items()]
+        if not setup.immutable and not setup.mode.traces:
+            pairs += [(path, want, got.arguments[path]) for path, want in self.want.arguments.items()]
+        for path, want, found in pairs:
+            different = difference(want, found, self.spread[path])
+            if different is not None:
+                return f"{path}{' after the call' if path in self.want.arguments else ''}: {different.text}"
+        return ""
+
+    def _replayed(self, setup: Setup, what: str) -> Divergence | None:
+        with _replay.defined_values():
+            return self._first_divergence(setup, what)
+
+    def _first_divergence(self, setup: Setup, what: str) -> Divergence | None:
+        reference = self._reference_states()
+        traced = _replay.tracer()
+        got = run(self.port, setup, self._playing(), self.tape, traced.tracing())
+
+        def operands(step: int) -> Tracer:
+            again = _replay.tracer(step)
+            run(self.port, setup, self._playing(), self.tape, again.tracing())
+            return again
+
+        found = _replay.first_divergence(
+            reference, traced.states, operands, self._argument(what), is_whole=got.error is None
+        )
+        if found is None and not traced.is_complete:
+            self.notes.append(f"the replay on {setup.name} ended before the difference: it has too many states")
+        return found
+
+    def _argument(self, what: str) -> str:
+        """The name of the argument that a difference is about; empty if it is about a result."""
+        found = re.match(r"argument (\w+)", what)
+        if found is None:
+            return ""
+        names = getattr(getattr(self.port.function, "__code__", None), "co_varnames", ())
+        return str(names[int(found[1])]) if found[1].isdigit() and int(found[1]) < len(names) else found[1]
+
+    def _reference_states(self) -> _replay.Reference:
+        if "reference" not in self._traced:
+            names = {self.original.code_name: self.port.code_name}
+            traced = _replay.tracer(names=names)
+            run(self.original, NUMPY, self._playing(), self.tape, traced.tracing())
+            samples: list[dict[Key, Value]] = []
+            for seed in range(SAMPLES_OF_REPLAY):
+                sample = _replay.tracer(names=names)
+                with rounding(seed):
+                    run(_with_rounding(self.original), NUMPY, self._playing(), self.tape, sample.tracing())
+                samples.append(_replay.by_key(sample))
+            self._traced["reference"] = _replay.Reference(traced.states, samples)
+        return self._traced["reference"]
+
+
+def _as_numpy(x: Any) -> Any:
+    """An array of another library among the arguments, as NumPy's."""
+    return xo.convert(x, "numpy") if is_array(x) and not isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _foreign(got: Run, setup: Setup) -> str:
+    """Which results are not arrays of the library in which the function ran; empty if all are."""
+    own = xo.backend(setup.library).name
+    found = [f"{path} is an array of {each.library}" for path, each in got.results.items() if each.shape]
+    return "; ".join(text for text in found if not text.endswith((f" of {own}", " of ")))
+
+
+def _with_rounding(call: Call) -> Call:
+    """The call on arrays that round at random."""
+    round_ = lambda x: np.asarray(x) if isinstance(x, np.ndarray) else x
+    return Call(call.function, mapped(round_, call.args), mapped(round_, call.kwargs))
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0] if text else ''}"

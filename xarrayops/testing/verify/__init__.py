@@ -1,8 +1,0 @@
-"""verify: compare a function with a reference on every installed library, and name the first line that differs."""
-
-from xarrayops.testing.verify._report import (
-    Divergence as Divergence,
-    Outcome as Outcome,
-    Report as Report,
-)
-from xarrayops.testing.verify._verify import verify as verify
