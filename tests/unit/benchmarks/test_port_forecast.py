@@ -53,6 +53,13 @@ def checkout(tmp_path):
     return tmp_path
 
 
+def test_the_programs_are_those_that_run_everywhere(script):
+    names = script.names_that_run()
+    assert len(names) >= 20
+    assert "azimhist" in names  # writes no argument
+    assert "adi" not in names  # writes into its arguments
+
+
 def test_times_and_forecasts_of_a_program(script, checkout, tmp_path, monkeypatch, capsys):
     points = {(kind, False): ((0.0, 1e3), (1e9, 2e3)) for kind in operations.KINDS}
     rates = [Rates(library, "cpu", points, 0.0, None) for library in script.LIBRARIES]
