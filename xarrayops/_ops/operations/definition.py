@@ -101,6 +101,10 @@ class Definition:
         """The kernels for the arrays of a library, in the order in which they are tried."""
         return [each for each in self._kernels if each.library == library]
 
+    def has_kernels_beside(self, library: str) -> bool:
+        """Whether there are kernels for the arrays of other libraries."""
+        return any(each.library != library for each in self._kernels)
+
     def _forget(self) -> None:
         """Forget what serves, because it depends on the kernels and the gradient."""
         self._table.clear()
@@ -187,8 +191,13 @@ class Served:
             guarded.append(Guarded(kernel.function, found[0]))
             names |= found[1]
         else:
-            guarded.append(Guarded(definition.reference, []))
+            guarded.append(Guarded(definition.reference, self._device_tests(tests)))
         return serving_function(definition.short_name, definition.parameters, tests, guarded, names)
+
+    def _device_tests(self, tests: CallTests) -> list[tuple[str, str]]:
+        """Where another library has kernels, its arrays may be of these classes: an XLA tensor is a torch.Tensor."""
+        first, test = self._definition.parameters.arrays[0], tests.device.get("any")
+        return [(first, test.format(x=first))] if test and self._definition.has_kernels_beside(self._backend.name) else []
 
     def _has_values(self, *arrays: Any) -> bool:
         return not any(self._backend.functions["is_lazy"](x) for x in arrays if x is not None)
