@@ -197,7 +197,9 @@ class Served:
     def _device_tests(self, tests: CallTests) -> list[tuple[str, str]]:
         """Where another library has kernels, its arrays may be of these classes: an XLA tensor is a torch.Tensor."""
         first, test = self._definition.parameters.arrays[0], tests.device.get("any")
-        return [(first, test.format(x=first))] if test and self._definition.has_kernels_beside(self._backend.name) else []
+        if test is None or not self._definition.has_kernels_beside(self._backend.name):
+            return []
+        return [(first, test.format(x=first))]
 
     def _has_values(self, *arrays: Any) -> bool:
         return not any(self._backend.functions["is_lazy"](x) for x in arrays if x is not None)
