@@ -72,6 +72,7 @@ def brightness(images, samples=2000):
     rng = numpy.random.RandomState(0)
     rows = np.asarray(rng.randint(0, images.shape[1], samples), like=images)
     columns = np.asarray(rng.randint(0, images.shape[2], samples), like=images)
+    # TODO(port): PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask; if rows may be that: xo.at(images)[(:, rows, columns)].get()
     return np.percentile(images[:, rows, columns], 90, axis=1)
 
 
@@ -90,8 +91,8 @@ def features(counts, radius=12):
     table = xo.at(table)[:, 3].set(brightness(images), copy=None)
     table = xo.at(table)[:, 4].set(np.mean(edges, (1, 2)), copy=None)
     table = xo.at(table)[:, 5].set(np.sum((even * edges), (1, 2)) / np.sum(edges, (1, 2)), copy=None)
-    table = xo.at(table)[...].subtract(np.mean(table, 0), copy=None)
-    table = xo.at(table)[...].divide(np.std(table, 0), copy=None)
+    table -= np.mean(table, 0)
+    table /= np.std(table, 0)
     return table, hot
 
 

@@ -73,6 +73,7 @@ def hottest(u, count=5):
 def run(conductivity, heat):
     """The temperature without noise of rounding, the norms of the residual, and the hottest cells."""
     u, norms = solve(conductivity, heat)
+    # TODO(port): u is written in place (u may be a list); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)
     u[np.abs(u) < 1e-12] = 0
     return u, norms, hottest(u)
 

@@ -11,6 +11,7 @@ import sys
 import time
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,14 @@ ROOT = Path(__file__).parents[3]
 GPU = runpy.run_path(str(ROOT / "tools" / "gpu.py"))
 ENVIRONMENT = runpy.run_path(str(ROOT / "tools" / "environment.py"))
 PROBES = ROOT / "tests" / "gpu"
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Child processes take SIGINT, also if this process ignores it, as one that a shell starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def stage(name: str, code: str, limit: float | None = 60.0) -> Any:

@@ -38,6 +38,8 @@ OTHER_ARRAYS = frozenset(
 """Packages whose objects have methods of arrays."""
 _INDEXED = "[]"
 """Stands for an index among the attributes of a variable."""
+BUILTINS = frozenset(dir(builtins)) - {"_"}
+"""Without ``_``, which an interactive Python adds, and the doctests of the same process too."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -217,7 +219,7 @@ class Context:
 
     def _free(self, name: str) -> str:
         """A name that the program does not use for anything else."""
-        while name in self._used or keyword.iskeyword(name) or hasattr(builtins, name):
+        while name in self._used or keyword.iskeyword(name) or name in BUILTINS:
             name += "_"
         return name
 
