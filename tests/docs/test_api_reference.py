@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,10 @@ def test_an_operation_of_no_family_is_refused(monkeypatch):
     monkeypatch.setattr(api, "OPERATIONS", {name: title for name, title in api.OPERATIONS.items() if name != "at"})
     with pytest.raises(ValueError, match="'at'"):
         api.pages()
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (EXTENSIONS.parent / "api" / "index.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^generated/(\S+)$", index, re.MULTILINE)
+    pages = load("api_reference").pages()
+    assert not [page for page in pages if not any(fnmatch(page, entry) for entry in entries)]
