@@ -1,4 +1,4 @@
-"""New arrays in functions that get arrays: without like= they belong to the default library."""
+"""Arrays of the default library beside those of the caller: new ones without like=, and those of the module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _NEW = CREATION - {"asarray"} | {"identity", "array", "tri"}
 
 
 def rules(program: Analysed) -> Iterator[Finding]:
-    """Findings about functions that make arrays beside those of the caller."""
+    """Findings about functions that make arrays, or use those of the module, beside those of the caller."""
+    yield from _of_module(program)
     given: dict[FunctionNode, tuple[str, bool] | None] = {}
     for place in program.places:
         node, function = place.node, place.function
@@ -31,6 +32,12 @@ def rules(program: Analysed) -> Iterator[Finding]:
             text = program.text(node)
             instead = f"{text[:-1]}, like={name}), or the call in a block with xo.use({name})"
             yield program.finding(node, "creation", what, instead, certain=certain)
+
+
+def _of_module(program: Analysed) -> Iterator[Finding]:
+    for node, partner, certain in program.program.meetings:
+        what = f"{node.id} was made by the default library when the module was loaded, and {partner} has the caller's"
+        yield program.finding(node, "creation", what, f"np.asarray({node.id}, like={partner})", certain=certain)
 
 
 def _copies(program: Analysed, node: ast.Call) -> bool:

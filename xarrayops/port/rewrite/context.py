@@ -60,6 +60,8 @@ class Context:
         self.announced: list[Todo] = []
         self.needs: set[str] = set()
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
+        self.meetings = {meeting.node: meeting for meeting in program.meetings}
+        """The uses of arrays of the module beside arrays of the caller."""
         self._parents = {child: node for node in ast.walk(program.source.tree) for child in ast.iter_child_nodes(node)}
         self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
 

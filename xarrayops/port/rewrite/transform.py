@@ -10,7 +10,17 @@ from typing import Any, TypeVar
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from xarrayops.port.rewrite import calls, imports, methods, names, random_numbers, returning, stores, xo_names
+from xarrayops.port.rewrite import (
+    calls,
+    imports,
+    methods,
+    module_arrays,
+    names,
+    random_numbers,
+    returning,
+    stores,
+    xo_names,
+)
 from xarrayops.port.rewrite.context import Context
 from xarrayops.port.rewrite.edits import Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewrite.matching import Twins
@@ -26,6 +36,7 @@ _RULES: dict[str, tuple[Any, ...]] = {
     "Call": (calls.call, methods.method, random_numbers.call, xo_names.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
+    "Name": (module_arrays.moved,),
     "Return": (returning.return_,),
     "Subscript": (methods.subscript, calls.grid),
 }
