@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from xarrayops._cli.arguments import console
 from xarrayops.port.check import page, terminal
 from xarrayops.port.check.report import check
-from xarrayops.port.source import PortError
+from xarrayops.port.source import PortError, write
 
 HELP = "list what differs by library, line by line, with a verdict for each backend"
 FORMATS = ("terminal", "json")
-_INVALID = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,14 +43,12 @@ def _folder(text: str) -> Path:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return its exit status: 0, or 2 for a file that cannot be read."""
-    try:
-        report = check(arguments.file, arguments.call, machine=arguments.machine)
-    except PortError as error:
-        print(f"{error}", file=sys.stderr)
-        return _INVALID
+    """Run the subcommand and return its exit status, 0. PortError says what cannot be used."""
+    if arguments.machine is not None and arguments.call is None:
+        raise PortError("--machine is for the forecast of a call. Instead: --call 'f(np.ones(10))' with it")
+    report = check(arguments.file, arguments.call, machine=arguments.machine)
     if arguments.page is not None:
-        arguments.page.write_text(page.html(report), encoding="utf-8")
+        write(arguments.page, page.html(report).encode())
     if arguments.format == "json":
         print(json.dumps(report.as_dict(), indent=1))
     else:

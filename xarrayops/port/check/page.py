@@ -10,7 +10,7 @@ from xarrayops.bench.report.page import csp_hash
 from xarrayops.port.check.report import Report
 from xarrayops.port.check.traced import LineOfRun
 from xarrayops.port.check.verdict import READY, SMALL_FIXES, Verdict
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, alike, times
 from xarrayops.port.trace.forecast import Forecast
 
 _CLASSES = {READY: "ready", SMALL_FIXES: "fixes"}
@@ -74,20 +74,20 @@ def _source(report: Report) -> str:
 
 def _line(number: int, text: str, findings: list[Finding], run: LineOfRun | None) -> str:
     style = ' class="found"' if findings else ""
-    notes = "".join(map(_finding, findings))
+    notes = "".join(_finding(finding, count) for finding, count in alike(findings).items())
     return (
         f'<tr{style} id="L{number}"><td class="number">{number}</td><td><pre>{escape(text)}</pre></td>'
         f"<td>{notes}</td><td>{escape(_counts(run))}</td></tr>"
     )
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, count: int) -> str:
     style = "finding" if finding.certain else "finding guess"
     guess = "" if finding.certain else ", if this is an array"
     return (
         f'<div class="{style}"><span class="kind">{finding.kind}</span> <span class="backends">'
         f"[{', '.join(finding.backends)}]{guess}</span> {escape(finding.what)}<br>Instead: "
-        f"<code>{escape(finding.instead)}</code></div>"
+        f"<code>{escape(finding.instead)}</code>{times(count)}</div>"
     )
 
 

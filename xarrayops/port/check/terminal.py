@@ -9,7 +9,7 @@ from rich.text import Text
 
 from xarrayops.port.check.report import Report
 from xarrayops.port.check.verdict import READY, REDESIGN, SMALL_FIXES, STAY, Verdict
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, alike, times
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +22,8 @@ def show(report: Report, console: Console) -> None:
     for line, found in groupby(report.findings, key=lambda finding: finding.line):
         place = report.source.place(line)
         console.print(Text(f"{place}: {report.source.lines[line - 1].strip()}", style="bold"), soft_wrap=True)
-        for finding in found:
-            console.print(_finding(finding), soft_wrap=True)
+        for finding, count in alike(found).items():
+            console.print(_finding(finding, count), soft_wrap=True)
     console.print(Text(f"{report.source.path}: {report.summary()}"), soft_wrap=True)
     for forecast in report.forecasts:
         console.print(Text(f"{forecast.backend} {forecast.device}: {forecast.text()}"), soft_wrap=True)
@@ -33,12 +33,12 @@ def show(report: Report, console: Console) -> None:
         console.print(_verdict(verdict), soft_wrap=True)
 
 
-def _finding(finding: Finding) -> Text:
+def _finding(finding: Finding, count: int) -> Text:
     guess = "" if finding.certain else ", if this is an array"
     return Text.assemble(
         (f"  {finding.kind}", "yellow" if finding.certain else "dim"),
         (f" [{', '.join(finding.backends)}]{guess}: ", "dim"),
-        f"{finding.what}. Instead: {finding.instead}",
+        f"{finding.what}. Instead: {finding.instead}{times(count)}",
     )
 
 

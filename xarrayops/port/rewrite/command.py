@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from rich.text import Text
@@ -11,7 +10,6 @@ from rich.text import Text
 from xarrayops._cli.arguments import console
 from xarrayops.port.rewrite import STYLES, Rewritten, rewrite
 from xarrayops.port.rewrite.encoding import write
-from xarrayops.port.source import PortError
 
 HELP = "rewrite a NumPy program for every library, with only those edits that keep its meaning"
 
@@ -37,12 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command: 0, or 2 if the program cannot be read. Without an output, the result is printed."""
-    try:
-        result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
-    except PortError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    """Run the command and return its exit status, 0. Without an output, the result is printed."""
+    result = rewrite(arguments.file, style=arguments.style, return_arguments=arguments.return_arguments)
     if arguments.diff:
         print(result.diff(), end="")
         return 0

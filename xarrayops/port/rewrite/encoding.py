@@ -7,6 +7,7 @@ import tokenize
 from pathlib import Path
 
 from xarrayops.port.rewrite.edits import Rewritten
+from xarrayops.port.source import files
 
 
 def write(path: Path, result: Rewritten, original: Path) -> None:
@@ -17,4 +18,4 @@ def write(path: Path, result: Rewritten, original: Path) -> None:
     windows = data.count(b"\r\n")
     if windows > data.count(b"\n") - windows:
         text = text.replace("\n", "\r\n")
-    path.write_bytes(text.encode(encoding))
+    files.write(path, text.encode(encoding))

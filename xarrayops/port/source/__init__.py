@@ -5,7 +5,7 @@ function, `writes` lists the places that change an array, and `module_arrays` th
 one of the caller. `Program` has all of them.
 """
 
-from xarrayops.port.source.files import PortError, Source, read
+from xarrayops.port.source.files import PortError, Source, read, write
 from xarrayops.port.source.program import Program
 
-__all__ = ["PortError", "Program", "Source", "read"]
+__all__ = ["PortError", "Program", "Source", "read", "write"]

@@ -85,9 +85,9 @@ class _Function:
             if found <= self._of_caller:
                 break
             self._of_caller |= found
-        for name, made in assigned.items():
-            if name not in self._of_caller and all(map(self._is_made_of_module, made)):
-                self._of_module.add(name)
+        for variable, made in assigned.items():
+            if variable not in self._of_caller and all(map(self._is_made_of_module, made)):
+                self._of_module.add(variable)
 
     def _has_of_caller(self, node: ast.AST) -> bool:
         return any(name.id in self._of_caller for name in self._operands_in(node))

@@ -6,6 +6,8 @@ import argparse
 import ast
 import json
 import sys
+import traceback
+from contextlib import ExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
@@ -14,10 +16,12 @@ from typing import Any
 
 from xarrayops._cli.arguments import names
 from xarrayops._protocol.records import Record
+from xarrayops.port.loading import Place, importable
+from xarrayops.port.source import PortError, read
 
 HELP = "compare a port with its original, on every library of this machine"
-DIFFERENT, UNUSABLE = 1, 2
-"""The exit statuses: the results differ; the files or the call cannot be used."""
+DIFFERENT = 1
+"""The exit status if the results differ."""
 
 
 class _Call(Record):
@@ -51,40 +55,50 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare, print the report, and return the exit status."""
     from xarrayops.testing import verify  # it imports NumPy
 
-    try:
-        original = _loaded(arguments.original, "original")
-        port = original if arguments.port is None else _loaded(arguments.port, "port")
-        call = _parsed(arguments.call, original)
-        expected = _function(original, arguments.original, call.function)
-        function = _function(port, arguments.port or arguments.original, call.function)
-        report = verify(
-            function,
-            *call.args,
-            expected=None if function is expected else expected,
-            keywords=call.keywords,
-            libraries=arguments.libraries,
-            replay=not arguments.no_replay,
-        )
-    except Exception as error:  # the files of users may raise anything
-        print(f"verify: {type(error).__name__}: {error}", file=sys.stderr)
-        return UNUSABLE
+    with ExitStack() as modules:
+        try:
+            original = _loaded(arguments.original, "original", modules)
+            port = original if arguments.port is None else _loaded(arguments.port, "port", modules)
+            call = _parsed(arguments.call, original)
+            expected = _function(original, arguments.original, call.function)
+            function = _function(port, arguments.port or arguments.original, call.function)
+            report = verify(
+                function,
+                *call.args,
+                expected=None if function is expected else expected,
+                keywords=call.keywords,
+                libraries=arguments.libraries,
+                replay=not arguments.no_replay,
+            )
+        except PortError:
+            raise
+        except (Exception, SystemExit) as error:  # the files of users may raise anything
+            raise PortError(f"{_place(error, arguments)}{type(error).__name__}: {error}") from None
     print(json.dumps(report.as_dict(), indent=2) if arguments.format == "json" else report)
     return 0 if report.ok else DIFFERENT
 
 
-def _loaded(path: Path, role: str) -> ModuleType:
-    """The module of a file, which is executed; it may import its neighbours."""
-    spec = spec_from_file_location(f"{role}_{path.stem}", path.resolve())
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is not a Python file. Instead: a file whose name ends in .py")
+def _place(error: BaseException, arguments: argparse.Namespace) -> str:
+    """The last line of the files that ran before an error; empty if none did."""
+    files = {str(path.resolve()): path for path in (arguments.original, arguments.port) if path is not None}
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    return f"{files[frames[-1].filename]}, line {frames[-1].lineno}: " if frames else ""
+
+
+def _loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
+    """The module of a file, which is executed; it may import the other modules of its program."""
+    if path.suffix != ".py":
+        raise PortError(f"{path} is not a Python file. Instead: a file whose name ends in .py")
+    read(path)  # for the messages about files that cannot be read
+    place = Place.of(path)
+    modules.enter_context(importable(place))
+    spec = spec_from_file_location(place.qualified(f"{role}_{path.stem}"), path.resolve())
+    assert spec is not None
+    assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(folder)
+    modules.callback(sys.modules.pop, spec.name, None)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -93,9 +107,9 @@ def _parsed(text: str, original: ModuleType) -> _Call:
     try:
         call = ast.parse(text, mode="eval").body
     except SyntaxError as error:
-        raise ValueError(f'--call {text!r} is not Python: {error.msg}. Instead: --call "f(np.ones(3))"') from None
+        raise PortError(f'--call {text!r} is not Python: {error.msg}. Instead: --call "f(np.ones(3))"') from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
-        raise ValueError(f'--call {text!r} is not a call of a function. Instead: --call "f(np.ones(3))"')
+        raise PortError(f'--call {text!r} is not a call of a function. Instead: --call "f(np.ones(3))"')
     import numpy
 
     scope = {"np": numpy, "numpy": numpy, **vars(original)}
@@ -117,4 +131,4 @@ def _function(module: ModuleType, path: Path, name: str) -> Any:
     try:
         return attrgetter(name)(module)
     except AttributeError:
-        raise ValueError(f"{path} has no function {name!r}. Instead: name one that both files define") from None
+        raise PortError(f"{path} has no function {name!r}. Instead: name one that both files define") from None
