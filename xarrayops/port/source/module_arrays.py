@@ -74,20 +74,18 @@ class _Function:
         """Find the variables that are computed from the caller's, and those from arrays of the module alone."""
         assigned: dict[str, list[ast.expr]] = {}
         for node in ast.walk(self._node):
-            targets = node.targets if isinstance(node, ast.Assign) else ()
-            for target in targets:
-                for name in ast.walk(target):
-                    is_bound = isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-                    if is_bound and isinstance(name, ast.Name) and isinstance(node, ast.Assign):
+            if isinstance(node, ast.Assign):
+                for name in (each for target in node.targets for each in ast.walk(target)):
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                         assigned.setdefault(name.id, []).append(node.value)
-        for _ in range(len(assigned)):
-            found = {name for name, made in assigned.items() if any(map(self._has_of_caller, made))}
-            if found <= self._of_caller:
-                break
-            self._of_caller |= found
-        for variable, made in assigned.items():
-            if variable not in self._of_caller and all(map(self._is_made_of_module, made)):
-                self._of_module.add(variable)
+        pending, count = dict(assigned), len(assigned) + 1
+        while len(pending) < count:  # in the order of the source, so that few passes suffice
+            count = len(pending)
+            for name, made in assigned.items():
+                if name in pending and any(map(self._has_of_caller, made)):
+                    self._of_caller.add(name)
+                    del pending[name]
+        self._of_module = {name for name, made in pending.items() if all(map(self._is_made_of_module, made))}
 
     def _has_of_caller(self, node: ast.AST) -> bool:
         return any(name.id in self._of_caller for name in self._operands_in(node))
