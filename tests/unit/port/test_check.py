@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xarrayops.port import __main__ as command_line
-from xarrayops.port.check import check, page
+from xarrayops.port.checking import check, page
 from xarrayops.port.findings import ALL, KINDS
 
 RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "cpu-2-cores"

@@ -7,7 +7,7 @@ from xarrayops.port import __main__ as command_line
 START = "import numpy as np\n"
 FILES = {
     "syntax.py": (b"def f(x:\n", "line 1: '(' was never closed"),
-    "encoding.py": (b"\n\n# caf\xe9\n", "byte 0xe9 is not valid in utf-8"),
+    "encoding.py": (b"\n\n# x\xe9\n", "byte 0xe9 is not valid in utf-8"),
     "utf16.py": ("import numpy".encode("utf-16"), "is encoded in UTF-16"),
     "zero.py": (b"x = \0\n", "line 1: a zero byte"),
     "python2.py": (b"print 'x'\n", "Python 2"),

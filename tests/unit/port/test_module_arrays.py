@@ -2,7 +2,7 @@
 
 import pytest
 
-from xarrayops.port.check.rules import findings
+from xarrayops.port.checking.rules import findings
 from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 

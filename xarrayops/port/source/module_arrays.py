@@ -75,9 +75,9 @@ class _Function:
         assigned: dict[str, list[ast.expr]] = {}
         for node in ast.walk(self._node):
             if isinstance(node, ast.Assign):
-                for name in (each for target in node.targets for each in ast.walk(target)):
-                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                        assigned.setdefault(name.id, []).append(node.value)
+                for target in (each for outer in node.targets for each in ast.walk(outer)):
+                    if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                        assigned.setdefault(target.id, []).append(node.value)
         pending, count = dict(assigned), len(assigned) + 1
         while len(pending) < count:  # in the order of the source, so that few passes suffice
             count = len(pending)
