@@ -37,7 +37,7 @@ from rich.table import Table
 
 import xarrayops as xo
 from xarrayops.bench.measure import operations
-from xarrayops.port.rewrite import rewrite
+from xarrayops.port import rewrite
 from xarrayops.port.source import Program
 from xarrayops.port.trace.forecast import forecasts
 from xarrayops.port.trace.rates import measured

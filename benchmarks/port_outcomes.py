@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops.port.rewrite.edits import MARK, Returned
+from xarrayops.port.rewriting.edits import MARK, Returned
 
 
 def run(

@@ -37,7 +37,7 @@ from port_outcomes import differ, leaves, noted_lines, run
 from rich.console import Console
 from rich.table import Table
 
-from xarrayops.port.rewrite import Returned, rewrite
+from xarrayops.port.rewriting import Returned, rewrite
 
 MISSED = 3
 LIBRARIES = ("numpy", "torch", "jax")

@@ -1,12 +1,14 @@
 """Moving NumPy programs to other libraries: ``python -m xarrayops.port``.
 
-`xarrayops.port.check` reads a program and lists, line by line, what differs by library, with a verdict for each
-backend; its function is ``xarrayops.port.check.check``.
-`xarrayops.port.rewrite` rewrites it, with only those edits that keep its meaning; its function is
-``xarrayops.port.rewrite.rewrite``.
-`xarrayops.testing.verify` compares the result with the original on every library.
+`check` reads a program and lists, line by line, what differs by library, with a verdict for each backend. `rewrite`
+rewrites it, with only those edits that keep its meaning. `xarrayops.testing.verify` compares the result with the
+original on every library.
+
+Each command has a package: `checking`, `rewriting` and `verifying`.
 """
 
+from xarrayops.port.checking import check as check
+from xarrayops.port.rewriting import rewrite as rewrite
 from xarrayops.port.source import PortError as PortError
 
-__all__ = ["PortError"]
+__all__ = ["PortError", "check", "rewrite"]

@@ -6,12 +6,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from xarrayops.port.check import command as check
-from xarrayops.port.rewrite import command as rewrite
-from xarrayops.port.verify import command as verify
+from xarrayops._cli.arguments import INTERRUPTED
+from xarrayops.port.checking import command as check
+from xarrayops.port.rewriting import command as rewrite
+from xarrayops.port.source import PortError
+from xarrayops.port.verifying import command as verify
 
 COMMANDS = {"check": check, "rewrite": rewrite, "verify": verify}
 """The module of each command: it has its help text, its options and what runs it."""
+_UNUSABLE = 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -25,9 +28,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status."""
+    """Run a command and return its exit status: 2 for files and calls that cannot be used, 130 after Ctrl-C."""
     given = _parser().parse_args(arguments)
-    return COMMANDS[given.command].run(given)
+    try:
+        return COMMANDS[given.command].run(given)
+    except PortError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _UNUSABLE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from xarrayops._protocol.records import Record
 
 KINDS = {
@@ -50,3 +53,13 @@ class Finding(Record):
     instead: str
     backends: tuple[str, ...] = ALL
     certain: bool = True
+
+
+def alike(findings: Iterable[Finding]) -> Counter[Finding]:
+    """The findings of a line without their columns, and how often each stands there."""
+    return Counter(finding._replace(column=1, end_line=finding.line, end_column=1) for finding in findings)
+
+
+def times(count: int) -> str:
+    """The words after a finding that stands several times in a line."""
+    return f" ({count} times in this line)" if count > 1 else ""

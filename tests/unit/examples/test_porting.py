@@ -47,7 +47,7 @@ def test_every_folder_is_tested():
 def test_the_tool_writes_what_is_committed(name):
     """If it writes something else: ``make ports``, and read the change."""
     pytest.importorskip("libcst")
-    from xarrayops.port.rewrite import rewrite
+    from xarrayops.port import rewrite
 
     try:
         result = rewrite(FOLDER / name / "original.py")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xarrayops.port import __main__ as command_line
-from xarrayops.port.check import check, page
+from xarrayops.port.checking import check, page
 from xarrayops.port.findings import ALL, KINDS
 
 RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "cpu-2-cores"
@@ -192,7 +192,7 @@ def test_errors_of_the_command_line(tmp_path, capsys, program):
     assert command_line.main(["check", str(tmp_path / "missing.py")]) == 2
     assert "cannot be read" in capsys.readouterr().err
     assert command_line.main(["check", str(program), "--call", "f(", "--machine", str(RESULTS)]) == 2
-    assert "is not an expression" in capsys.readouterr().err
+    assert "is not Python" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         command_line.main(["check", str(program), "--machine", str(tmp_path / "missing")])
     assert "is not a folder of results" in capsys.readouterr().err
@@ -234,3 +234,16 @@ def test_the_run_finds_calls_of_other_packages_that_give_arrays(tmp_path):
     report = check(path, "f(9)", machine=RESULTS)
     assert [(finding.line, finding.kind) for finding in report.findings] == [(4, "foreign call")]
     assert report.summary() == "1 finding in 1 of 5 lines"
+
+
+def test_a_finding_that_stands_several_times_in_a_line_is_shown_once(tmp_path, capsys):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import numpy as np\ndef f(x: np.ndarray):\n    return np.sum(x[x > 0]) + np.max(x[x > 0]) + np.min(x[x > 1])\n"
+    )
+    assert len([each for each in check(path).findings if each.kind == "data-dependent shape"]) == 3
+    assert command_line.main(["check", str(path), "--page", str(tmp_path / "out.html")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("data-dependent shape [") == 1
+    assert "(3 times in this line)" in shown
+    assert (tmp_path / "out.html").read_text().count("(3 times in this line)") == 1

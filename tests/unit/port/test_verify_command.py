@@ -1,6 +1,7 @@
 """The command verify: two files, a call, the report and the exit status."""
 
 import json
+import sys
 
 import pytest
 
@@ -16,6 +17,9 @@ def scale(x, power=1):
 
 def draw(n):
     return np.random.default_rng(0).normal(size=n)
+
+def leave():
+    raise SystemExit(3)
 """
 PORT = """
 import xarrayops as xo
@@ -27,6 +31,9 @@ def scale(x, power=1):
 
 def draw(n):
     return xo.random.default_rng(1).normal(size=n)
+
+def leave():
+    pass
 """
 
 
@@ -79,9 +86,10 @@ def test_the_original_alone(files, capsys):
         ({"call": "scale(("}, "is not Python"),
         ({"call": "missing(1)"}, "no function 'missing'"),
         ({"call": "scale(undefined)"}, "NameError"),
-        ({"call": "scale('text')"}, "TypeError"),
-        ({"port": "broken.py"}, "SyntaxError"),
-        ({"port": "absent.py"}, "FileNotFoundError"),
+        ({"call": "scale('text')"}, "original.py, line 6: TypeError"),
+        ({"call": "leave()"}, "original.py, line 13: SystemExit: 3"),
+        ({"port": "broken.py"}, "broken.py, line 1: invalid syntax"),
+        ({"port": "absent.py"}, "absent.py cannot be read"),
         ({"port": "absent.txt"}, "not a Python file"),
     ],
 )
@@ -93,3 +101,23 @@ def test_what_cannot_be_used(files, capsys, options, text):
 def test_an_unknown_library(files, capsys):
     assert verify(files, "--libraries", "trch") == 2
     assert "cannot run on trch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", [False, True])
+def test_a_port_of_several_modules_beside_an_original_with_modules_of_the_same_names(package, tmp_path, capsys):
+    """Each file imports its own neighbour; a file of a package does so also in the call."""
+    late = "from .scaling_of_test import FACTOR" if package else ""
+    module = f"from {'.' * package}scaling_of_test import FACTOR\ndef scale(x):\n    {late}\n    return x * FACTOR\n"
+    for folder, factor in (("original", 2.0), ("port", 3.0)):
+        (tmp_path / folder).mkdir()
+        if package:
+            (tmp_path / folder / "__init__.py").touch()
+        (tmp_path / folder / "scaling_of_test.py").write_text(f"FACTOR = {factor}\n")
+        (tmp_path / folder / "scale_of_test.py").write_text(module)
+    before = list(sys.path), set(sys.modules)
+    original, port = (str(tmp_path / folder / "scale_of_test.py") for folder in ("original", "port"))
+    given = ["--call", "scale(np.ones(3))", "--libraries", "numpy", "--no-replay"]
+    assert main(["verify", original, "--port", port, *given]) == 1
+    assert "result: 3.0 where the reference has 2.0" in capsys.readouterr().out
+    assert main(["verify", original, "--port", original, *given]) == 0
+    assert (list(sys.path), set(sys.modules)) == before

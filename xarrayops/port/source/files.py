@@ -87,6 +87,14 @@ def read(path: str | Path) -> Source:
     return source._replace(tree=_tree(source))
 
 
+def write(path: Path, data: bytes) -> None:
+    """Write a file; PortError says why it cannot be written."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise PortError(f"{path} cannot be written: {error.strerror}") from None
+
+
 def parsed(path: str, text: str) -> Source:
     """A source of a text; PortError names the line of a syntax error."""
     source = Source(path, text, tuple(text.split("\n")), ast.Module([], []))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source.files import Source, read
+from xarrayops.port.source.module_arrays import Meeting, meetings
 from xarrayops.port.source.names import Names
 from xarrayops.port.source.values import Values
 from xarrayops.port.source.writes import Write, writes
@@ -18,6 +19,7 @@ class Program(Record):
     names: Names
     values: Values
     writes: tuple[Write, ...]
+    meetings: tuple[Meeting, ...]
 
     @classmethod
     def read(cls, path: str | Path) -> Program:
@@ -29,4 +31,6 @@ class Program(Record):
         """Analyse a source."""
         names = Names(source.tree)
         values = Values(source.tree, names)
-        return cls(source, names, values, tuple(writes(source.tree, names, values)))
+        return cls(
+            source, names, values, tuple(writes(source.tree, names, values)), meetings(source.tree, names, values)
+        )

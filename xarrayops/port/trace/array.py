@@ -54,7 +54,8 @@ class Traced(np.ndarray):
             trace.add(kind, arrays_in(given), results, seconds, flops=flops)
             if out is None:
                 return wrapped(result, trace)
-            _note_write(trace, out[0], None)
+            if trace.line() not in trace.augmented_items:  # x[i] += v assigns to x afterwards, which counts
+                _note_write(trace, out[0], None)
             return out[0] if len(out) == 1 else out
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
 from time import thread_time
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,10 @@ class Trace:
         """The code of the trace itself, which is no time of the program."""
         self._overheads_s = dict.fromkeys(("view", "number", "other"), 0.0)
         self._by_function = False
+        self.augmented_items: frozenset[int] = frozenset()
+        """The lines of ``x[i] += v``, which writes the temporary view ``x[i]`` before it assigns it."""
+        self.modules: list[ModuleType] = []
+        """The other modules of the program, which count, too."""
         self.counts = True
         self.clear()
 

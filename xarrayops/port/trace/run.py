@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import sys
 import traceback
 from collections.abc import Iterator
@@ -16,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops.port.loading import Place, importable
 from xarrayops.port.source import PortError, Program
-from xarrayops.port.source.names import Names, is_foreign
+from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
-from xarrayops.port.trace.modules import NumPy, foreign, importer
+from xarrayops.port.trace.counting import counted_code, counted_modules, counting
+from xarrayops.port.trace.modules import NumPy
 from xarrayops.port.trace.record import Trace, arrays_in
 
-_FOREIGN = "__counted_foreign_call__"
 _RUNS, _MOST_S = 4, 0.5
 """The most runs without counting, and the time after which none begins."""
 
@@ -41,14 +41,17 @@ def run(program: Program, call: str) -> Trace:
     Raises
     ------
     PortError
-        The call is no expression, or the program or the call raises.
+        The text is no call, or the program or the call raises.
     """
     expression = _parsed(call)
     trace = Trace(program.source.path)
+    augmented = [write.node for write in program.writes if write.kind == AUGMENTED_ITEM]
+    trace.augmented_items = frozenset(
+        line for node in augmented for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    )
     with _module(program, trace) as variables, redirect_stdout(sys.stderr):
         try:
-            code = _counted(program)
-            exec(code, variables)
+            exec(counted_code(program.source.text, program.source.path, Place.of(Path(program.source.path))), variables)
             function = _prepared(expression, variables, trace)
             few = wrapped(np.ones(2), trace)
             number = few[0]
@@ -66,7 +69,8 @@ def run(program: Program, call: str) -> Trace:
 
 def _time(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -> None:
     """Time the call without counting, several times if it is short. What it prints was printed before."""
-    variables.update({name: plain(value) for name, value in variables.items()})
+    for module in (variables, *(vars(each) for each in trace.modules)):
+        module.update({name: plain(value) for name, value in module.items()})
     found: list[float] = []
     trace.counts, start = False, perf_counter()
     with redirect_stdout(StringIO()), suppress(Exception, SystemExit):
@@ -82,11 +86,12 @@ def _time(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -
 
 def _parsed(call: str) -> ast.Expression:
     try:
-        return ast.parse(call, mode="eval")
+        found = ast.parse(call, mode="eval")
     except SyntaxError as error:
-        raise PortError(
-            f"the call {call!r} is not an expression: {error.msg}. Instead: --call 'f(np.ones(10))'"
-        ) from None
+        raise PortError(f"--call {call!r} is not Python: {error.msg}. Instead: --call 'f(np.ones(10))'") from None
+    if not isinstance(found.body, ast.Call):
+        raise PortError(f"--call {call!r} is not a call of a function. Instead: --call 'f(np.ones(10))'")
+    return found
 
 
 class _Prepared:
@@ -101,7 +106,7 @@ class _Prepared:
 
 
 def _prepared(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -> _Prepared:
-    """The function and the arguments of a call; of another expression, its evaluation."""
+    """The function and the arguments of a call; of one with ``*args`` or ``**options``, its evaluation."""
     node = expression.body
     is_simple = isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args)
     if not is_simple or not isinstance(node, ast.Call) or any(keyword.arg is None for keyword in node.keywords):
@@ -118,51 +123,23 @@ def _prepared(expression: ast.Expression, variables: dict[str, Any], trace: Trac
 
 @contextmanager
 def _module(program: Program, trace: Trace) -> Iterator[dict[str, Any]]:
-    """The variables of the program as a module that can be imported meanwhile, with its folder on the path."""
+    """The variables of the program as a module that can be imported meanwhile, beside the others of the program."""
     path = Path(program.source.path)
-    module = ModuleType(path.stem)
-    module.__file__ = str(path)
+    place = Place.of(path)
+    name = place.qualified(path.stem)
+    module = ModuleType(name)
+    module.__file__, module.__package__ = str(path), place.package
     counted = NumPy(np, trace)
-    module.__dict__.update(
-        {
-            "__builtins__": {**vars(builtins), "__import__": importer(trace)},
-            "np": counted,
-            "numpy": counted,
-            _FOREIGN: foreign(trace),
-        }
-    )
-    known, folder = sys.modules.get(path.stem), str(path.resolve().parent)
-    sys.modules[path.stem] = module
-    sys.path.insert(0, folder)
-    try:
-        yield module.__dict__
-    finally:
-        sys.path.remove(folder)
-        del sys.modules[path.stem]
-        if known is not None:
-            sys.modules[path.stem] = known
-
-
-class _CountForeign(ast.NodeTransformer):
-    """Wraps the functions of other packages where they are called."""
-
-    def __init__(self, names: Names) -> None:
-        self._names = names
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        name = self._names.resolve(node.func)
-        self.generic_visit(node)
-        if name is not None and is_foreign(name):
-            counted = ast.Call(ast.Name(_FOREIGN, ast.Load()), [node.func], [])
-            node.func = ast.copy_location(ast.fix_missing_locations(ast.copy_location(counted, node.func)), node.func)
-        return node
-
-
-def _counted(program: Program) -> Any:
-    """The code of the program with calls of other packages counted. The tree of the program stays as it is."""
-    tree = ast.parse(program.source.text)
-    _CountForeign(Names(tree)).visit(tree)
-    return compile(tree, program.source.path, "exec")
+    module.__dict__.update({**counting(trace), "np": counted, "numpy": counted})
+    with counted_modules(place, trace), importable(place):
+        known = sys.modules.get(name)
+        sys.modules[name] = module
+        try:
+            yield module.__dict__
+        finally:
+            sys.modules.pop(name, None)
+            if known is not None:
+                sys.modules[name] = known
 
 
 def _failed(program: Program, call: str, error: BaseException) -> str:

@@ -168,8 +168,17 @@ class _Verification:
     def report(self, ways: Sequence[Setup], *, replay: bool) -> Report:
         """The outcomes of all runs, that on NumPy first."""
         first = sorted(ways, key=lambda each: each.name != "numpy")
-        outcomes = tuple(self._outcome(setup, replay=replay) for setup in first)
-        return Report(self.port.name, outcomes, tuple(self.notes))
+        outcomes: list[Outcome] = []
+        raised: set[str] = set()
+        for setup in first:
+            library = setup.name.partition(":")[0]
+            if setup.mode.traces and library in raised:  # a compiler may take a minute for the same error
+                outcomes.append(Outcome(setup.name, NOT_RUN, f"it raises on {library} without a compiler"))
+                continue
+            outcomes.append(self._outcome(setup, replay=replay))
+            if outcomes[-1].status == RAISED:
+                raised.add(setup.name)
+        return Report(self.port.name, tuple(outcomes), tuple(self.notes))
 
     def _outcome(self, setup: Setup, *, replay: bool) -> Outcome:
         try:

@@ -371,3 +371,23 @@ def test_compilations_of_torch():
     (eager,) = verify(port, np.ones(3), libraries=["torch:eager"]).outcomes
     assert compiled.compilations == 2, compiled
     assert eager.compilations == 0
+
+
+def test_a_library_that_raises_is_not_compiled_for():
+    """A compiler may take a minute until it raises the same error."""
+    pytest.importorskip("torch")
+    ran = []
+
+    def port(x):
+        if not isinstance(x, np.ndarray):
+            ran.append(x)
+            raise TypeError("no")
+        return x
+
+    report = verify(port, np.ones(3), expected=lambda x: x, libraries=["numpy", "torch"], replay=False)
+    found = {outcome.run: (outcome.status, outcome.what) for outcome in report.outcomes}
+    assert found["torch"] == ("raised", "TypeError: no")
+    compiled = {name: each for name, each in found.items() if name.startswith("torch:")}
+    assert set(compiled) >= {"torch:compile", "torch:meta"}
+    assert set(compiled.values()) == {("not run", "it raises on torch without a compiler")}
+    assert len(ran) == 1

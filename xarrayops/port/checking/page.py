@@ -1,0 +1,103 @@
+"""The report as one HTML file that opens from disk, without scripts: the findings beside the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+
+from xarrayops.bench.report.page import csp_hash
+from xarrayops.port.checking.report import Report
+from xarrayops.port.checking.traced import LineOfRun
+from xarrayops.port.checking.verdict import READY, SMALL_FIXES, Verdict
+from xarrayops.port.findings import Finding, alike, times
+from xarrayops.port.trace.forecast import Forecast
+
+_CLASSES = {READY: "ready", SMALL_FIXES: "fixes"}
+
+
+def html(report: Report) -> str:
+    """The report as one HTML file."""
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; style-src '{csp_hash(style)}'"
+    title = escape(report.source.path)
+    parts = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title><style>{style}</style></head><body>",
+        f"<h1>{title}</h1><p>{escape(report.summary())}</p>",
+        "<h2>Verdicts</h2>",
+        _table(("backend", "verdict", "reasons"), map(_verdict, report.verdicts)),
+        *_forecasts(report),
+        "<h2>Source</h2>",
+        _source(report),
+        "</body></html>",
+    )
+    return "\n".join(parts)
+
+
+def _table(columns: tuple[str, ...], lines: Iterable[str]) -> str:
+    head = "".join(f"<th>{column}</th>" for column in columns)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _verdict(verdict: Verdict) -> str:
+    reasons = "<br>".join(map(escape, verdict.reasons))
+    style = _CLASSES.get(verdict.verdict, "stop")
+    return f'<tr><td>{escape(verdict.backend)}</td><td class="{style}">{verdict.verdict}</td><td>{reasons}</td></tr>'
+
+
+def _forecasts(report: Report) -> tuple[str, ...]:
+    if not report.forecasts:
+        return ()
+    columns = ("library and device", "forecast for the call")
+    notes = (f"<p>{escape(note)}</p>" for note in report.notes)
+    return ("<h2>Forecast</h2>", _table(columns, map(_forecast, report.forecasts)), *notes)
+
+
+def _forecast(forecast: Forecast) -> str:
+    place = escape(f"{forecast.backend} {forecast.device}")
+    return f"<tr><td>{place}</td><td>{escape(forecast.text())}</td></tr>"
+
+
+def _source(report: Report) -> str:
+    """The lines of the program, each with its findings and with what it did in the run."""
+    found: dict[int, list[Finding]] = {}
+    for finding in report.findings:
+        found.setdefault(finding.line, []).append(finding)
+    runs = {line.line: line for line in report.run}
+    lines = (_line(i, text, found.get(i, []), runs.get(i)) for i, text in enumerate(report.source.lines, 1))
+    columns = '<colgroup><col class="line"><col class="code"><col><col class="run"></colgroup>'
+    return f'<table class="source">{columns}<tbody>{"".join(lines)}</tbody></table>'
+
+
+def _line(number: int, text: str, findings: list[Finding], run: LineOfRun | None) -> str:
+    style = ' class="found"' if findings else ""
+    notes = "".join(_finding(finding, count) for finding, count in alike(findings).items())
+    return (
+        f'<tr{style} id="L{number}"><td class="number">{number}</td><td><pre>{escape(text)}</pre></td>'
+        f"<td>{notes}</td><td>{escape(_counts(run))}</td></tr>"
+    )
+
+
+def _finding(finding: Finding, count: int) -> str:
+    style = "finding" if finding.certain else "finding guess"
+    guess = "" if finding.certain else ", if this is an array"
+    return (
+        f'<div class="{style}"><span class="kind">{finding.kind}</span> <span class="backends">'
+        f"[{', '.join(finding.backends)}]{guess}</span> {escape(finding.what)}<br>Instead: "
+        f"<code>{escape(finding.instead)}</code>{times(count)}</div>"
+    )
+
+
+def _counts(run: LineOfRun | None) -> str:
+    """What a line did in the run."""
+    if run is None:
+        return ""
+    parts = [f"{run.operations} operations, {run.bytes / 1e6:.3g} MB"]
+    if run.numbers:
+        parts.append(f"{run.numbers} numbers taken")
+    if run.foreign_calls:
+        parts.append(f"{run.foreign_calls} foreign calls, {run.foreign_bytes / 1e6:.3g} MB")
+    return "; ".join(parts)

@@ -1,0 +1,72 @@
+"""Executing the files of a program: as modules of their package, beside the other modules of their folder."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from xarrayops._protocol.records import Record
+from xarrayops.port.source.names import is_foreign
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+class Place(Record):
+    """Where a file is: the name of its package (empty without one), and the folder from which it is imported."""
+
+    package: str
+    folder: Path
+
+    @classmethod
+    def of(cls, path: Path) -> Place:
+        """The place of a file. The folders around it that have an ``__init__.py`` are its package."""
+        folder = path.resolve().parent
+        names: list[str] = []
+        while (folder / "__init__.py").is_file():
+            names.insert(0, folder.name)
+            folder = folder.parent
+        return cls(".".join(names), folder)
+
+    def qualified(self, name: str) -> str:
+        """The full name of a module beside the file."""
+        return f"{self.package}.{name}" if self.package else name
+
+    def has(self, name: str) -> bool:
+        """Whether a module is part of the program: of the package of the file, or without one of its folder."""
+        first = name.partition(".")[0]
+        if self.package:
+            return first == self.package.partition(".")[0]
+        is_beside = (self.folder / f"{first}.py").is_file() or (self.folder / first / "__init__.py").is_file()
+        return is_beside and self.folder.name not in _INSTALLED and is_foreign(first)
+
+    def is_from_here(self, name: str) -> bool:
+        """Whether a module that is loaded comes from the folder."""
+        file = getattr(sys.modules[name], "__file__", None)
+        return file is not None and Path(file).resolve().is_relative_to(self.folder)
+
+
+@contextmanager
+def importable(place: Place) -> Iterator[None]:
+    """The modules of a program can be imported meanwhile; afterwards the process is as before.
+
+    Modules of the same names from other folders, such as those of an original beside its port, are hidden.
+    """
+    known = set(sys.modules)
+    hidden = {name: sys.modules[name] for name in known if place.has(name) and not place.is_from_here(name)}
+    for name in hidden:
+        del sys.modules[name]
+    folder = str(place.folder)
+    sys.path.insert(0, folder)
+    importlib.invalidate_caches()
+    try:
+        if place.package:
+            importlib.import_module(place.package)
+        yield
+    finally:
+        sys.path.remove(folder)
+        for name in [name for name in sys.modules if place.has(name) and (name not in known or name in hidden)]:
+            del sys.modules[name]
+        sys.modules.update(hidden)

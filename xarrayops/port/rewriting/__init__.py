@@ -1,0 +1,54 @@
+"""`rewrite`: a NumPy program for every library, with only those edits that keep its meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xarrayops.port.rewriting.edits import Edit, Returned, Rewritten, Todo
+from xarrayops.port.source import PortError, Program, read
+
+__all__ = ["Edit", "Returned", "Rewritten", "Todo", "rewrite"]
+
+STYLES = ("numpy", "xo")
+"""NumPy's names from `xarrayops.numpy`, or our own."""
+
+
+def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = False) -> Rewritten:
+    """Rewrite a NumPy program for every library.
+
+    Only edits that keep the meaning are made, each with its reason. What cannot be proved gets a comment ``TODO(port)``
+    with the problem. The file does not change, and rewriting the result changes nothing.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of Python.
+    style : {"numpy", "xo"}
+        Whether the functions keep NumPy's names, from `xarrayops.numpy`, or become ours: ``np.std(x, 0, ddof=1)`` as
+        ``xo.std(x, axis=0, correction=1)``. What is not proved to do the same keeps NumPy's name, with a comment.
+    return_arguments : bool
+        Whether functions that write into their arguments return them, so that they serve libraries whose arrays cannot
+        change: their signatures change openly, with the calls in the file.
+
+    Returns
+    -------
+    Rewritten
+        The text, the edits and the places that need a decision.
+
+    Raises
+    ------
+    PortError
+        The file cannot be read as Python, or libcst is not installed.
+    """
+    if style not in STYLES:
+        raise ValueError(f"rewrite: style must be one of {', '.join(STYLES)}, not {style!r}")
+    source = read(path)
+    if source.cells:
+        raise PortError(f"{path} is a notebook. Instead: export its code with jupyter nbconvert --to script")
+    try:
+        from xarrayops.port.rewriting.transform import rewritten
+    except ModuleNotFoundError as error:
+        if error.name != "libcst":
+            raise
+        raise PortError('rewrite needs libcst. Instead: pip install "xarrayops[port]"') from None
+    return rewritten(Program.of(source), style, return_arguments=return_arguments)

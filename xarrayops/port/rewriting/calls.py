@@ -1,0 +1,229 @@
+"""Calls of NumPy's functions: arrays in the library of the reference array, keywords, ``out=``, functions in place."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+import xarrayops.numpy as ours
+from xarrayops.port.rewriting.context import Context, argument, has
+from xarrayops.port.rewriting.reference import reference_array, unproved
+from xarrayops.port.rewriting.signatures import parameters, refusal
+from xarrayops.port.rewriting.stores import at, bound, note, why
+from xarrayops.port.rewriting.written import operands, out_of, target_of
+from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.value import SCALAR, SEQUENCE
+
+WITHOUT_LIKE = frozenset(
+    (
+        "bartlett",
+        "blackman",
+        "fft.fftfreq",
+        "fft.rfftfreq",
+        "geomspace",
+        "hamming",
+        "hanning",
+        "kaiser",
+        "linspace",
+        "logspace",
+    )
+)
+"""Functions that make arrays from numbers and take no ``like=``."""
+_OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+_AT = {
+    "add": "add",
+    "subtract": "subtract",
+    "multiply": "multiply",
+    "divide": "divide",
+    "maximum": "max",
+    "minimum": "min",
+}
+"""The method of `xarrayops.at` for ``np.f.at``."""
+
+
+def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """A call of a function of NumPy."""
+    name = context.numpy_name(node.func)
+    if name is None or not isinstance(updated, cst.Call) or name.startswith("random."):
+        return None
+    if name == "ndarray":
+        context.edit(node, "creation", "np.empty makes the same array")
+        updated = updated.with_changes(func=context.np_call("empty").func)
+        name = "empty"
+    if not has(name):
+        return None
+    updated = _by_keyword(context, node, name, updated)
+    refused = refusal(name, node.args[:3] if name == "arange" else node.args, node.keywords)
+    if refused is not None:
+        context.todo(node, f"xarrayops.numpy.{name}: {refused}")
+    target = target_of(node, context.numpy_name)
+    if target is not None and not isinstance(context.parent(node), ast.Expr):
+        _note(context, node, target)
+    return _created(context, node, name, updated)
+
+
+def _by_keyword(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.Call:
+    """The dtype of arange by keyword: it has one, two or three positions before."""
+    if name == "arange" and len(node.args) == 4:
+        arguments = list(updated.args)
+        arguments[3] = argument(arguments[3].value, "dtype").with_changes(comma=arguments[3].comma)
+        context.edit(node, "keyword", "dtype= is taken by keyword")
+        return updated.with_changes(args=arguments)
+    return updated
+
+
+def _created(context: Context, node: ast.Call, name: str, updated: cst.Call) -> cst.BaseExpression | None:
+    """A new array in the library of the reference array."""
+    takes_like = _takes_like(context, node, name)
+    if not takes_like and name not in WITHOUT_LIKE and not _is_of_literals(context, node):
+        return updated
+    if any(keyword.arg in ("like", None) for keyword in node.keywords) or is_moved(context, node):
+        return updated
+    return moved(context, node, updated, f"np.{name}", takes_like=takes_like) or updated
+
+
+def moved(
+    context: Context, node: ast.expr, updated: cst.BaseExpression, what: str, *, takes_like: bool = False
+) -> cst.BaseExpression | None:
+    """A new array in the library of the reference array; a note if only an argument may be one."""
+    reference = reference_array(context, node)
+    if reference is None:
+        parameter = unproved(context, node)
+        if parameter is not None:
+            context.todo(
+                node, f"{what} makes an array of the default library; add like={parameter} if that is an array"
+            )
+        return None
+    context.edit(node, "creation", f"the new array is in the library of {reference}")
+    like = argument(cst.Name(reference), "like")
+    if takes_like and isinstance(updated, cst.Call):
+        return updated.with_changes(args=[*updated.args, like])
+    return context.np_call("asarray", argument(updated), like)
+
+
+def is_moved(context: Context, node: ast.expr) -> bool:
+    """Whether the array is an argument of a call that moves it."""
+    parent = context.parent(node)
+    return isinstance(parent, ast.Call) and any(keyword.arg == "like" for keyword in parent.keywords)
+
+
+def _takes_like(context: Context, node: ast.Call, name: str) -> bool:
+    """Whether a function makes an array that follows no argument but ``like=``."""
+    function = getattr(ours, name, None)
+    if function is None or "like" not in parameters(name):
+        return False
+    if name not in _OF_VALUES:
+        return name != "from_dlpack"
+    return bool(node.args) and _is_of_numbers(context, node.args[0])
+
+
+def _is_of_literals(context: Context, node: ast.Call) -> bool:
+    """Whether the result is an array that is made from lists of numbers, such as that of ``np.diag([1, 2])``."""
+    is_list = bool(node.args) and isinstance(node.args[0], ast.List)
+    is_list = is_list and all(_is_of_numbers(context, each) for each in node.args)
+    return is_list and context.is_array(node) and context.value(node).ndim != 0
+
+
+def grid(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``np.mgrid[0:2]`` in the library of the reference array."""
+    name = context.numpy_name(node.value)
+    if name not in ("mgrid", "ogrid") or is_moved(context, node):
+        return None
+    if name == "ogrid":
+        parameter = reference_array(context, node) or unproved(context, node)
+        if parameter is not None:
+            context.todo(
+                node, f"np.ogrid makes arrays of the default library; np.asarray(.., like={parameter}) of each"
+            )
+        return None
+    return moved(context, node, updated, "np.mgrid")
+
+
+def _is_of_numbers(context: Context, node: ast.expr) -> bool:
+    """Whether an expression is a sequence of numbers, without arrays."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(_is_of_numbers(context, each) for each in node.elts)
+    if isinstance(node, ast.ListComp):
+        return context.value(node.elt).kind == SCALAR
+    value = context.value(node)
+    if isinstance(node, ast.Call) and context.names.resolve(node.func) in ("builtins.range", "builtins.list"):
+        return context.names.resolve(node.func) == "builtins.range"
+    return value.kind == SCALAR and value.kind != SEQUENCE
+
+
+def statement(context: Context, node: ast.Expr, updated: cst.Expr) -> cst.BaseSmallStatement | None:
+    """``np.f(x, out=y)`` and functions in place, as statements."""
+    made = node.value
+    if not isinstance(made, ast.Call) or not isinstance(updated.value, cst.Call):
+        return None
+    name = context.numpy_name(made.func)
+    target = target_of(made, context.numpy_name)
+    if name is None:
+        return _method(context, made, updated.value)
+    if target is None or name.startswith("random."):
+        return None
+    is_array = context.value(target).is_array or context.ownership.is_returned(made)
+    if context.ownership.reason(made) is not None or not is_array:
+        _note(context, made, target)
+        return None
+    assert isinstance(target, ast.Name)
+    changed = _in_place(context, name, made, updated.value, target.id)
+    if changed is None:
+        _note(context, made, target)
+        return None
+    context.edit(node, "in place", f"{why(context, node.value)}: a new one has the same meaning")
+    return bound(cst.Name(target.id), changed)
+
+
+def _note(context: Context, node: ast.Call, target: ast.expr) -> None:
+    note(context, node, target, node, context.ownership.reason(node) or "the call cannot be taken apart")
+
+
+def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, target: str) -> cst.BaseExpression | None:
+    """The new value of the array that a call writes."""
+    arguments = list(updated.args)
+    if any(keyword.arg in ("where", None, "casting") for keyword in node.keywords):
+        return None
+    if name == "copyto" and len(arguments) == 2:
+        return at(context, whole(target), "set", arguments[1].value)
+    if name == "fill_diagonal" and len(arguments) == 2:
+        filled = context.xo_call("fill_diagonal", argument(cst.Name(target)), argument(arguments[1].value))
+        return at(context, whole(target), "set", filled) if context.ownership.is_returned(node) else filled
+    if name.endswith(".at") and name.removesuffix(".at") in _AT and len(arguments) == 3:
+        index = cst.SubscriptElement(cst.Index(arguments[1].value))
+        selected = cst.Subscript(cst.Name(target), [index])
+        return at(context, selected, _AT[name.removesuffix(".at")], arguments[2].value)
+    if out_of(node, name) is None:
+        return None
+    count = operands(name)
+    kept = [each for each in arguments if each.keyword is None or each.keyword.value != "out"]
+    if count is not None and len(node.args) == count + 1:
+        kept = kept[:count] + kept[count + 1 :]
+    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return at(context, whole(target), "set", updated.with_changes(args=kept))
+
+
+def whole(name: str) -> cst.Subscript:
+    """``name[...]``."""
+    return cst.Subscript(cst.Name(name), [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+
+
+def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmallStatement | None:
+    """``x.fill(v)`` and ``x.sort()``."""
+    if not isinstance(node.func, ast.Attribute) or not context.is_array(node.func.value):
+        return None
+    base, method = node.func.value, node.func.attr
+    if method not in IN_PLACE_METHODS:
+        return None
+    if context.ownership.reason(node) is not None or method not in ("fill", "sort"):
+        _note(context, node, base)
+        return None
+    assert isinstance(base, ast.Name)
+    if method == "fill":
+        value = at(context, whole(base.id), "set", updated.args[0].value)
+    else:
+        value = context.np_call("sort", argument(cst.Name(base.id)), *updated.args)
+        value = at(context, whole(base.id), "set", value) if context.ownership.is_returned(node) else value
+    context.edit(node, "in place", f"{why(context, node)}: a new one has the same meaning")
+    return bound(cst.Name(base.id), value)

@@ -1,0 +1,283 @@
+"""What the edits of one program share: its analysis, the names that it may use, and the record of what was done."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+from collections.abc import Mapping
+from functools import cached_property
+
+import libcst as cst
+
+import xarrayops.numpy as ours
+from xarrayops.port.rewriting.edits import Edit, Returned, Todo
+from xarrayops.port.rewriting.ownership import Ownership
+from xarrayops.port.source import Program
+from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
+
+OTHER_ARRAYS = frozenset(
+    [
+        "awkward",
+        "cudf",
+        "cupy",
+        "dask",
+        "jax",
+        "pandas",
+        "pint",
+        "polars",
+        "sparse",
+        "statsmodels",
+        "sympy",
+        "tensorflow",
+        "torch",
+        "xarray",
+    ]
+)
+"""Packages whose objects have methods of arrays."""
+_INDEXED = "[]"
+"""Stands for an index among the attributes of a variable."""
+BUILTINS = frozenset(dir(builtins)) - {"_"}
+"""Without ``_``, which an interactive Python adds, and the doctests of the same process too."""
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Context:
+    """One program while it is rewritten."""
+
+    def __init__(
+        self, program: Program, returned: Mapping[str, Returned] | None = None, *, is_xo: bool = False
+    ) -> None:
+        self.program = program
+        self.is_xo = is_xo
+        """Whether NumPy's names become our own."""
+        self.returned = returned or {}
+        """The functions that return the arguments that they write."""
+        self.kept: set[str] = set()
+        """The functions in which a write into an argument stays in place."""
+        self.names = program.names
+        self.edits: list[Edit] = []
+        self.todos: list[Todo] = []
+        self.announced: list[Todo] = []
+        self.needs: set[str] = set()
+        """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
+        self.meetings = {meeting.node: meeting for meeting in program.meetings}
+        """The uses of arrays of the module beside arrays of the caller."""
+        self._parents = {child: node for node in ast.walk(program.source.tree) for child in ast.iter_child_nodes(node)}
+        self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Which writes can make a new array."""
+        return Ownership(self.program, {name: each.written for name, each in self.returned.items()})
+
+    def value(self, node: ast.AST) -> Value:
+        """What is known of the value of an expression."""
+        return self.program.values.of(node)
+
+    def is_array(self, node: ast.AST) -> bool:
+        """Whether an expression is an array, proved."""
+        value = self.value(node)
+        return value.is_array and value.certain
+
+    def has_array_method(self, node: ast.expr, name: str) -> bool:
+        """Whether an expression with this method or attribute is surely an array."""
+        if self.is_array(node):
+            return True
+        if self.value(node).kind not in (ARRAY, UNKNOWN) or self._foreign_arrays:
+            return False
+        if name not in ARRAY_NAMES and name != "size":
+            return False
+        return not isinstance(node, ast.Name | ast.Attribute) or self._has_attributes_of_arrays(node, name)
+
+    def may_be_array(self, node: ast.Name) -> bool:
+        """Whether a variable may be an array: the program uses no attribute of it that arrays lack."""
+        used = self._attributes.get(self._variable(node), set())
+        known = self.names.resolve(node)
+        return known is None and self.value(node).kind in (ARRAY, UNKNOWN) and all(map(is_of_arrays, used - {_INDEXED}))
+
+    def _has_attributes_of_arrays(self, node: ast.Name | ast.Attribute, name: str) -> bool:
+        """Whether all attributes that the program uses of a variable are those of arrays; size alone is no proof."""
+        used = self._attributes.get(self._variable(node), set())
+        return (name != "size" or _INDEXED in used) and all(map(is_of_arrays, used - {_INDEXED}))
+
+    def _variable(self, node: ast.Name | ast.Attribute) -> tuple[ast.AST | None, str]:
+        """A variable of a function, or an attribute such as ``self.x`` of the whole program."""
+        return self.function(node) if isinstance(node, ast.Name) else None, ast.unparse(node)
+
+    @cached_property
+    def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
+        """The attributes that the program uses of each variable."""
+        found: dict[tuple[ast.AST | None, str], set[str]] = {}
+        for node in self._parents:
+            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+                attribute = node.attr if isinstance(node, ast.Attribute) else _INDEXED
+                found.setdefault(self._variable(node.value), set()).add(attribute)
+        return found | {key: {"no array"} for key in found if key[1] in ("self", "cls")}
+
+    def assigned_kinds(self, node: ast.Attribute) -> set[str]:
+        """The kinds of the values that the program assigns to an attribute such as ``self.x``, as far as known."""
+        return self._assigned.get(ast.unparse(node), set()) - {UNKNOWN}
+
+    @cached_property
+    def _assigned(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for node in self._parents:
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
+                    found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
+        return found
+
+    @cached_property
+    def _foreign_arrays(self) -> bool:
+        """Whether the program may have objects with the methods of arrays that are none: data frames, or its own."""
+        nodes = [*ast.walk(self.program.source.tree)]
+        modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        methods = {
+            each.name
+            for node in nodes
+            if isinstance(node, ast.ClassDef)
+            for each in node.body
+            if isinstance(each, FUNCTIONS)
+        }
+        return bool(methods & ARRAY_NAMES) or any(each.partition(".")[0] in OTHER_ARRAYS for each in modules)
+
+    def edit(self, node: ast.expr | ast.stmt, kind: str, reason: str) -> None:
+        """Note an edit."""
+        self.edits.append(Edit(node.lineno, kind, reason))
+
+    def todo(self, node: ast.expr | ast.stmt, problem: str) -> None:
+        """Note a place that stays as it is, at the line of its statement."""
+        self.todos.append(Todo(self.statement(node).lineno, problem))
+
+    def announce(self, node: ast.expr | ast.stmt, problem: str) -> None:
+        """Note what an edit asks of people, at the line of its statement; these notes are written with the edits."""
+        self.announced.append(Todo(self.statement(node).lineno, problem))
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node around a node."""
+        return self._parents.get(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node is a part of."""
+        while not isinstance(node, ast.stmt):
+            node = self._parents[node]
+        return node
+
+    def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost function around a node; None at the level of the module."""
+        parent = self._parents.get(node)
+        while parent is not None and not isinstance(parent, FUNCTIONS):
+            parent = self._parents.get(parent)
+        return parent
+
+    @cached_property
+    def numpy(self) -> str:
+        """The name by which the rewritten program calls xarrayops.numpy."""
+        return self.imported("xarrayops.numpy") or self.imported("numpy") or self._free("np")
+
+    @cached_property
+    def xo(self) -> str:
+        """The name of xarrayops."""
+        return self.imported("xarrayops") or self._free("xo")
+
+    @cached_property
+    def host(self) -> str:
+        """The name of NumPy itself, for what works on memory of the host."""
+        known = self.imported("numpy") if self.is_port else None
+        return known or self._free("numpy" if self.numpy != "numpy" else "host_numpy")
+
+    @cached_property
+    def is_port(self) -> bool:
+        """Whether the program imports xarrayops.numpy already, so that ``numpy`` is meant where it stands."""
+        return any(
+            (isinstance(node, ast.Import) and any(alias.name.startswith("xarrayops.numpy") for alias in node.names))
+            or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xarrayops.numpy"))
+            for node in ast.walk(self.program.source.tree)
+        )
+
+    def numpy_name(self, node: ast.AST) -> str | None:
+        """NumPy's name that an expression means, such as ``linalg.norm``; None for NumPy's own in a port."""
+        name = self.names.resolve(node)
+        if self.is_port and name is not None and not name.startswith("xarrayops."):
+            return None
+        return self.names.numpy_name(node)
+
+    def is_update(self, call: ast.Call) -> bool:
+        """Whether a call is ``xo.at(x)[i].set(v)`` or another method of it."""
+        selected = call.func.value if isinstance(call.func, ast.Attribute) else None
+        at = selected.value if isinstance(selected, ast.Subscript) else None
+        return isinstance(at, ast.Call) and self.names.resolve(at.func) == "xarrayops.at"
+
+    def imported(self, module: str) -> str | None:
+        """The name under which the program imports a module; None if it does not."""
+        for node in ast.walk(self.program.source.tree):
+            for alias in node.names if isinstance(node, ast.Import) and self.function(node) is None else ():
+                if alias.name == module and (alias.asname or "." not in module):
+                    return alias.asname or module
+        return None
+
+    def _free(self, name: str) -> str:
+        """A name that the program does not use for anything else."""
+        while name in self._used or keyword.iskeyword(name) or name in BUILTINS:
+            name += "_"
+        return name
+
+    def new_name(self, name: str) -> str:
+        """A variable that the program does not have yet."""
+        name = self._free(name)
+        self._used.add(name)
+        return name
+
+    @cached_property
+    def unused(self) -> str:
+        """The variable for a value that nothing uses."""
+        return self._free("_")
+
+    def np_call(self, name: str, *arguments: cst.Arg) -> cst.Call:
+        """A call of one of NumPy's functions."""
+        self.needs.add("xarrayops.numpy")
+        return cst.Call(dotted(f"{self.numpy}.{name}"), arguments)
+
+    def xo_call(self, name: str, *arguments: cst.Arg) -> cst.Call:
+        """A call of one of our functions."""
+        self.needs.add("xarrayops")
+        return cst.Call(dotted(f"{self.xo}.{name}"), arguments)
+
+
+def dotted(text: str) -> cst.Attribute | cst.Name:
+    """The expression of a dotted name."""
+    first, *others = text.split(".")
+    node: cst.Attribute | cst.Name = cst.Name(first)
+    for name in others:
+        node = cst.Attribute(node, cst.Name(name))
+    return node
+
+
+def argument(value: cst.BaseExpression, keyword: str | None = None) -> cst.Arg:
+    """An argument of a call; a tuple or a generator without parentheses gets them."""
+    if isinstance(value, cst.Tuple | cst.GeneratorExp) and not value.lpar:
+        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    name = None if keyword is None else cst.Name(keyword)
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    return cst.Arg(value, keyword=name, equal=equal if name else cst.MaybeSentinel.DEFAULT)
+
+
+def operand(value: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression that can stand before a dot or a bracket."""
+    atoms = cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.List | cst.Dict | cst.SimpleString
+    if isinstance(value, atoms) or value.lpar:
+        return value
+    return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def has(name: str) -> bool:
+    """Whether xarrayops.numpy has one of NumPy's names, which may be dotted."""
+    owner: object = ours
+    for part in name.split("."):
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return True

@@ -1,0 +1,170 @@
+"""Methods and attributes of arrays that other libraries lack or that differ: NumPy's functions of the same name."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from xarrayops._core.numpy_names import METHODS
+from xarrayops.port.rewriting.context import Context, argument, has
+from xarrayops.port.rewriting.origins import SHARING
+from xarrayops.port.rewriting.signatures import refusal
+from xarrayops.port.source import indices
+from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.numpy_results import VIEWS
+from xarrayops.port.source.parameters import ARRAY_NAMES
+from xarrayops.port.source.value import ARRAY, UNKNOWN
+
+_SAME = frozenset(["item", "tolist", "__len__"])
+"""Methods that mean the same on every library."""
+_ATTRIBUTES = {"T": "transpose", "imag": "imag", "real": "real", "size": "size", "mT": "matrix_transpose"}
+"""NumPy's function for an attribute."""
+_OF_DTYPES = ("kind", "itemsize", "char", "name", "type", "str")
+
+
+def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x.mean(0)`` as ``np.mean(x, 0)``."""
+    if not isinstance(node.func, ast.Attribute) or not isinstance(updated, cst.Call):
+        return None
+    if context.names.resolve(node.func) is not None or not isinstance(updated.func, cst.Attribute):
+        return None
+    name, base = node.func.attr, node.func.value
+    if name in _SAME | IN_PLACE_METHODS or not has(name if name != "flatten" else "ravel") or context.is_update(node):
+        return None
+    if not context.has_array_method(base, name):
+        if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name == "copy"):
+            context.todo(
+                node, f"the method {name} differs by library; write np.{name} if {ast.unparse(base)} is an array"
+            )
+        return None
+    given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype" and name == "astype")]
+    keywords = [each for each in node.keywords if each.arg != "dtype" or name != "astype"]
+    refused = refusal("ravel" if name == "flatten" else name, [None, *given], keywords)
+    is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
+    if refused is not None and not is_taken_apart:
+        context.todo(node, f"xarrayops.numpy.{name}, which is the same on every library: {refused}")
+        return None
+    if any(each.arg == "out" for each in node.keywords):
+        context.todo(node, f"{name} writes into out=, which JAX and Dask cannot. Instead: out = np.{name}(..)")
+    context.edit(node, "method", f"np.{name} means the same on every library")
+    array = argument(updated.func.value)
+    if name == "astype":
+        dtypes = [argument(each.value) for each in updated.args if each.keyword and each.keyword.value == "dtype"]
+        others = [each for each in updated.args if not (each.keyword and each.keyword.value == "dtype")]
+        return context.np_call(name, array, *dtypes, *others)
+    if name == "flatten":
+        return context.np_call("copy", argument(context.np_call("ravel", array, *updated.args)))
+    if is_taken_apart:
+        shape = cst.Tuple([cst.Element(each.value) for each in updated.args if each.keyword is None])
+        others = [each for each in updated.args if each.keyword is not None]
+        return context.np_call(name, array, argument(shape), *others)
+    if name == "compress":
+        return context.np_call(name, updated.args[0], array, *updated.args[1:])
+    return context.np_call(name, array, *updated.args)
+
+
+def attribute(context: Context, node: ast.Attribute, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x.size`` as ``np.size(x)``, and so on."""
+    if not isinstance(updated, cst.Attribute) or not isinstance(node.ctx, ast.Load):
+        return None
+    base = node.value
+    if (
+        node.attr in _OF_DTYPES
+        and isinstance(base, ast.Attribute)
+        and base.attr == "dtype"
+        and context.is_array(base.value)
+    ):
+        context.edit(node, "dtype", "np.dtype has NumPy's attributes for the dtypes of every library")
+        return updated.with_changes(value=context.np_call("dtype", argument(updated.value)))
+    if _is_written(context, node):
+        return None
+    if not context.has_array_method(base, node.attr):
+        if node.attr == "size" and isinstance(base, ast.Name) and context.may_be_array(base):
+            context.todo(node, f"size differs by library; write np.size({base.id}) if {base.id} is an array")
+        return None
+    if node.attr not in _ATTRIBUTES:
+        if node.attr in METHODS.without and node.attr != "dtype":
+            context.todo(node, f"not every library has {node.attr}: {METHODS.without[node.attr]}")
+        elif node.attr in ("flat", "itemsize", "nbytes", "strides"):
+            context.todo(node, f"not every library has {node.attr}{METHODS.answer(node.attr)}")
+        return None
+    if node.attr == "T" and context.value(base).ndim == 2:
+        return None
+    context.edit(node, "attribute", f"np.{_ATTRIBUTES[node.attr]} means the same on every library")
+    return context.np_call(_ATTRIBUTES[node.attr], argument(updated.value))
+
+
+def _is_written(context: Context, node: ast.Attribute) -> bool:
+    """Whether the attribute is the array of an assignment to elements."""
+    parent = context.parent(node)
+    return isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+
+
+def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Indices that not every library takes: negative steps, and lists."""
+    if not isinstance(node.ctx, ast.Load) or not isinstance(updated, cst.Subscript):
+        return None
+    part = indices.unlike_torch(node.slice, context.program.values.known)
+    if part is not None and context.value(node.value).kind in (ARRAY, UNKNOWN):
+        return _of_dtype(context, node, part, updated)
+    if not context.is_array(node.value):
+        return None
+    parts = indices.parts(node.slice)
+    has_list = any(isinstance(part, ast.List) for part in parts)
+    if not has_list and not any(map(_is_negative, parts)):
+        return None
+    if has_list or _is_consumed(context, node):
+        context.edit(node, "index", "xo.at takes negative steps and lists on every library")
+        return _got(context, updated)
+    axes = [axis for axis, part in enumerate(parts) if _is_negative(part)]
+    if len(axes) > 1 or not all(_is_whole(part) for part in parts):
+        context.todo(node, "PyTorch has no negative steps. xo.at(x)[i].get() has them, and is a copy, not a view")
+        return None
+    context.edit(node, "index", "np.flip is the same view on NumPy, and works on every library")
+    return context.np_call("flip", argument(updated.value), argument(cst.Integer(str(axes[0]))))
+
+
+def _got(context: Context, updated: cst.Subscript) -> cst.Call:
+    """``xo.at(x)[i].get()``."""
+    at = context.xo_call("at", argument(updated.value))
+    return cst.Call(cst.Attribute(updated.with_changes(value=at, lpar=[], rpar=[]), cst.Name("get")))
+
+
+def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.Subscript) -> cst.Call | None:
+    """An array of indices that is not surely int64; such an index gives a copy."""
+    array, selected = ast.unparse(node.value), ast.unparse(node.slice)
+    if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
+        return None
+    if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
+        context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
+        return _got(context, updated)
+    problem = "PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask"
+    context.todo(node, f"{problem}; if {ast.unparse(part)} may be that: xo.at({array})[{selected}].get()")
+    return None
+
+
+def _is_consumed(context: Context, node: ast.expr) -> bool:
+    """Whether only the values are used, at once: a copy of them serves as well as a view."""
+    parent = context.parent(node)
+    if isinstance(parent, ast.Call):
+        name = context.numpy_name(parent.func)
+        return node in parent.args and name is not None and has(name) and name not in VIEWS | SHARING
+    if isinstance(parent, ast.Assign):
+        return all(isinstance(each, ast.Subscript) and context.is_array(each.value) for each in parent.targets)
+    return isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare) or (
+        isinstance(parent, ast.AugAssign) and parent.value is node
+    )
+
+
+def _is_whole(part: ast.expr) -> bool:
+    """Whether a slice is ``:`` or ``::-1``."""
+    if not isinstance(part, ast.Slice) or part.lower is not None or part.upper is not None:
+        return False
+    return part.step is None or ast.unparse(part.step) == "-1"
+
+
+def _is_negative(part: ast.expr) -> bool:
+    """Whether a slice has a negative step."""
+    step = part.step if isinstance(part, ast.Slice) else None
+    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)

@@ -1,0 +1,146 @@
+"""The reference array: the array whose library a new array must have."""
+
+from __future__ import annotations
+
+import ast
+
+from xarrayops.port.rewriting.context import Context
+from xarrayops.port.source.names import arguments
+from xarrayops.port.source.parameters import ARRAY_NAMES
+from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE
+
+
+def reference_array(context: Context, node: ast.expr) -> str | None:
+    """The name of an array that is surely there before a call, and in the library of the arguments; None without one.
+
+    A parameter that the call itself names comes first, then the others in their order, then variables.
+    """
+    function = context.function(node)
+    if function is None:
+        return None
+    found = [name for name in _parameters(context, function) if not _is_bound_again(function, name)]
+    named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    found.sort(key=lambda name: name not in named)
+    return found[0] if found else _variable(context, function, node)
+
+
+def unproved(context: Context, node: ast.expr) -> str | None:
+    """A parameter that may be an array, though nothing proves it; None if all are surely something else."""
+    function = context.function(node)
+    for each in arguments(function) if function is not None else ():
+        uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == each.arg]  # type: ignore[arg-type]
+        kinds = {context.value(use).kind for use in uses if isinstance(use.ctx, ast.Load)}
+        is_number = bool(kinds & {SCALAR, OTHER, SEQUENCE}) or any(counts(context, use) for use in uses)
+        if each.arg not in ("self", "cls") and not is_number and any(_is_operand(context, use) for use in uses):
+            return each.arg
+    return None
+
+
+def counts(context: Context, use: ast.Name) -> bool:
+    """Whether a variable is used as a number: as an extent, a bound or an index."""
+    node: ast.AST = use
+    while isinstance(parent := context.parent(node), ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.keyword):
+        node = parent
+    if isinstance(parent, ast.Slice):
+        return True
+    if isinstance(parent, ast.Subscript):
+        return parent.slice is node
+    if not isinstance(parent, ast.Call):
+        return False
+    name = context.names.numpy_name(parent.func)
+    return context.names.resolve(parent.func) == "builtins.range" or name in MADE
+
+
+def _parameters(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    return [each.arg for each in arguments(function) if _is_surely_array(context, function, each)]
+
+
+def _is_surely_array(context: Context, function: ast.AST, parameter: ast.arg) -> bool:
+    """Whether a parameter has an attribute or an index that only arrays have; functions also take lists."""
+    if any(_asks(node, parameter.arg) for node in ast.walk(function)):
+        return False
+    for node in ast.walk(function):
+        inner = getattr(node, "value", None)
+        if not (isinstance(inner, ast.Name) and inner.id == parameter.arg):
+            continue
+        if isinstance(node, ast.Attribute) and node.attr in ARRAY_NAMES | {"size", "astype", "T"}:
+            return True
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            return True
+    return False
+
+
+def _asks(node: ast.AST, name: str) -> bool:
+    """Whether a call asks what a variable is, such as ``isinstance(x, float)``: then it may be several things."""
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Name):
+        return False
+    asked = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return node.args[0].id == name and asked in (
+        "isinstance",
+        "hasattr",
+        "callable",
+        "type",
+        "isscalar",
+        "ndim",
+        "iterable",
+    )
+
+
+def _is_bound_again(function: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+
+
+def _variable(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:
+    """A variable that an earlier statement of the function itself binds to an array made from arguments."""
+    statement = context.statement(node)
+    for earlier in function.body:
+        if earlier.lineno >= statement.lineno:
+            break
+        if isinstance(earlier, ast.Assign) and isinstance(earlier.targets[0], ast.Name):
+            name = earlier.targets[0].id
+            is_known = context.is_array(earlier.value) and _is_of_arguments(context, earlier.value)
+            if is_known and _count_bindings(function, name) == 1:
+                return name
+    return None
+
+
+def _is_of_arguments(context: Context, value: ast.expr) -> bool:
+    """Whether an array is computed by a function of NumPy from other arrays, so that it has their library."""
+    if not isinstance(value, ast.Call):
+        return False
+    name = context.names.numpy_name(value.func)
+    if name is None or name.partition(".")[0] == "random" or not value.args:
+        return False
+    return isinstance(value.args[0], ast.Name) and (name not in MADE or name in ("array", "asarray"))
+
+
+def _count_bindings(function: ast.AST, name: str) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+
+
+def _is_operand(context: Context, use: ast.Name) -> bool:
+    """Whether a variable is iterated over, indexed, or an argument of a function of NumPy."""
+    parent = context.parent(use)
+    if isinstance(parent, ast.Subscript | ast.For):
+        return use in (parent.value if isinstance(parent, ast.Subscript) else None, getattr(parent, "iter", None))
+    return isinstance(parent, ast.Call) and context.names.numpy_name(parent.func) is not None
+
+
+MADE = frozenset(
+    [
+        "arange",
+        "array",
+        "asarray",
+        "empty",
+        "eye",
+        "full",
+        "identity",
+        "indices",
+        "linspace",
+        "logspace",
+        "ones",
+        "tri",
+        "zeros",
+    ]
+)
+"""NumPy's functions whose result does not follow the library of an argument."""

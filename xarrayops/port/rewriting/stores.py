@@ -1,0 +1,263 @@
+"""Writes into arrays: a new array where nothing else shows the old one, otherwise a note.
+
+``x[i] = v`` becomes ``x = xo.at(x)[i].set(v, copy=None)``: on libraries that can write it writes the same memory, on
+the others x is a new array. An array of the caller, or one with another name, must stay the same array.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from xarrayops.port.rewriting.context import Context, argument, operand
+from xarrayops.port.rewriting.reference import counts
+from xarrayops.port.source import indices
+from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
+
+METHODS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+"""The method of `xarrayops.at` for an operator."""
+_KINDS = ("bool", "int", "float", "complex")
+_WIDEST = ("int64", "float64", "complex128")
+_DIRECT = {indices.SLICE, indices.NEW_AXIS, indices.ELLIPSIS, indices.INTEGER, indices.MASK}
+"""The indices that select no element twice."""
+
+
+def problem(base: ast.expr, reason: str) -> str:
+    """The text about a write that must stay in place."""
+    name = ast.unparse(base)
+    return f"{name} is written in place ({reason}); JAX and Dask cannot. Return a new array: x = xo.at(x)[i].set(v)"
+
+
+def why(context: Context, place: ast.AST) -> str:
+    """Why a write can make a new array."""
+    is_returned = context.ownership.is_returned(place)
+    return "the function returns the array" if is_returned else "nothing else refers to the array"
+
+
+def note(context: Context, node: ast.expr | ast.stmt, base: ast.expr, place: ast.AST, reason: str) -> None:
+    """A note about a write that must stay in place: the function around it cannot return the array."""
+    context.todo(node, problem(base, reason))
+    function = context.function(place)
+    if function is not None and context.ownership.is_of_caller(place):
+        context.kept.add(function.name)
+
+
+def assign(context: Context, node: ast.Assign, updated: cst.Assign) -> cst.BaseSmallStatement | None:
+    """``x[i] = v``."""
+    target = node.targets[0]
+    if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
+        for each in node.targets:
+            if isinstance(each, ast.Tuple | ast.List):
+                _of_tuple(context, each)
+            elif isinstance(each, ast.Attribute) and each.attr == "shape" and context.value(each.value).is_array:
+                text = ast.unparse(each.value)
+                context.todo(node, f"only NumPy's shape can be assigned. Instead: {text} = np.reshape({text}, shape)")
+        return None
+    if not _may_change(context, target, node):
+        return None
+    cst_target = updated.targets[0].target
+    assert isinstance(cst_target, cst.Subscript)
+    is_returned = context.ownership.is_returned(node)
+    where = None if is_returned else _as_where(context, target, node.value, cst_target, updated.value)
+    if where is not None:
+        context.edit(node, "mask assignment", "np.where gives the same elements, and works under a compiler")
+        return bound(cst_target.value, where)
+    context.edit(node, "item assignment", f"{why(context, node)}: a new one has the same meaning")
+    return bound(cst_target.value, at(context, cst_target, "set", _fitting(context, node.value, updated.value, target)))
+
+
+def chain(context: Context, node: ast.Assign, line: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine] | None:
+    """``x[i] = y[j] = v``: the value gets a name, and each target a statement."""
+    if len(node.targets) < 2 or not any(isinstance(target, ast.Subscript) for target in node.targets):
+        return None
+    changed = [isinstance(t, ast.Subscript) and _may_change(context, t, t) for t in node.targets]
+    if not any(changed):
+        return None
+    updated = line.body[0]
+    assert isinstance(updated, cst.Assign)
+    name = cst.Name(context.new_name("assigned"))
+    statements: list[cst.BaseSmallStatement] = [bound(name, updated.value)]
+    for target, is_changed in zip(updated.targets, changed, strict=True):
+        if is_changed:
+            assert isinstance(target.target, cst.Subscript)
+            statements.append(bound(target.target.value, at(context, target.target, "set", name)))
+        else:
+            statements.append(cst.Assign([cst.AssignTarget(target.target)], name))
+    context.edit(node, "item assignment", "nothing else refers to the arrays: new ones have the same meaning")
+    first = line.with_changes(body=[statements[0]], trailing_whitespace=cst.TrailingWhitespace())
+    last = line.with_changes(body=[statements[-1]], leading_lines=[])
+    return [first, *(cst.SimpleStatementLine([each]) for each in statements[1:-1]), last]
+
+
+def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.BaseSmallStatement | None:
+    """``x[i] += v`` and ``x += v``."""
+    if isinstance(node.target, ast.Name):
+        return _augment_name(context, node, updated)
+    if isinstance(node.target, ast.Attribute):
+        return _augment_attribute(context, node, updated)
+    if not isinstance(node.target, ast.Subscript) or not _may_change(context, node.target, node):
+        return None
+    assert isinstance(updated.target, cst.Subscript)
+    found = set(indices.kinds(node.target.slice, context.program.values.known))
+    method = METHODS.get(type(node.op))
+    context.edit(node, "augmented assignment", f"{why(context, node)}: a new one has the same meaning")
+    if method is not None and found <= _DIRECT:
+        return bound(updated.target.value, at(context, updated.target, method, updated.value))
+    return bound(updated.target.value, at(context, updated.target, "set", _operated(updated.target, updated)))
+
+
+def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.AugAssign | None:
+    """``self.x += v``, of which another name may show the change."""
+    assert isinstance(node.target, ast.Attribute)
+    if not (context.is_array(node.target) or ARRAY in context.assigned_kinds(node.target)):
+        return None
+    note(context, node, node.target, node, "others may refer to it")
+    context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
+    whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+    return updated.with_changes(target=whole)
+
+
+def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.BaseSmallStatement | None:
+    assert isinstance(node.target, ast.Name)
+    value = context.value(node.target)
+    reason = context.ownership.reason(node)
+    if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and _is_count(context, node.target)):
+        return None
+    assert isinstance(updated.target, cst.Name)
+    whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+    if reason is not None:
+        note(context, node, node.target, node, reason)
+        is_array = value.is_array or context.ownership.is_made(node)
+        if not is_array and _is_read(context, node.target):
+            return None
+        context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
+        return updated.with_changes(target=whole)
+    is_created = context.ownership.is_created(node) and _may_widen(context, node)
+    if not (is_created or context.ownership.is_returned(node)):
+        return None
+    context.edit(node, "augmented assignment", "the dtype of the array stays, also on libraries that make a new array")
+    method = METHODS.get(type(node.op))
+    if method is not None:
+        return bound(updated.target, at(context, whole, method, updated.value))
+    return bound(updated.target, at(context, whole, "set", _operated(updated.target, updated)))
+
+
+def _is_count(context: Context, name: ast.Name) -> bool:
+    """Whether the function uses a variable as a number: as an extent, a bound or an index."""
+    function = context.function(name)
+    nodes = ast.walk(function) if function is not None else ()
+    return any(counts(context, n) for n in nodes if isinstance(n, ast.Name) and n.id == name.id)
+
+
+def _is_read(context: Context, name: ast.Name) -> bool:
+    """Whether a function reads the variable: if not, only a change of the caller's array has an effect."""
+    function = context.function(name)
+    nodes = ast.walk(function) if function is not None else ()
+    return any(isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Load) for n in nodes)
+
+
+def _may_widen(context: Context, node: ast.AugAssign) -> bool:
+    """Whether the operator may have another dtype than the array, in a new array."""
+    array, value = context.value(node.target), context.value(node.value)
+    if array.dtype in _WIDEST:
+        return False
+    if array.dtype is None or value.dtype is None:
+        return value.kind != SCALAR or value.dtype not in ("bool", "int")
+    if value.kind == SCALAR:
+        return _KINDS.index(value.dtype) > _KINDS.index(array.dtype_kind or "bool")
+    return value.dtype != array.dtype
+
+
+def _may_change(context: Context, target: ast.Subscript, place: ast.AST) -> bool:
+    """Whether an assignment to elements can make a new array; a note if it cannot."""
+    base = context.value(target.value)
+    is_key = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+    if (not base.is_array and base.kind != UNKNOWN) or is_key:
+        return False
+    reason = context.ownership.reason(place)
+    kinds = context.assigned_kinds(target.value) if isinstance(target.value, ast.Attribute) else set()
+    if kinds & {SEQUENCE, OTHER}:
+        return False
+    is_array = base.is_array or bool(kinds) or context.ownership.is_of_caller(place)
+    if reason is not None and is_array:
+        note(context, target, target.value, place, reason)
+    if reason is not None or base.is_array:
+        return reason is None
+    if (
+        context.ownership.is_computed(place)
+        or context.ownership.is_returned(place)
+        or indices.MASK in indices.kinds(target.slice, context.program.values.known)
+    ):
+        return True
+    context.todo(target, f"if {ast.unparse(target.value)} is an array: x = xo.at(x)[i].set(v), for JAX and Dask")
+    return False
+
+
+def _of_tuple(context: Context, target: ast.Tuple | ast.List) -> None:
+    """``x[i], x[j] = v, w``: a note."""
+    for each in target.elts:
+        if isinstance(each, ast.Subscript) and context.value(each.value).is_array:
+            note(context, each, each.value, each, "one of several targets; assign them one by one")
+            return
+
+
+def _as_where(
+    context: Context, target: ast.Subscript, value: ast.expr, updated: cst.Subscript, new: cst.BaseExpression
+) -> cst.Call | None:
+    """``x[mask] = number`` as ``where``, if the mask has the shape of x and x can hold the number."""
+    array, number, mask = context.value(target.value), context.value(value), context.value(target.slice)
+    if number.kind != SCALAR or array.dtype_kind is None or number.dtype not in _KINDS:
+        return None
+    if _KINDS.index(number.dtype) > _KINDS.index(array.dtype_kind) or not isinstance(value, ast.Constant | ast.UnaryOp):
+        return None
+    if (
+        mask.dtype_kind != "bool"
+        or not mask.is_array
+        or not ((mask.ndim is not None and mask.ndim == array.ndim) or _compares(target.slice, target.value))
+    ):
+        return None
+    index = updated.slice[0].slice
+    if not isinstance(index, cst.Index):
+        return None
+    arguments = (argument(index.value), argument(new), argument(updated.value))
+    return context.np_call("where", *arguments)
+
+
+def _compares(mask: ast.expr, array: ast.expr) -> bool:
+    """Whether a mask is a comparison of the array itself with a number."""
+    return (
+        isinstance(mask, ast.Compare)
+        and ast.dump(mask.left).replace("Load", "Store") == ast.dump(array).replace("Load", "Store")
+        and all(isinstance(each, ast.Constant | ast.UnaryOp) for each in mask.comparators)
+    )
+
+
+def _fitting(
+    context: Context, node: ast.expr, updated: cst.BaseExpression, target: ast.Subscript
+) -> cst.BaseExpression:
+    """The value to be set: lists become arrays of the library of the target."""
+    if not isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+        return updated
+    assert isinstance(target.value, ast.Name)
+    return context.np_call("asarray", argument(updated), argument(cst.Name(target.value.id), "like"))
+
+
+def at(context: Context, target: cst.Subscript, method: str, value: cst.BaseExpression) -> cst.Call:
+    """``xo.at(x)[i].method(value, copy=None)``."""
+    at = context.xo_call("at", argument(target.value))
+    selected = target.with_changes(value=at, lpar=[], rpar=[])
+    return cst.Call(cst.Attribute(selected, cst.Name(method)), [argument(value), argument(cst.Name("None"), "copy")])
+
+
+def _operated(left: cst.BaseExpression, updated: cst.AugAssign) -> cst.BinaryOperation:
+    """The operation of an augmented assignment."""
+    name = type(updated.operator).__name__.removesuffix("Assign")
+    operator = getattr(cst, name)()
+    value = updated.value if isinstance(updated.value, cst.Name | cst.Integer | cst.Float) else operand(updated.value)
+    return cst.BinaryOperation(left.with_changes(lpar=[], rpar=[]), operator, value)
+
+
+def bound(name: cst.BaseExpression, value: cst.BaseExpression) -> cst.Assign:
+    """``name = value``."""
+    return cst.Assign([cst.AssignTarget(name)], value)  # type: ignore[arg-type]
