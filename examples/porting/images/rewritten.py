@@ -72,7 +72,7 @@ def brightness(images, samples=2000):
     rng = numpy.random.RandomState(0)
     rows = np.asarray(rng.randint(0, images.shape[1], samples), like=images)
     columns = np.asarray(rng.randint(0, images.shape[2], samples), like=images)
-    # TODO(port): PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask; if rows may be that: xo.at(images)[(:, rows, columns)].get()
+    # TODO(port): PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask; if rows may be that: xo.at(images)[:, rows, columns].get()
     return np.percentile(images[:, rows, columns], 90, axis=1)
 
 

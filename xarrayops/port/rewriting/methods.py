@@ -133,14 +133,14 @@ def _got(context: Context, updated: cst.Subscript) -> cst.Call:
 
 def _of_dtype(context: Context, node: ast.Subscript, part: ast.expr, updated: cst.Subscript) -> cst.Call | None:
     """An array of indices that is not surely int64; such an index gives a copy."""
-    array, selected = ast.unparse(node.value), ast.unparse(node.slice)
     if isinstance(node.value, ast.Call) and context.names.resolve(node.value.func) == "xarrayops.at":
         return None
     if context.is_array(node.value) and context.is_array(part) and context.value(part).dtype is not None:
         context.edit(node, "index", f"xo.at takes indices of {context.value(part).dtype} on every library")
         return _got(context, updated)
     problem = "PyTorch refuses unsigned and small integers as indices, and takes uint8 for a mask"
-    context.todo(node, f"{problem}; if {ast.unparse(part)} may be that: xo.at({array})[{selected}].get()")
+    at = ast.Subscript(ast.Call(ast.parse("xo.at", mode="eval").body, [node.value], []), node.slice)
+    context.todo(node, f"{problem}; if {ast.unparse(part)} may be that: {ast.unparse(at)}.get()")
     return None
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from xarrayops.port import rewrite
+
 X = np.arange(12.0).reshape(3, 4)
 V = np.asarray([3.0, -1.0, 2.0, 0.5])
 K = np.asarray([3, 0, 2, 2, 1])
@@ -243,3 +245,10 @@ def f( x ):   # odd spaces
             "    return ( np.sum(é, axis = 0),\n             x [0] )",
         ),
     )
+
+
+def test_the_code_in_a_note_about_an_index_is_python(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import numpy as np\n\ndef f(x: np.ndarray, i: np.ndarray):\n    return x[:, i, ::2]\n")
+    (problem,) = [each.problem for each in rewrite(program).todos if "refuses unsigned" in each.problem]
+    assert problem.endswith("if i may be that: xo.at(x)[:, i, ::2].get()")
