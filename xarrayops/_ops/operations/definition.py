@@ -58,6 +58,7 @@ class Definition:
         self._gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
+        self._checks_all: set[str] = set()
         self.function = self._public()
 
     def _public(self) -> Callable[..., Any]:
@@ -105,6 +106,15 @@ class Definition:
         """Forget what serves, because it depends on the kernels and the gradient."""
         self._table.clear()
         self._served.clear()
+
+    def check_all(self, library: str) -> None:
+        """Look at all arguments of every call with arrays of a library: a kernel of it finds out more as it runs."""
+        self._checks_all.add(library)
+        self._forget()
+
+    def checks_all(self, library: str) -> bool:
+        """Whether all arguments of every call with arrays of a library are looked at."""
+        return library in self._checks_all
 
     def by(self, backend: Backend) -> Served:
         """What serves the arrays of a backend."""
@@ -174,12 +184,17 @@ class Served:
         self.serve_values = first_able(definition.name, self.kernels)
         self._is_plain = self._has_values if self._tests is None else eager_test(self._tests)
         self._carried: Callable[..., Any] | None = None
-        self.function = self._generated(self._tests) if self._tests is not None else self._serve_checked
+        has_expressions = self._tests is not None and not definition.checks_all(backend.name)
+        self.function = self._generated(self._tests) if has_expressions else self._serve_checked
 
     def _generated(self, tests: CallTests) -> Callable[..., Any]:
         definition = self._definition
         guarded: list[Guarded] = []
-        names: dict[str, Any] = {"_choose": self._serve_checked, "_classes": self.classes}
+        names: dict[str, Any] = {
+            "_choose": self._serve_checked,
+            "_choose_from_now_on": self._serve_checked_from_now_on,
+            "_classes": self.classes,
+        }
         for kernel in definition.kernels_of(self._backend.name):
             found = kernel.requirements.expressions(definition.parameters.arrays, self._backend, tests)
             if found is None:  # what follows cannot be chosen without a look at all arguments
@@ -198,6 +213,11 @@ class Served:
         backend = self._definition.backend_of(arrays)
         served = self if backend is self._backend else self._definition.by(backend)
         return served.serve(*arrays, **options)
+
+    def _serve_checked_from_now_on(self, *arrays: Any, **options: Any) -> Any:
+        """The same, after a kernel found while it ran that it has no code for a call."""
+        self._definition.check_all(self._backend.name)
+        return self._serve_checked(*arrays, **options)
 
     def serve(self, *arrays: Any, **options: Any) -> Any:
         """Serve a call with arrays of this library, plainly or as its transformations need it."""
