@@ -1,5 +1,7 @@
 """Native kernels: one C++ source serves NumPy, PyTorch and JAX, and what happens where it cannot be built."""
 
+import subprocess
+import sys
 from itertools import count
 
 import dask.array as da
@@ -311,3 +313,29 @@ def test_check_operation_accepts_it(norm):
     report = check_operation(norm, samples, libraries=["numpy", "torch", "jax"])
     assert report.ok
     assert min(report.calls[f"{library}:cpp"] for library in ("numpy", "torch", "jax")) > 10
+
+
+ON_CUPY = """
+import cupy, numpy as np, xarrayops as xo
+from tvm_ffi import device, get_raw_stream
+from xarrayops._core.registry import backend_by_name
+from xarrayops.plugin.native import NativeKernel
+
+def function(x, weight, eps, out):
+    calls.append((type(out) is cupy.ndarray, out.shape, eps, get_raw_stream(device("cuda", x.device.id))))
+    out[...] = x * weight + eps
+
+calls = []
+native = NativeKernel("tests", lambda: function, lambda x, weight, *, eps: x * weight + eps, ("eps",), "cuda")
+kernel = backend_by_name("cupy").functions["native_kernel"](native)
+x, weight = cupy.asarray(np.ones((2, 3))), cupy.asarray(np.ones(3))
+with cupy.cuda.Stream() as stream:
+    y = kernel(x, weight, eps=2.0)
+assert cupy.asnumpy(y).tolist() == [[3] * 3] * 2
+assert calls == [(True, (2, 3), 2.0, stream.ptr)], (calls, stream.ptr)
+"""
+
+
+def test_the_current_stream_of_cupy_is_passed(standin_environment):
+    done = subprocess.run([sys.executable, "-c", ON_CUPY], env=standin_environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
