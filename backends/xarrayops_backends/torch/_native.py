@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, NotServed
 from xarrayops.plugin.native import NativeKernel, Results, eager_kernel
 
 
@@ -30,5 +30,7 @@ def _empty(shape: tuple[int, ...], dtype: Any, x: Array) -> Array:
 
 
 def _lent(x: Array) -> Array:
-    """x with the values in its memory: a kernel does not see the flags of lazy conjugation and negation."""
-    return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
+    """x, whose values are in its memory: DLPack has no flags of lazy conjugation and negation."""
+    if x.is_conj() or x.is_neg():
+        raise NotServed("the conjugate or the negative of a tensor is lazy. Instead: x.resolve_conj().resolve_neg()")
+    return x

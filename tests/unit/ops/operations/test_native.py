@@ -181,11 +181,14 @@ def test_read_only_memory_and_what_is_passed_over(norm):
         np.testing.assert_allclose(norm(each, weight), wanted, rtol=1e-3 if each.dtype == np.float16 else 1e-14)
 
 
-def test_lazy_conjugation_and_negation_are_carried_out():
+def test_a_tensor_with_lazy_conjugation_or_negation_is_passed_over():
     made = native("copied", lambda x: x + 0, ("torch",))
     x = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex128)
-    assert made(x.conj()).tolist() == [1 - 2j, 3 + 1j]
-    assert made(torch._neg_view(torch.tensor([2.0, -1.0], dtype=torch.float64))).tolist() == [-2, 1]
+    for lazy, values in ((x.conj(), [1 - 2j, 3 + 1j]), (torch._neg_view(x.real.contiguous()), [-1, -3])):
+        assert made(lazy).tolist() == values
+        assert xo.explain(made, lazy).chosen == "torch:reference"
+        assert made(lazy.resolve_conj().resolve_neg()).tolist() == values
+        assert xo.explain(made, lazy.resolve_conj().resolve_neg()).chosen == "torch:cpp"
 
 
 @pytest.mark.parametrize("make", [np.asarray, torch.asarray, jnp.asarray], ids=("numpy", "torch", "jax"))
