@@ -117,8 +117,8 @@ def refusal(kernel: Kernel, call: Call) -> str | None:
 
 def copies_of(kernel: Kernel, call: Call) -> tuple[str, ...]:
     """What a kernel that can serve a call says about its copies."""
-    told = getattr(kernel[1], "copies", None)
-    return tuple(told(call)) if told is not None else ()
+    describe = getattr(kernel[1], "copies", None)
+    return tuple(describe(call)) if describe is not None else ()
 
 
 def remember(kernel: Kernel, call: Call, error: NotServed) -> str:

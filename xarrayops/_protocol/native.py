@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from operator import attrgetter
 from typing import Any
 
 from xarrayops._protocol.records import Record
@@ -10,6 +11,7 @@ from xarrayops._protocol.types import Array
 
 OPTION_TYPES = (bool, int, float, str)
 """The classes of the options that a native kernel takes."""
+_form = attrgetter("shape", "dtype")
 _KNOWN = 1024
 """The number of calls whose results' shapes and dtypes are kept."""
 
@@ -79,7 +81,7 @@ def eager_kernel(
 
     def kernel(*arrays: Array, **options: Any) -> Any:
         values = [options[name] for name in names]
-        key = (*[(x.shape, x.dtype) for x in arrays], *[(type(value), value) for value in values])
+        key = (*map(_form, arrays), *values, *map(type, values))
         found = known.get(key)
         if found is None:
             if len(known) >= _KNOWN:

@@ -29,6 +29,9 @@ def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
     """A native kernel. The reference runs once for each form of a call, because NumPy has no arrays without values."""
 
     def results(*arrays: Array, **options: Any) -> Results:
+        for x in arrays:
+            if x.dtype.kind == "V":
+                raise NotServed(f"NumPy does not lend arrays of {x.dtype} over DLPack")
         with np.errstate(all="ignore"):
             return Results.of(native.reference(*arrays, **options))
 
@@ -40,8 +43,6 @@ def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
 
 def _lent(x: Array) -> Array:
     """x as DLPack takes it: writable, because not all consumers know read-only memory. The kernel only reads it."""
-    if x.dtype.kind == "V":
-        raise NotServed(f"NumPy does not lend arrays of {x.dtype} over DLPack")
     if x.flags.writeable:
         return x
     return views.over(x.ctypes.data, x.shape, x.strides, x.dtype.str, readonly=False, owner=x)

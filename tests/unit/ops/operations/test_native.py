@@ -1,5 +1,7 @@
 """Native kernels: one C++ source serves NumPy, PyTorch and JAX, and what happens where it cannot be built."""
 
+import importlib.util
+import re
 import subprocess
 import sys
 from itertools import count
@@ -191,6 +193,18 @@ def test_a_tensor_with_lazy_conjugation_or_negation_is_passed_over():
         assert xo.explain(made, lazy.resolve_conj().resolve_neg()).chosen == "torch:cpp"
 
 
+def test_dtypes_that_numpy_does_not_lend_are_passed_over():
+    import ml_dtypes
+
+    made = native("twice", twice)
+    x = np.ones(2, ml_dtypes.bfloat16)
+    for _ in range(2):
+        assert made(x).tolist() == [2, 2]
+    assert "does not lend arrays of bfloat16" in xo.explain(made, x).candidates[0].reason
+    assert made(np.ones(2)).tolist() == [2, 2]
+    assert xo.explain(made, np.ones(2)).chosen == "numpy:cpp"
+
+
 @pytest.mark.parametrize("make", [np.asarray, torch.asarray, jnp.asarray], ids=("numpy", "torch", "jax"))
 def test_options_of_each_type_and_others(make):
     def total(x, *, flag: bool = True, number: int = 2, factor: float = 0.1, name: str = "ab"):
@@ -267,6 +281,27 @@ def test_without_a_compiler_the_reference_serves(monkeypatch):
         assert explained.candidates[0].reason.startswith("no C++ compiler was found: neither $CXX, c++")
         with pytest.raises(BuildError, match=r"no C\+\+ compiler was found.*Instead: install one, or set CXX"):
             made.build()
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "refused"), [("tvm_ffi", "native", ("numpy", "jax")), ("jax_tvm_ffi", "native-jax", ("jax",))]
+)
+def test_without_a_package_the_reference_serves(monkeypatch, package, extra, refused):
+    made = native("twice", twice, ("numpy", "jax"))
+    find_spec = importlib.util.find_spec
+    absent = lambda name, *package_of: None if name == package else find_spec(name, *package_of)
+    monkeypatch.setattr(importlib.util, "find_spec", absent)
+    monkeypatch.setattr("xarrayops_backends.jax._native.find_spec", absent)
+    with jax.enable_x64(True):
+        for x in (np.ones(2), jnp.ones(2)):
+            assert made(x).tolist() == [2, 2]
+            explained = xo.explain(made, x)
+            name = xo.backend(x).name
+            assert (explained.chosen == f"{name}:reference") == (name in refused)
+            if name in refused:
+                assert re.search(
+                    rf"tvm-ffi is not installed: pip install .*\[{extra}\]", explained.candidates[0].reason
+                )
 
 
 def test_cuda_sources_serve_arrays_on_cuda_devices_only():
