@@ -236,6 +236,7 @@ BAD_NATIVE = {
 @pytest.fixture(scope="module")
 def native_operation(tmp_path_factory):
     """Makes an operation with one of the functions of `NATIVE`, for NumPy and PyTorch."""
+    pytest.importorskip("tvm_ffi")
     if compiler.find(cuda=False) is None:
         pytest.skip("no C++ compiler is installed")
 

@@ -18,6 +18,7 @@ from xarrayops._system import compiler
 from xarrayops.errors import BuildError
 from xarrayops.testing import check_operation
 
+pytest.importorskip("jax_tvm_ffi")
 if compiler.find(cuda=False) is None:
     pytest.skip("no C++ compiler is installed", allow_module_level=True)
 
