@@ -68,6 +68,7 @@ from xarrayops._ops.operations.define import operation as operation
 from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,
+    BuildError as BuildError,
     CrossingError as CrossingError,
     ExchangeError as ExchangeError,
     InvalidBackend as InvalidBackend,

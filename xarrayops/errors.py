@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BackendNotFound",
+    "BuildError",
     "CrossingError",
     "ExchangeError",
     "InvalidBackend",
@@ -34,6 +35,10 @@ class InvalidBackend(XArrayOpsError):
 
 class MixedBackends(XArrayOpsError, TypeError):
     """One call has arrays or dtypes of several libraries."""
+
+
+class BuildError(XArrayOpsError, RuntimeError):
+    """A native kernel cannot be built; the message has the command, and what the compiler said."""
 
 
 class Unsupported(XArrayOpsError, NotImplementedError):

@@ -34,7 +34,9 @@ def entries():
 
 
 MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
-PLUGIN_PARTS = ("attention", "backends", "dtypes", "extended", "layout", "products", "random", "sparse", "sums")
+PLUGIN_PARTS = (
+    *("attention", "backends", "dtypes", "extended", "layout", "native", "products", "random", "sparse", "sums"),
+)
 PLUGIN = ("plugin", *(f"plugin.{name}" for name in PLUGIN_PARTS))
 
 

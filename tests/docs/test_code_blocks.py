@@ -1,7 +1,8 @@
 """Every Python block of the README and of the docs runs, in the order of its page, and prints what the page shows.
 
 A block begins with ```` ```python ````. Further words of that line say what it needs beyond NumPy: a library
-(```` ```python torch jax ````), or a device (```` ```python torch cuda ````). A block that says nothing always runs.
+(```` ```python torch jax ````), a device (```` ```python torch cuda ````), or a C++ compiler
+(```` ```python tvm_ffi compiler ````). A block that says nothing always runs.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from typing import Any
 import pytest
 
 import xarrayops as xo
+from xarrayops._system import compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if "_build" not in p.parts)]
-LIBRARIES = frozenset(("torch", "jax", "dask", "scipy", "sklearn", "cupy"))
+LIBRARIES = frozenset(("torch", "jax", "dask", "scipy", "sklearn", "cupy", "tvm_ffi"))
 DEVICES = frozenset(("cuda", "rocm", "tpu"))
+COMPILER = "compiler"
 _BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -57,7 +60,7 @@ def blocks(page: Path) -> list[Block]:
     for match in _BLOCK.finditer(text):
         needs = frozenset(match[1].split())
         line = text.count("\n", 0, match.start(2)) + 1
-        assert needs <= LIBRARIES | DEVICES, f"{page.name}:{line - 1}: unknown words {sorted(needs)}"
+        assert needs <= LIBRARIES | DEVICES | {COMPILER}, f"{page.name}:{line - 1}: unknown words {sorted(needs)}"
         found.append(Block(page, line, match[2], needs))
     return found
 
@@ -85,6 +88,10 @@ def test_blocks_run(way, checkout, monkeypatch):
     missing = needs & DEVICES - devices() if needs & DEVICES else frozenset()
     if missing:
         pytest.skip(f"needs a device: {', '.join(sorted(missing))}")
+    if COMPILER in needs:
+        if compiler.find(cuda=False) is None:
+            pytest.skip("needs a C++ compiler")
+        monkeypatch.setenv("XARRAYOPS_CACHE", str(checkout / "cache"))
     monkeypatch.chdir(checkout)
     monkeypatch.setattr("sys.path", [*sys.path])
     namespace = {"__name__": "__main__"}

@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 public_api = runpy.run_path(str(HERE.parents[1] / "tools" / "public_api.py"))["public_api"]
 REFERENCE = json.loads((HERE / "public_api.json").read_text())
 IMPROVED = {
+    "BuildError": "error",
     "CrossingError": "error",
     "operation": "(name, /, *, blockwise=None)",
     "profile": "class(*, show=True)",

@@ -27,6 +27,7 @@ from xarrayops._generic.running import (
     carry_operation as carry_operation,
     compilations as compilations,
     crossings as crossings,
+    native_kernel as native_kernel,
     run_modes as run_modes,
     vjp as vjp,
     vmap as vmap,

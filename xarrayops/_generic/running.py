@@ -42,5 +42,8 @@ def carry_operation(xp: ModuleType, operation: Operation, /) -> Callable[..., An
     return operation.serve
 
 
+native_kernel = unsupported(
+    "it has no way to call compiled functions", instead='xo.convert(x, "numpy") if the arrays are in host memory'
+)
 vjp = unsupported("it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
 vmap = unsupported("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.arguments import array_arguments, common_backend, signature
 from xarrayops._core.refused import wrong_call
 from xarrayops._core.registry import Backend
-from xarrayops._protocol.candidates import Call, Kernel, refusal
+from xarrayops._protocol.candidates import Call, Kernel, copies_of, refusal
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import OWN
 from xarrayops._protocol.types import gap_of
@@ -95,8 +95,12 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
 
 def candidates(library: str, kernels: Iterable[Kernel], call: Call) -> tuple[Candidate, ...]:
     """The kernels of a library, and whether each can serve the call."""
-    reasons = [(kernel[0], refusal(kernel, call)) for kernel in kernels]
-    return tuple(Candidate(f"{library}:{name}", reason is None, reason or "") for name, reason in reasons)
+    return tuple(_candidate(f"{library}:{kernel[0]}", kernel, call) for kernel in kernels)
+
+
+def _candidate(name: str, kernel: Kernel, call: Call) -> Candidate:
+    reason = refusal(kernel, call)
+    return Candidate(name, reason is None, reason or "", copies_of(kernel, call) if reason is None else ())
 
 
 def chosen_name(listed: Iterable[Candidate]) -> str | None:

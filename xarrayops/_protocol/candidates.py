@@ -115,6 +115,12 @@ def refusal(kernel: Kernel, call: Call) -> str | None:
     return _failures[kernel[1]].get(_form(call))
 
 
+def copies_of(kernel: Kernel, call: Call) -> tuple[str, ...]:
+    """What a kernel that can serve a call says about its copies."""
+    describe = getattr(kernel[1], "copies", None)
+    return tuple(describe(call)) if describe is not None else ()
+
+
 def remember(kernel: Kernel, call: Call, error: NotServed) -> str:
     """Record why a kernel failed, so that it refuses later calls of this form; returns the reason."""
     reason = f"it failed when it ran: {error}"

@@ -13,6 +13,7 @@ from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.devices import Device
 from xarrayops._protocol.exchange_hooks import ExchangeHooks
 from xarrayops._protocol.indexing import Index
+from xarrayops._protocol.native import NativeKernel
 from xarrayops._protocol.operations import Operation
 from xarrayops._protocol.running import RunMode
 from xarrayops._protocol.surface import ROLES
@@ -141,6 +142,16 @@ class Hooks(ExchangeHooks):
         function is called as ``operation.serve``. It keeps the operation's gradient, and derives from the reference
         what the library cannot find out about a kernel: shapes, gradients, batches. The generic function returns
         ``operation.serve``: the library transforms nothing.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def native_kernel(native: NativeKernel, /) -> Callable[..., Any]:
+        """A kernel that calls a compiled function: ``kernel(*arrays, **options)``, as of `xarrayops.operation`.
+
+        It allocates the results, with the shapes and dtypes of the reference, and passes the current stream of the
+        device. The arrays have the requirements of the kernel, and all are given. It may raise `Unsupported` if a
+        package is missing. `xarrayops.plugin.native` has what such a kernel is made of.
         """
         raise NotImplementedError
 

@@ -44,14 +44,16 @@ class CallTests(Record):
     In each, ``{x}`` stands for an array of the library. ``eager``: true where no transformation (a trace, a gradient,
     a batch) needs to see the operation. ``eager_array``: the same of one array. ``order``: whether an array is
     contiguous, by "C" and "F". ``device``: whether it is on a device, by the kind; and under "any", whether it has
-    values on any device of this library. ``address``: the address of its first element. ``names`` are the objects that
-    the expressions name.
+    values on any device of this library. ``aligned``: whether an array is aligned as its dtype
+    requires; empty if arrays of the library always are. ``address``: the address of its first element. ``names`` are
+    the objects that the expressions name.
     """
 
     eager: str = ""
     eager_array: str = ""
     order: Mapping[str, str] = _NO_NAMES
     device: Mapping[str, str] = _NO_NAMES
+    aligned: str = ""
     address: str = ""
     names: Mapping[str, Any] = _NO_NAMES
 

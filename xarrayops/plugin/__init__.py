@@ -69,6 +69,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
   `ReportingMethods`), those of operations (`Operation`, `CallTests`, `core_dimensions`, `options_of`,
   `written_options`), `unsupported`, `takes_arrays`, `array_roles`, and `EXTENDED`, the functions beyond the standard.
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
+- `xarrayops.plugin.native`: native kernels of users' operations.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
 - `xarrayops.plugin.sums`: sums over host memory with a small error.
 - `xarrayops.plugin.products`: products over host memory of half precision and of integers of 8 bits.

@@ -53,7 +53,7 @@ from xarrayops_backends.numpy._linalg import (
     vecdot,
 )
 from xarrayops_backends.numpy._manipulation import diff
-from xarrayops_backends.numpy._operations import CALL_TESTS
+from xarrayops_backends.numpy._operations import CALL_TESTS, native_kernel
 from xarrayops_backends.numpy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator, random_permutation
 from xarrayops_backends.numpy._searching import argsort, sort
 from xarrayops_backends.numpy._sets import unique, unique_values

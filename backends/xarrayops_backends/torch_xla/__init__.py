@@ -12,7 +12,7 @@ from typing import Any
 
 import array_api_compat.torch
 
-from xarrayops.plugin import EXTENDED as _FUNCTIONS
+from xarrayops.plugin import EXTENDED as _FUNCTIONS, unsupported
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch_xla import _guard
 from xarrayops_backends.torch_xla._creation import (
@@ -124,6 +124,7 @@ KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """No candidates of the torch backend: the generic implementation serves XLA."""
+native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")
 MATMUL_INT32_CANDIDATES = RANDOM_DRAW_CANDIDATES = ()
 EXTENDED = "xarrayops_backends.torch_xla._extended"
 

@@ -9,6 +9,7 @@ import torch
 from numpy.lib.stride_tricks import as_strided
 
 import xarrayops as xo
+from xarrayops._system import compiler
 from xarrayops.testing import check_operation
 
 RNG = np.random.default_rng(0)
@@ -164,6 +165,114 @@ def test_result_of_another_library_is_found():
     operation.kernel("torch:bad")(lambda x, weight, *, eps: right(x.numpy(), weight.numpy(), eps=eps))
     with pytest.raises(AssertionError, match=r"result 0 is a ndarray, and not an array of torch"):
         check_operation(operation, SAMPLES, libraries=["torch:eager"])
+
+
+NATIVE = """
+#include <cmath>
+#include <vector>
+#include <unistd.h>
+#include <tvm/ffi/container/tensor.h>
+#include <tvm/ffi/function.h>
+using tvm::ffi::TensorView;
+
+template <typename T, typename Row>
+void each_row(TensorView x, TensorView weight, TensorView out, Row row) {
+  auto a = static_cast<T*>(x.data_ptr()), w = static_cast<T*>(weight.data_ptr()), y = static_cast<T*>(out.data_ptr());
+  int64_t n = weight.size(0), count = n ? x.numel() / n : 0;
+  for (int64_t r = 0; r < count; ++r) row(a + r * n, w, y + r * n, n);
+}
+template <typename T>
+double factor(const T* a, int64_t n, double eps) {
+  double sum = 0;
+  for (int64_t j = 0; j < n; ++j) sum += double(a[j]) * a[j];
+  return 1 / std::sqrt(sum / n + eps);
+}
+#define KERNEL(NAME, ...)                                                                               \\
+  template <typename T> void NAME##_of(TensorView x, TensorView weight, double eps, TensorView out) {     \\
+    each_row<T>(x, weight, out, [&](T* a, T* w, T* y, int64_t n) __VA_ARGS__);                            \\
+  }                                                                                                     \\
+  void NAME(TensorView x, TensorView weight, double eps, TensorView out) {                              \\
+    x.dtype().bits == 32 ? NAME##_of<float>(x, weight, eps, out) : NAME##_of<double>(x, weight, eps, out);  \\
+  }                                                                                                     \\
+  TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, NAME)
+
+KERNEL(right, { double f = factor(a, n, eps); for (int64_t j = 0; j < n; ++j) y[j] = T(a[j] * f * w[j]); });
+KERNEL(reads_one_past_the_end, {
+  double f = factor(a, n, eps); for (int64_t j = 0; j < n; ++j) y[j] = T(a[j] * f * w[j] + 0 * w[n]); });
+KERNEL(reads_one_before_the_beginning, {
+  double f = factor(a, n, eps); for (int64_t j = 0; j < n; ++j) y[j] = T(a[j] * f * w[j] + 0 * w[-1]); });
+KERNEL(writes_one_past_the_end, {
+  double f = factor(a, n, eps); for (int64_t j = 0; j < n; ++j) y[j] = T(a[j] * f * w[j]); y[n] = 0; });
+KERNEL(leaves_the_last_element, {
+  double f = factor(a, n, eps); for (int64_t j = 0; j + 1 < n; ++j) y[j] = T(a[j] * f * w[j]); });
+KERNEL(adds_to_its_result, {
+  double f = factor(a, n, eps); for (int64_t j = 0; j < n; ++j) y[j] += T(a[j] * f * w[j]); });
+KERNEL(writes_its_argument, {
+  double f = factor(a, n, eps); for (int64_t j = 0; j < n; ++j) { a[j] *= T(f); y[j] = a[j] * w[j]; } });
+KERNEL(ignores_an_option, {
+  double f = factor(a, n, 1e-3); for (int64_t j = 0; j < n; ++j) y[j] = T(a[j] * f * w[j]); });
+KERNEL(shares_scratch_memory, {
+  static std::vector<double> scratch(1 << 12);
+  for (int64_t j = 0; j < n; ++j) scratch[j] = a[j];
+  usleep(100);
+  double f = factor(scratch.data(), n, eps);
+  for (int64_t j = 0; j < n; ++j) y[j] = T(scratch[j] * f * w[j]); });
+KERNEL(computes_in_single_precision, {
+  float f = float(factor(a, n, eps)); for (int64_t j = 0; j < n; ++j) y[j] = T(float(a[j]) * f * float(w[j])); });
+"""
+BAD_NATIVE = {
+    "reads_one_past_the_end": "nan where the reference has",
+    "reads_one_before_the_beginning": "nan where the reference has",
+    "writes_one_past_the_end": "it writes beside its results",
+    "leaves_the_last_element": "into memory that held other values: ",
+    "adds_to_its_result": "into memory that held other values: ",
+    "writes_its_argument": "it writes to its arguments",
+    "ignores_an_option": "eps=0.252",
+    "shares_scratch_memory": "several threads disturb each other",
+    "computes_in_single_precision": "elements differ",
+}
+
+
+@pytest.fixture(scope="module")
+def native_operation(tmp_path_factory):
+    """Makes an operation with one of the functions of `NATIVE`, for NumPy and PyTorch."""
+    pytest.importorskip("tvm_ffi")
+    if compiler.find(cuda=False) is None:
+        pytest.skip("no C++ compiler is installed")
+
+    def make(entry, **declared):
+        operation = new_operation()
+        declared = {"serves": ("numpy", "torch"), "dtypes": ("float32", "float64")} | declared
+        operation.native("cpp", sources={"zoo.cc": NATIVE}, entry=entry, flags=("-O1",), **declared)
+        return operation
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XARRAYOPS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield make
+
+
+@pytest.mark.parametrize("entry", BAD_NATIVE)
+def test_bad_native_kernel_is_found(native_operation, entry):
+    with pytest.raises(AssertionError) as found:
+        check_operation(native_operation(entry), SAMPLES, libraries=["numpy"])
+    assert BAD_NATIVE[entry] in str(found.value)
+
+
+def test_native_kernel_that_ignores_strides_is_found(native_operation):
+    operation = native_operation("right", layout=None)
+    with pytest.raises(AssertionError, match="with strides"):
+        check_operation(operation, SAMPLES, libraries=["numpy"])
+
+
+def test_native_kernel_for_memory_of_another_library_is_found(native_operation):
+    operation = native_operation("writes_its_argument", serves=("torch",))
+    with pytest.raises(AssertionError, match="torch:cpp, sample 0, contiguous, between other values: it writes to its"):
+        check_operation(operation, SAMPLES, libraries=["torch:eager"])
+
+
+def test_right_native_kernel_passes(native_operation):
+    report = check_operation(native_operation("right"), SAMPLES, libraries=["numpy", "torch:eager"])
+    assert set(report.calls) == {"numpy:cpp", "torch:cpp"}
 
 
 def test_right_kernels_pass_on_every_library():

@@ -15,7 +15,7 @@ from xarrayops._ops.exchange.convert import convert
 from xarrayops._ops.exchange.plan import plan_convert
 from xarrayops._ops.explanation import Candidate
 from xarrayops._protocol.attention import Attention
-from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, first_able, refusal, remember
+from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, copies_of, first_able, refusal, remember
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
@@ -55,12 +55,11 @@ class Route(Record):
 
     def copies(self, a: Attention) -> tuple[str, ...]:
         """What is copied on the way in and out, and by the kernel itself."""
-        inner = getattr(self.kernel[1], "copies", None)
         if not self.is_foreign:
-            return inner(Call((a,), {})) if inner else ()
+            return copies_of(self.kernel, Call((a,), {}))
         plans = {name: _plan(x, self.engine) for name, x in _arrays(a)}
         coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
-        own = inner(Call((_call_for(a, self.engine),), {})) if inner else ()
+        own = copies_of(self.kernel, Call((_call_for(a, self.engine),), {}))
         return (*coming, *own, *(("copies the result",) if self.engine.immutable else ()))
 
     def converted(self, a: Attention) -> Attention | str:

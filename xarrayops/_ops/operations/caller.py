@@ -13,11 +13,14 @@ and the arrays of a library with one kernel are served by::
 
     def rms_norm(x, weight, *, eps):
         if _eager and type(weight) in _classes and ...:
-            return _kernel0(x, weight, eps=eps)
+            try:
+                return _kernel0(x, weight, eps=eps)
+            except _NotServed:
+                return _choose_from_now_on(x, weight, eps=eps)
         return _choose(x, weight, eps=eps)
 
 where ``...`` are the expressions of the kernel's requirements. ``_choose`` looks at every argument and can serve every
-call; it also finds what is wrong with a call.
+call; it also finds what is wrong with a call. ``_choose_from_now_on`` does the same, and so do all later calls.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from xarrayops._protocol.candidates import NotServed
 from xarrayops._protocol.operations import CallTests
 from xarrayops._protocol.records import Record
 
@@ -64,7 +68,11 @@ class Parameters(Record):
 
 
 class Guarded(Record):
-    """A kernel, and parameters with expressions that are all true only if it can serve."""
+    """A kernel, and expressions that are all true only if it can serve.
+
+    Each comes with the parameter of an array: if that array was omitted, the expression does not count. An expression
+    with an empty name always counts.
+    """
 
     function: Callable[..., Any]
     expressions: list[tuple[str, str]]
@@ -94,7 +102,9 @@ def public_function(name: str, parameters: Parameters, names: Mapping[str, Any])
 def serving_function(
     name: str, parameters: Parameters, tests: CallTests, kernels: Iterable[Guarded], names: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """The function for the arrays of one library. ``names`` has _classes, _choose, and what the expressions name.
+    """The function for the arrays of one library.
+
+    ``names`` has _classes, _choose, _choose_from_now_on, and what the expressions name.
 
     The test of each kernel precedes it.
     """
@@ -110,9 +120,15 @@ def serving_function(
         functions[f"_kernel{k}"] = kernel.function
         own = [_if_given(expression, each, parameters) for each, expression in kernel.expressions]
         condition = " and ".join([*common, *own]) or "True"
-        lines += [f"    if {condition}:", f"        return _kernel{k}({parameters.passed})"]
+        lines += [
+            f"    if {condition}:",
+            "        try:",
+            f"            return _kernel{k}({parameters.passed})",
+            "        except _NotServed:",
+            f"            return _choose_from_now_on({parameters.passed})",
+        ]
     lines.append(f"    return _choose({parameters.passed})")
-    return _compiled(name, lines, {**functions, **tests.names, **names})
+    return _compiled(name, lines, {**functions, **tests.names, **names, "_NotServed": NotServed})
 
 
 def eager_test(tests: CallTests) -> Callable[..., Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from xarrayops._core import registry
 from xarrayops._ops.operations.definition import Declared, Definition
-from xarrayops._ops.operations.requirements import ORDERS, Dtypes, Requirements
+from xarrayops._ops.operations.native import Native, Sources, texts
+from xarrayops._ops.operations.requirements import ORDERS, Aligned, Dtypes, Requirements
 from xarrayops._protocol.candidates import Call, always
 
 if TYPE_CHECKING:
@@ -31,9 +32,24 @@ if TYPE_CHECKING:
             dtypes: Dtypes = None,
             device: str | None = None,
             layout: str | None = None,
-            aligned: int | None = None,
+            aligned: Aligned = None,
             can: Callable[[Call], str | None] = always,
         ) -> Callable[[Function], Function]: ...
+        def native(
+            self,
+            name: str,
+            /,
+            *,
+            sources: Sources,
+            entry: str,
+            serves: Sequence[str],
+            dtypes: Dtypes = None,
+            layout: str | None = "C",
+            aligned: Aligned = "dtype",
+            flags: Sequence[str] = (),
+            can: Callable[[Call], str | None] = always,
+        ) -> None: ...
+        def build(self) -> None: ...
 
 
 defined: dict[str, Definition] = {}
@@ -67,9 +83,20 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
           with all arrays by position, and all options by keyword. It gets a call only if every array is as it declares:
           one of ``dtypes`` (names, which then must be the same for all arrays; or a dict from parameters to names), on
           the kind of ``device`` ("cpu", "cuda" …), contiguous in the order of ``layout`` ("C" or "F"), and at an
-          address that is a multiple of ``aligned`` bytes. ``can(call)`` returns None, or the reason against a `Call`
-          of `xarrayops.plugin`. Otherwise the next kernel of the library is tried, in the order of declaration, and
-          last the reference. `explain` shows the reasons.
+          address that is a multiple of ``aligned`` bytes ("dtype": of the dtype's alignment). ``can(call)`` returns
+          None, or the reason against a `Call` of `xarrayops.plugin`. Otherwise the next kernel of the library is
+          tried, in the order of declaration, and last the reference. `explain` shows the reasons.
+        - ``native(name, *, sources, entry, serves, dtypes=None, layout="C", aligned="dtype", flags=(), can=None)``
+          declares a kernel in C++, or in CUDA if a source ends in ``.cu``. One build serves the libraries of
+          ``serves``, as the kernel ``"library:name"`` of each, on the CPU or on CUDA devices. ``sources`` are paths of
+          files, relative to the file of the reference, or a dict from names to texts. The function that the sources
+          export as ``entry`` is called with the arrays, the options in their order, and an array in C order for each
+          result, with the shape and dtype that the reference gives; it fills these and returns nothing. The options are
+          of bool, int, float or str; calls with others, or with an omitted array, are passed over. The first call
+          builds it with the compiler at hand (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``; later
+          processes find it in the user's cache (``XARRAYOPS_CACHE``, else ``~/.cache/xarrayops``). It needs the extra
+          ``native``. Without that or a compiler the next kernel serves, and `explain` says why.
+        - ``build()`` builds all native kernels now. It raises `BuildError` where that is not possible.
         - ``gradient`` declares the decorated function ``gradient(g, *arrays, **options)``: it returns, for the
           gradient ``g`` of the result (a tuple for several results), one array for each array, or None. Without it the
           reference is differentiated.
@@ -120,6 +147,8 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
         function: Any = made.function
         function.operation = made
         function.kernel = _declaring(made)
+        function.native = _declaring_native(made)
+        function.build = made.build
         function.gradient = _differentiating(made)
         return function
 
@@ -138,7 +167,7 @@ def _declaring(definition: Definition) -> Callable[..., Any]:
         dtypes: Dtypes = None,
         device: str | None = None,
         layout: str | None = None,
-        aligned: int | None = None,
+        aligned: Aligned = None,
         can: Callable[[Call], str | None] = always,
     ) -> Callable[[Function], Function]:
         """Declare a kernel; see `xarrayops.operation`."""
@@ -147,23 +176,78 @@ def _declaring(definition: Definition) -> Callable[..., Any]:
             raise ValueError(
                 f'{definition.name}: a kernel is named "library:kernel", such as "numpy:numba", not {name!r}'
             )
-        if library not in registry.entry_points():
-            raise registry.unknown(library)
-        if layout not in (None, *ORDERS):
-            raise ValueError(f'{definition.name}: layout is "C", "F" or None, not {layout!r}')
-        named = dtypes if isinstance(dtypes, dict) or dtypes is None else tuple(dtypes)
-        unknown = set(named if isinstance(named, dict) else ()) - set(definition.parameters.arrays)
-        if unknown:
-            raise ValueError(f"{definition.name}: dtypes names {', '.join(unknown)}, which takes no array")
-        requirements = Requirements(named, device, layout, aligned, can)
+        _check_library(library)
+        requirements = _checked(definition, Requirements(dtypes, device, layout, aligned, can=can))
 
         def declare(function: Function) -> Function:
-            definition.add(Declared(library, kernel, function, requirements))
+            definition.add(Declared(library, kernel, lambda backend: function, requirements))
             return function
 
         return declare
 
     return kernel
+
+
+def _declaring_native(definition: Definition) -> Callable[..., None]:
+    def native(
+        name: str,
+        /,
+        *,
+        sources: Sources,
+        entry: str,
+        serves: Sequence[str],
+        dtypes: Dtypes = None,
+        layout: str | None = "C",
+        aligned: Aligned = "dtype",
+        flags: Sequence[str] = (),
+        can: Callable[[Call], str | None] = always,
+    ) -> None:
+        """Declare a kernel in C++ or CUDA; see `xarrayops.operation`."""
+        if not name or ":" in name:
+            raise ValueError(f"{definition.name}: a native kernel has a name without a library, not {name!r}")
+        if isinstance(serves, str):
+            raise ValueError(f'{definition.name}: serves is a sequence of libraries, such as ["{serves}"]')
+        for library in serves:
+            _check_library(library)
+        own = _checked(definition, Requirements(dtypes, layout=layout, aligned=aligned, can=can))
+        made = Native(
+            definition.name,
+            name,
+            reference=definition.reference,
+            parameters=definition.parameters,
+            sources=texts(sources, definition.reference),
+            entry=entry,
+            flags=flags,
+            requirements=own,
+        )
+        for library in serves:
+            definition.add(Declared(library, name, made.function_for, made.requirements))
+        definition.natives.append(made)
+
+    return native
+
+
+def _check_library(library: str) -> None:
+    if library not in registry.entry_points():
+        raise registry.unknown(library)
+
+
+def _checked(definition: Definition, requirements: Requirements) -> Requirements:
+    """The requirements, with a tuple of dtypes."""
+    if requirements.layout not in (None, *ORDERS):
+        raise ValueError(f'{definition.name}: layout is "C", "F" or None, not {requirements.layout!r}')
+    aligned = requirements.aligned
+    if not (aligned in (None, "dtype") or (isinstance(aligned, int) and aligned > 0)):
+        raise ValueError(f'{definition.name}: aligned is a number of bytes, "dtype" or None, not {aligned!r}')
+    dtypes = requirements.dtypes
+    if dtypes is None:
+        return requirements
+    if not isinstance(dtypes, dict):
+        return requirements._replace(dtypes=tuple(dtypes))
+    unknown = set(dtypes) - set(definition.parameters.arrays)
+    if unknown:
+        raise ValueError(f"{definition.name}: dtypes names {', '.join(unknown)}, which takes no array")
+    return requirements
 
 
 def _differentiating(definition: Definition) -> Callable[..., Any]:

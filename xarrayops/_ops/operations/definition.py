@@ -14,6 +14,7 @@ from xarrayops._core.dispatch import constant_while_tracing, publish, require_on
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
+from xarrayops._ops.operations.native import Native
 from xarrayops._ops.operations.requirements import Requirements
 from xarrayops._protocol.candidates import Call, Kernel, always, first_able
 from xarrayops._protocol.operations import CallTests, Operation, core_dimensions
@@ -22,11 +23,14 @@ from xarrayops.errors import BackendNotFound
 
 
 class Declared(Record):
-    """A kernel as it was declared, for the arrays of one library."""
+    """A kernel as it was declared, for the arrays of one library.
+
+    ``function_for(backend)`` gives the function that serves them, or the reason why there is none here.
+    """
 
     library: str
     name: str
-    function: Callable[..., Any]
+    function_for: Callable[[Backend], Callable[..., Any] | str]
     requirements: Requirements
 
 
@@ -45,6 +49,8 @@ class Definition:
         The signature of a generalized ufunc.
     function : callable
         What users call.
+    natives : list of Native
+        The compiled functions of the native kernels.
     """
 
     def __init__(self, name: str, reference: Callable[..., Any], blockwise: str | None) -> None:
@@ -55,9 +61,11 @@ class Definition:
         if blockwise is not None and len(core_dimensions(blockwise)) != len(self.parameters.arrays):
             raise ValueError(f"{name}: blockwise={blockwise!r} does not have {len(self.parameters.arrays)} inputs")
         self._kernels: list[Declared] = []
+        self.natives: list[Native] = []
         self._gradient: Callable[..., Any] | None = None
         self._table: dict[type, Callable[..., Any]] = {}
         self._served: dict[str, Served] = {}
+        self._checks_all: set[str] = set()
         self.function = self._public()
 
     def _public(self) -> Callable[..., Any]:
@@ -97,6 +105,17 @@ class Definition:
         self._kernels.append(kernel)
         self._forget()
 
+    def build(self) -> None:
+        """Build all native kernels.
+
+        Raises
+        ------
+        BuildError
+            One cannot be built.
+        """
+        for native in self.natives:
+            native.load()
+
     def kernels_of(self, library: str) -> list[Declared]:
         """The kernels for the arrays of a library, in the order in which they are tried."""
         return [each for each in self._kernels if each.library == library]
@@ -109,6 +128,15 @@ class Definition:
         """Forget what serves, because it depends on the kernels and the gradient."""
         self._table.clear()
         self._served.clear()
+
+    def check_all(self, library: str) -> None:
+        """Look at all arguments of every call with arrays of a library: a kernel of it finds out more as it runs."""
+        self._checks_all.add(library)
+        self._forget()
+
+    def checks_all(self, library: str) -> bool:
+        """Whether all arguments of every call with arrays of a library are looked at."""
+        return library in self._checks_all
 
     def by(self, backend: Backend) -> Served:
         """What serves the arrays of a backend."""
@@ -170,25 +198,40 @@ class Served:
         self._tests: CallTests | None = getattr(backend.module, "CALL_TESTS", None)
         self.classes: set[type] = set()
         names = definition.parameters.arrays
-        self.kernels: list[Kernel] = [
-            (each.name, each.function, partial(each.requirements.refusal, names, backend))
-            for each in definition.kernels_of(backend.name)
-        ]
+        self.kernels: list[Kernel] = []
+        usable: list[tuple[Callable[..., Any], Requirements]] = []
+        for each in definition.kernels_of(backend.name):
+            function = each.function_for(backend)
+            if isinstance(function, str):
+                self.kernels.append((each.name, definition.reference, partial(_refused, function)))
+            else:
+                self.kernels.append((each.name, function, partial(each.requirements.refusal, names, backend)))
+                usable.append((function, each.requirements))
         self.kernels.append(("reference", definition.reference, always))
         self.serve_values = first_able(definition.name, self.kernels)
         self._is_plain = self._has_values if self._tests is None else eager_test(self._tests)
         self._carried: Callable[..., Any] | None = None
-        self.function = self._generated(self._tests) if self._tests is not None else self._serve_checked
+        self.function: Callable[..., Any]
+        if self._tests is None or definition.checks_all(backend.name):
+            self.function = self._serve_checked
+        else:
+            self.function = self._generated(self._tests, usable)
 
-    def _generated(self, tests: CallTests) -> Callable[..., Any]:
+    def _generated(
+        self, tests: CallTests, kernels: list[tuple[Callable[..., Any], Requirements]]
+    ) -> Callable[..., Any]:
         definition = self._definition
         guarded: list[Guarded] = []
-        names: dict[str, Any] = {"_choose": self._serve_checked, "_classes": self.classes}
-        for kernel in definition.kernels_of(self._backend.name):
-            found = kernel.requirements.expressions(definition.parameters.arrays, self._backend, tests)
+        names: dict[str, Any] = {
+            "_choose": self._serve_checked,
+            "_choose_from_now_on": self._serve_checked_from_now_on,
+            "_classes": self.classes,
+        }
+        for function, requirements in kernels:
+            found = requirements.expressions(definition.parameters, self._backend, tests)
             if found is None:  # what follows cannot be chosen without a look at all arguments
                 break
-            guarded.append(Guarded(kernel.function, found[0]))
+            guarded.append(Guarded(function, found[0]))
             names |= found[1]
         else:
             guarded.append(Guarded(definition.reference, self._device_tests(tests)))
@@ -209,6 +252,11 @@ class Served:
         backend = self._definition.backend_of(arrays)
         served = self if backend is self._backend else self._definition.by(backend)
         return served.serve(*arrays, **options)
+
+    def _serve_checked_from_now_on(self, *arrays: Any, **options: Any) -> Any:
+        """The same, after a kernel found while it ran that it has no code for a call."""
+        self._definition.check_all(self._backend.name)
+        return self._serve_checked(*arrays, **options)
 
     def serve(self, *arrays: Any, **options: Any) -> Any:
         """Serve a call with arrays of this library, plainly or as its transformations need it."""
@@ -235,6 +283,11 @@ class Served:
             has_kernel=len(self.kernels) > 1,
             blockwise=own.blockwise,
         )
+
+
+def _refused(reason: str, call: Call) -> str:
+    """The capability test of a kernel that cannot serve here."""
+    return reason
 
 
 def parameters_of(name: str, reference: Callable[..., Any]) -> Parameters:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.candidates import Call, always
+from xarrayops._protocol.dtypes import REAL_OF
 from xarrayops._protocol.operations import CallTests
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
+if TYPE_CHECKING:
+    from xarrayops._ops.operations.caller import Parameters
+
+Aligned = int | Literal["dtype"] | None
 Dtypes = tuple[str, ...] | Mapping[str, tuple[str, ...]] | None
 ORDERS = ("C", "F")
 
@@ -21,14 +26,18 @@ class Requirements(Record):
     """The requirements of a kernel; None where there is none.
 
     ``dtypes``: the names of dtypes, one of which all arrays have; or a mapping from a parameter to its dtypes.
-    ``device``: the kind of device. ``layout``: "C" or "F". ``aligned``: the divisor of each address, in bytes.
-    ``can``: a capability test of the `Call`, whose arguments are the arrays and whose keywords are the options.
+    ``device``: the kind of device. ``layout``: "C" or "F". ``aligned``: the divisor of each address, in bytes, or
+    "dtype" for the alignment that the dtype requires. ``options``: the classes of the options. ``all_arrays``: whether
+    no array may be omitted. ``can``: a capability test of the `Call`, whose arguments are the arrays and whose keywords
+    are the options.
     """
 
     dtypes: Dtypes = None
     device: str | None = None
     layout: str | None = None
-    aligned: int | None = None
+    aligned: Aligned = None
+    options: tuple[type, ...] | None = None
+    all_arrays: bool = False
     can: Callable[[Call], str | None] = always
 
     def refusal(self, parameters: tuple[str, ...], backend: Backend, call: Call) -> str | None:
@@ -38,10 +47,17 @@ class Requirements(Record):
                 reason = self._refusal_of_array(name, x, backend)
                 if reason is not None:
                     return reason
+            elif self.all_arrays:
+                return f"{name} is omitted; the kernel takes all arrays"
         if isinstance(self.dtypes, tuple):
             names = [backend.functions["dtype_name"](x.dtype) for x in call.args if x is not None]
             if len(set(names)) > 1:
                 return f"the arrays have different dtypes: {', '.join(map(str, names))}"
+        if self.options is not None:
+            for name, value in call.kwargs.items():
+                if type(value) not in self.options:
+                    known = ", ".join(each.__name__ for each in self.options)
+                    return f"option {name} is a {type(value).__name__}; the kernel takes {known}"
         return self.can(call)
 
     def _refusal_of_array(self, name: str, x: Array, backend: Backend) -> str | None:
@@ -59,8 +75,10 @@ class Requirements(Record):
             return f"{name} has no memory to look at"
         if self.layout is not None and not _is_contiguous(memory, self.layout):
             return f"{name} is not {self.layout}-contiguous"
-        if self.aligned is not None and memory.pointer is not None and memory.pointer % self.aligned:
-            return f"{name} is not aligned to {self.aligned} bytes"
+        if self.aligned is not None and memory.pointer is not None:
+            divisor = _alignment(dtype, memory.itemsize) if self.aligned == "dtype" else self.aligned
+            if memory.pointer % divisor:
+                return f"{name} is not aligned to {divisor} bytes"
         return None
 
     def dtypes_of(self, name: str) -> tuple[str, ...] | None:
@@ -68,21 +86,26 @@ class Requirements(Record):
         return self.dtypes.get(name) if isinstance(self.dtypes, Mapping) else self.dtypes
 
     def expressions(
-        self, parameters: tuple[str, ...], backend: Backend, tests: CallTests
+        self, parameters: Parameters, backend: Backend, tests: CallTests
     ) -> tuple[list[tuple[str, str]], dict[str, Any]] | None:
-        """Parameters with expressions that are all true only if the kernel can serve, and the objects that they name.
+        """The expressions of a `Guarded` kernel with these requirements, and the objects that they name.
 
-        An expression of an array that was omitted does not count. None if the requirements cannot be tested so.
+        None if the requirements cannot be tested so.
         """
         if self.can is not always:
             return None
         wanted: list[tuple[str, str]] = []
         objects: dict[str, Any] = {}
-        for name in parameters:
-            for text in self._expressions_of(name, parameters[0], backend, tests, objects):
+        for name in parameters.arrays:
+            if self.all_arrays and name in parameters.optional:
+                wanted.append(("", f"{name} is not None"))
+            for text in self._expressions_of(name, parameters.arrays[0], backend, tests, objects):
                 if not text:
                     return None
                 wanted.append((name, text.format(x=name)))
+        if self.options is not None:
+            objects["_option_types"] = frozenset(self.options)
+            wanted += [("", f"type({name}) in _option_types") for name in parameters.options]
         return wanted, objects
 
     def _expressions_of(
@@ -105,7 +128,10 @@ class Requirements(Record):
         if backend.no_strides is None:
             if self.layout is not None:
                 yield tests.order.get(self.layout, "")
-            if self.aligned is not None:
+            if self.aligned == "dtype":
+                if tests.aligned:
+                    yield tests.aligned
+            elif self.aligned is not None:
                 yield f"not {tests.address} % {self.aligned}" if tests.address else ""
 
 
@@ -116,6 +142,11 @@ def _native(dtypes: tuple[str, ...], backend: Backend) -> dict[str, Any]:
         with suppress(Unsupported):
             found[name] = backend.native_dtype(name)
     return found
+
+
+def _alignment(dtype: str | None, itemsize: int) -> int:
+    """The alignment of a dtype in bytes: that of the parts of a complex number."""
+    return itemsize // 2 if dtype in REAL_OF else itemsize
 
 
 def _is_contiguous(memory: Any, layout: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import Barrier
+from time import perf_counter
 from typing import Any
 
 from xarrayops._core import registry
@@ -12,7 +14,9 @@ from xarrayops._core.registry import Backend
 from xarrayops._ops.operations.definition import Definition
 from xarrayops._protocol.candidates import Call, Kernel, refusal
 from xarrayops.testing._verify._run import Setup, setups
-from xarrayops.testing.operations._call import Expected, expected, faults, placed, quietly, value_faults
+from xarrayops.testing._verify._values import value
+from xarrayops.testing.operations._call import Expected, as_tuple, expected, faults, placed, quietly, value_faults
+from xarrayops.testing.operations._native import native_faults
 from xarrayops.testing.operations._placements import PLACEMENTS, Placement
 from xarrayops.testing.operations._report import OperationFault, OperationReport
 from xarrayops.testing.operations._samples import Sample, derived, given
@@ -25,6 +29,8 @@ from xarrayops.testing.operations._transformations import (
 
 THREADS = 4
 CALLS_OF_THREAD = 8
+SECONDS_OF_THREAD = 0.02
+"""The least number of calls of a thread, and the least time that it takes: quick calls seldom coincide."""
 
 
 def check_operation(
@@ -37,8 +43,10 @@ def check_operation(
     given: other values, NaN and infinities, shorter and empty axes, one array in the place of two, and other options.
     The results must be those of the reference in double precision within the error budget of `verify`, with the
     reference's dtypes and shapes, in new memory; nothing else may be written; calls from several threads must not
-    disturb each other. Then the operation runs as users call it: eagerly, under `torch.compile` and `jax.jit`, on the
-    meta device, on Dask without a computation, under vmap, and its gradients are compared with those of the reference.
+    disturb each other. A native kernel must fill its results, which hold other values before the call, and write
+    nothing beside them; only then it is called otherwise. Then the operation runs as users call it: eagerly, under
+    `torch.compile` and `jax.jit`, on the meta device, on Dask without a computation, under vmap, and its gradients are
+    compared with those of the reference.
 
     Parameters
     ----------
@@ -117,15 +125,17 @@ class _Check:
     def report(self, libraries: Sequence[str] | None) -> OperationReport:
         """Check everything."""
         ways = [each for each in setups(libraries) if isinstance(each.library, str)]
-        for setup in ways:
+        self._check_natives()
+        is_safe = not self.faults  # a function that writes beside its results would damage the memory of this process
+        for setup in ways if is_safe else ():
             with ExitStack() as contexts:
                 contexts.enter_context(setup.mode.context())
                 if setup.mode == setup.mode.eager and setup.mode.has_values:
                     self._check_library(setup)
                 self._check_mode(setup)
-        return OperationReport(
-            self.definition.name, self.calls, self._not_checked({each.library for each in ways}), tuple(self.faults)
-        )
+        checked = {each.library for each in ways}
+        not_checked = self._not_checked(checked) if is_safe else {}
+        return OperationReport(self.definition.name, self.calls, not_checked, tuple(self.faults))
 
     def _add(self, kernel: str, sample: Sample, found: Iterator[str] | list[str]) -> None:
         for what in found:
@@ -166,8 +176,17 @@ class _Check:
                 self.calls[name] = self.calls.get(name, 0) + 1
                 shown = sample._replace(label=f"{sample.label}, {placement}")
                 self._add(name, shown, faults(kernel[1], sample, place, backend, self.expected[sample.label]))
-        for sample in self.samples:
-            self._add(name, sample, self._thread_faults(kernel, sample, backend, setup))
+        if all(fault.kernel != name for fault in self.faults):  # else threads would find the same faults
+            for sample in self.samples:
+                self._add(name, sample, self._thread_faults(kernel, sample, backend, setup))
+
+    def _check_natives(self) -> None:
+        """Check what the compiled functions for host memory do to their results."""
+        numpy = registry.backend_by_name("numpy")
+        for native in self.definition.natives:
+            if native.device == "cpu" and native.unavailable() is None:
+                for sample in self.all:
+                    self._add(native.name, sample, native_faults(native, sample, numpy, self.expected[sample.label]))
 
     def _thread_faults(self, kernel: Kernel, sample: Sample, backend: Backend, setup: Setup) -> Iterator[str]:
         """Whether calls of several threads, on two samples, disturb each other."""
@@ -179,10 +198,17 @@ class _Check:
 
         def work(k: int) -> list[str]:
             each, arrays = pairs[k % 2]
+            different: dict[Any, Any] = {}
             with setup.mode.context():
-                results = [kernel[1](*arrays, **each.options) for _ in range(CALLS_OF_THREAD)]
-                return [text for y in results for text in value_faults(self.expected[each.label], y)]
+                start.wait()
+                count, end = 0, perf_counter() + SECONDS_OF_THREAD
+                while count < CALLS_OF_THREAD or perf_counter() < end:
+                    y = kernel[1](*arrays, **each.options)
+                    different.setdefault(tuple(value(part).data.tobytes() for part in as_tuple(y)), y)
+                    count += 1
+                return [text for y in different.values() for text in value_faults(self.expected[each.label], y)]
 
+        start = Barrier(THREADS)
         with ThreadPoolExecutor(THREADS) as pool:
             found = [text for texts in pool.map(work, range(THREADS)) for text in texts]
         alone = [text for each, arrays in pairs for text in self._alone(kernel, each, arrays)]

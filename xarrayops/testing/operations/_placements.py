@@ -46,7 +46,8 @@ def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
-def _contiguous(x: Array) -> tuple[Array, Array]:
+def between_poison(x: Array) -> tuple[Array, Array]:
+    """A C-contiguous copy of an array between poison, and the memory of both."""
     return _placed(x, _steps(x.shape))
 
 
@@ -71,13 +72,13 @@ def _transposed(x: Array) -> tuple[Array, Array]:
 
 
 def _readonly(x: Array) -> tuple[Array, Array]:
-    inner, memory = _contiguous(x)
+    inner, memory = between_poison(x)
     inner.flags.writeable = False
     return inner, memory
 
 
 PLACEMENTS: dict[str, Placement] = {
-    "contiguous, between other values": _contiguous,
+    "contiguous, between other values": between_poison,
     "contiguous, at an odd element": _shifted,
     "unaligned": _unaligned,
     "with strides": _strided,

@@ -1,0 +1,179 @@
+"""Kernels of an operation that are written in C++ or CUDA: one build serves several libraries.
+
+The compiled function is called through tvm-ffi, which gives it the arrays as DLPack describes them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.registry import Backend
+from xarrayops._ops.operations.requirements import Requirements
+from xarrayops._protocol.candidates import Call
+from xarrayops._protocol.install import install_command
+from xarrayops._protocol.native import OPTION_TYPES, NativeKernel
+from xarrayops._protocol.types import gap_of
+from xarrayops.errors import BuildError, Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xarrayops._ops.operations.caller import Parameters
+
+Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, str]
+_number = count()
+
+
+class Native:
+    """The compiled function of a kernel.
+
+    Attributes
+    ----------
+    name : str
+        The name of the kernel.
+    device : str
+        The kind of device whose memory it takes: "cuda" if a source is CUDA, else "cpu".
+    requirements : Requirements
+        Of the kernel.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        name: str,
+        *,
+        reference: Callable[..., Any],
+        parameters: Parameters,
+        sources: Mapping[str, str],
+        entry: str,
+        flags: Sequence[str],
+        requirements: Requirements,
+    ) -> None:
+        from xarrayops._system.compiler import CPP, CUDA, HEADERS, uses_cuda  # `import xarrayops` builds nothing
+
+        known = (*CPP, *CUDA, *HEADERS)
+        unknown = [each for each in sources if not each.endswith(known)]
+        if unknown or not any(each.endswith((*CPP, *CUDA)) for each in sources):
+            named = f"not {', '.join(unknown)}" if unknown else f"and {', '.join(sources) or 'nothing'} is no source"
+            raise ValueError(f"{operation}: the sources of {name} end in {' '.join(known)}, {named}")
+        self.name = name
+        self._operation = operation
+        self._reference = reference
+        self._parameters = parameters
+        self._sources = dict(sources)
+        self._entry = entry
+        self._flags = tuple(flags)
+        self.device = "cuda" if uses_cuda(list(sources)) else "cpu"
+        self.requirements = requirements._replace(device=self.device, options=OPTION_TYPES, all_arrays=True)
+        self._target = f"xarrayops.{operation}.{name}.{next(_number)}"
+        self._building = Lock()
+        self._function: Callable[..., None] | None = None
+        self._error: BuildError | None = None
+
+    def unavailable(self) -> str | None:
+        """Why it cannot be built here; None if it can."""
+        from importlib.util import find_spec  # slow to import
+
+        from xarrayops._system import compiler
+
+        if find_spec("tvm_ffi") is None:
+            return f"apache-tvm-ffi is not installed: {install_command('native')}"
+        is_cuda = self.device == "cuda"
+        return compiler.missing(cuda=is_cuda) if compiler.find(cuda=is_cuda) is None else None
+
+    def function_for(self, backend: Backend) -> Callable[..., Any] | str:
+        """The kernel for the arrays of a backend, or why there is none. Nothing is built before a call."""
+        hook = backend.functions["native_kernel"]
+        gap = gap_of(hook)
+        reason = str(gap) if gap else self.unavailable()
+        if reason is not None:
+            return reason
+        try:
+            return hook(self.kernel())
+        except Unsupported as error:
+            return str(error)
+
+    def kernel(self) -> NativeKernel:
+        """What a backend gets."""
+        return NativeKernel(self._target, self.load, self._reference, self._parameters.options, self.device)
+
+    def refusal(self, call: Call, backend: Backend) -> str | None:
+        """Why it cannot serve a call with arrays of a backend in its memory; None if it can."""
+        return self.requirements.refusal(self._parameters.arrays, backend, call)
+
+    def load(self) -> Callable[..., None]:
+        """The compiled function. The first call builds it, unless the cache has it.
+
+        Raises
+        ------
+        BuildError
+            It cannot be built; later calls raise the same error.
+        """
+        if self._function is None:
+            with self._building:
+                if self._error is not None:
+                    raise self._error
+                if self._function is None:
+                    try:
+                        self._function = self._built()
+                    except BuildError as error:
+                        self._error = BuildError(f"{self._operation}, native kernel {self.name}: {error}")
+                        raise self._error from None
+        return self._function
+
+    def _built(self) -> Callable[..., None]:
+        from xarrayops._system import compiler
+
+        reason = self.unavailable()
+        if reason is not None:
+            raise BuildError(reason)
+        import tvm_ffi
+
+        folders = dict.fromkeys((tvm_ffi.libinfo.find_include_path(), tvm_ffi.libinfo.find_dlpack_include_path()))
+        library = compiler.shared_library(
+            self._sources,
+            flags=self._flags,
+            includes=list(folders),
+            key=f"tvm-ffi {tvm_ffi.__version__}",
+        )
+        found: Callable[..., None] | None = getattr(tvm_ffi.load_module(str(library)), self._entry, None)
+        if found is None:
+            raise BuildError(
+                f"the sources export no function {self._entry!r}. "
+                f"Instead: TVM_FFI_DLL_EXPORT_TYPED_FUNC({self._entry}, function)"
+            )
+        return found
+
+
+def texts(sources: Sources, reference: Callable[..., Any]) -> dict[str, str]:
+    """The text of each source by its name. Relative paths begin at the folder of the file with the reference.
+
+    Raises
+    ------
+    ValueError
+        Two sources have the same name.
+    """
+    from pathlib import Path  # `import xarrayops` reads no files
+
+    if isinstance(sources, Mapping):
+        return dict(sources)
+    listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    base = _folder_of(reference)
+    found: dict[str, str] = {}
+    for each in map(Path, listed):
+        if each.name in found:
+            raise ValueError(f"two sources are named {each.name}")
+        found[each.name] = (base / each).read_text(encoding="utf-8")
+    return found
+
+
+def _folder_of(function: Callable[..., Any]) -> Path:
+    from pathlib import Path
+
+    code = getattr(function, "__code__", None)
+    folder = Path(code.co_filename).parent if code is not None else Path()
+    return folder if folder.is_dir() else Path()

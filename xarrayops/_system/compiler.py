@@ -1,0 +1,142 @@
+"""Shared libraries from C++ and CUDA sources: built with the compiler at hand, and kept in the user's cache.
+
+Nothing is downloaded. A library is kept under a key of all that determines it, so a change of the sources, the flags or
+the compiler builds another one. Processes may build the same library at the same time: each builds in a folder of its
+own, and moves the finished file to its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from xarrayops._system import machine
+from xarrayops.errors import BuildError
+
+CPP, CUDA = (".cc", ".cpp", ".cxx"), (".cu",)
+HEADERS = (".h", ".hh", ".hpp", ".cuh", ".inl")
+"""The suffixes of sources, by which the compiler is chosen. Headers are not compiled themselves."""
+FLAGS = ("-std=c++17", "-O3", "-shared")
+_FOLDER = "XARRAYOPS_CACHE"
+"""The environment variable with the folder of the cache."""
+
+
+def uses_cuda(names: Sequence[str]) -> bool:
+    """Whether sources with these names need the CUDA compiler."""
+    return any(name.endswith(CUDA) for name in names)
+
+
+@lru_cache
+def find(*, cuda: bool) -> tuple[str, ...] | None:
+    """The command of the compiler; None if there is none.
+
+    For C++ it is that of the environment variable CXX, else c++, g++ or clang++; for CUDA that of NVCC, else nvcc, also
+    in CUDA_HOME.
+    """
+    if cuda:
+        home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+        names = [os.environ.get("NVCC", ""), "nvcc", f"{home}/bin/nvcc" if home else ""]
+    else:
+        names = [os.environ.get("CXX", ""), "c++", "g++", "clang++"]
+    commands = [shlex.split(name) for name in names if name]
+    return next((tuple(command) for command in commands if shutil.which(command[0])), None)
+
+
+def missing(*, cuda: bool) -> str:
+    """What to say where there is no compiler."""
+    if cuda:
+        return "no CUDA compiler was found: neither $NVCC nor nvcc. Instead: install the CUDA toolkit, or set NVCC"
+    return "no C++ compiler was found: neither $CXX, c++, g++ nor clang++. Instead: install one, or set CXX"
+
+
+@lru_cache
+def version(command: tuple[str, ...]) -> str:
+    """What a compiler says about its version."""
+    found = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    return found.stdout + found.stderr
+
+
+def shared_library(sources: Mapping[str, str], *, flags: Sequence[str], includes: Sequence[str], key: str) -> Path:
+    """A shared library of these sources, which is built unless it is in the cache.
+
+    Parameters
+    ----------
+    sources : mapping of str to str
+        The text of each file by its name. All are in one folder, and those that are no headers are compiled.
+    flags : sequence of str
+        Further flags of the compiler.
+    includes : sequence of str
+        Folders of headers.
+    key : str
+        The versions of those headers.
+
+    Raises
+    ------
+    BuildError
+        There is no compiler, or it failed; the message has the command and what the compiler said.
+    """
+    is_cuda = uses_cuda(list(sources))
+    command = find(cuda=is_cuda)
+    if command is None:
+        raise BuildError(missing(cuda=is_cuda))
+    position = ("-Xcompiler", "-fPIC") if is_cuda else ("-fPIC",)
+    undefined = ("-undefined", "dynamic_lookup") if platform.system() == "Darwin" else ()
+    whole = (*command, *FLAGS, *position, *undefined, *(f"-I{each}" for each in includes), *flags)
+    depends_on_cpu = any("native" in flag for flag in flags)
+    determined_by = [
+        sorted(sources.items()),
+        [*command, *FLAGS, *position, *flags],
+        version(command),
+        [platform.system(), platform.machine(), key],
+        [machine.cpu_model(), sorted(machine.cpu_flags())] if depends_on_cpu else [],
+    ]
+    digest = hashlib.sha256(json.dumps(determined_by).encode()).hexdigest()[:32]
+    folder = _folder()
+    built = folder / f"{Path(next(iter(sources))).stem}-{digest}.so"
+    if not built.exists():
+        with tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work:
+            os.replace(_compiled(Path(work), whole, sources), built)
+    return built
+
+
+def _compiled(work: Path, command: Sequence[str], sources: Mapping[str, str]) -> Path:
+    """The library, built in a folder that nobody else uses."""
+    for name, text in sources.items():
+        (work / name).write_text(text, encoding="utf-8")
+    built = work / "built.so"
+    names = [name for name in sources if not name.endswith(HEADERS)]
+    whole = [command[0], *(str(work / name) for name in names), *command[1:], "-o", str(built)]
+    done = subprocess.run(whole, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr + done.stdout).replace(f"{work}{os.sep}", "")
+        shown = shlex.join(whole).replace(f"{work}{os.sep}", "")
+        raise BuildError(f"the compiler failed with exit status {done.returncode}\n$ {shown}\n{said}".rstrip())
+    return built
+
+
+def _folder() -> Path:
+    """The folder of the built libraries; one that only this process uses where the cache cannot be written."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(os.environ.get(_FOLDER) or f"{base}/xarrayops").expanduser() / "native"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder if os.access(folder, os.W_OK) else _own_folder()
+
+
+@lru_cache
+def _own_folder() -> Path:
+    import atexit
+
+    folder = Path(tempfile.mkdtemp(prefix="xarrayops-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
