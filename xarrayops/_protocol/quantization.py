@@ -5,7 +5,7 @@ from __future__ import annotations
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255)}
 """The least and the greatest value of each dtype of quantised values."""
 SYMMETRIC_LIMIT = 127
-"""The greatest magnitude of values in the symmetric scheme: -128 is not used, so that -x has the values of x, negated."""
+"""The greatest magnitude of values in the symmetric scheme: without -128, the values of -x are those of x, negated."""
 LEAST_SCALE = {"float32": 2.0**-62, "float64": 2.0**-510}
 """The least scale, by its dtype.
 

@@ -129,8 +129,8 @@ def _checked(x: Array | Quantized, w: Quantized) -> Backend:
     for name, q, contracted in (("x", x, -1), ("w", w, axis)):
         if isinstance(q, Quantized) and any(_varies(part, contracted) for part in (q.scale, q.zero)):
             raise ValueError(
-                f"{call()}: {name} has several scales along the axis to contract. Instead: xo.quantize with axis=-2 for "
-                f"a matrix x, and axis=-1 for a matrix w"
+                f"{call()}: {name} has several scales along the axis to contract. Instead: xo.quantize with axis=-2 "
+                f"for a matrix x, and axis=-1 for a matrix w"
             )
     named = backend.functions["dtype_name"]
     first = named(values.dtype) if isinstance(x, Quantized) else "int8"

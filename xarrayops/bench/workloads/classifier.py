@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def _trained(images: bytes, target: bytes) -> list[tuple[Any, Any]]:
     random = np.random.default_rng(0)
     weights = [
         (random.standard_normal(shape) * np.sqrt(2 / shape[0])).astype(np.float32)
-        for shape in zip(_SIZES[:-1], _SIZES[1:], strict=True)
+        for shape in pairwise(_SIZES)
     ]
     parameters = [*weights, *(np.zeros(n, np.float32) for n in _SIZES[1:])]
     moments = [[np.zeros_like(p) for p in parameters] for _ in _DECAY]
@@ -169,7 +170,7 @@ def _by_integers(images: Any) -> Arrays:
 
 
 def _operations(n: int) -> float:
-    return 2.0 * n * sum(a * b for a, b in zip(_SIZES[:-1], _SIZES[1:], strict=True))
+    return 2.0 * n * sum(a * b for a, b in pairwise(_SIZES))
 
 
 _TOY_DEFAULT_LARGE = {"toy": (90,), "default": (1797,), "large": (1797,)}

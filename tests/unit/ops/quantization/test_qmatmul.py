@@ -30,6 +30,11 @@ def samples(m, k, n, seed=0, dtype=np.float32):
     return rng.standard_normal((m, k)).astype(dtype) + 1, (rng.standard_normal((k, n)) * rng.random(n)).astype(dtype)
 
 
+def rows(of_x):
+    """The options of `xo.quantize` that dynamic quantisation stands for."""
+    return {"axis": 0} if of_x is None else of_x
+
+
 def product(x, w, of_x, of_w):
     return xo.qmatmul(x if of_x is None else xo.quantize(x, **of_x), xo.quantize(w, **of_w))
 
@@ -47,7 +52,7 @@ def exact(x, w):
 @pytest.mark.parametrize(("of_x", "of_w"), KINDS)
 def test_the_definition(of_x, of_w):
     x, w = samples(7, 33, 5)
-    q, v = xo.quantize(x, **(of_x or {"axis": 0})), xo.quantize(w, **of_w)
+    q, v = xo.quantize(x, **rows(of_x)), xo.quantize(w, **of_w)
     assert xo.qmatmul(q, v).tobytes() == exact(q, v).tobytes()
     assert product(x, w, of_x, of_w).tobytes() == exact(q, v).tobytes()
 
@@ -86,7 +91,7 @@ def test_the_same_bits_under_the_compiler_of_torch():
 def test_the_error(of_x, of_w):
     for seed in range(5):
         x, w = samples(20, 60, 30, seed)
-        sx = xo.quantize(x, **(of_x or {"axis": 0})).scale.astype(np.float64)
+        sx = xo.quantize(x, **rows(of_x)).scale.astype(np.float64)
         sw = xo.quantize(w, **of_w).scale.astype(np.float64)
         wide = x.astype(np.float64), w.astype(np.float64)
         sums = np.abs(wide[0]).sum(axis=1, keepdims=True), np.abs(wide[1]).sum(axis=0, keepdims=True)

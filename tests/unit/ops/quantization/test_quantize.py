@@ -208,7 +208,10 @@ class TestCalibration:
 
     def test_percentiles(self, library):
         x = np.random.default_rng(8).permutation(np.arange(-400, 601)).astype(np.float32)
-        convert = lambda part: xo.convert(part, library, copy=True)  # noqa: E731
+
+        def convert(part):
+            return xo.convert(part, library, copy=True)
+
         whole = [convert(x[:300]), convert(x[300:])]
         scale, zero = xo.calibrate(whole, percentile=90)
         assert zero is None
