@@ -8,8 +8,7 @@ from functools import reduce
 from typing import Any
 
 from xarrayops import standard as xp
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._ops.quantization.operands import as_floating, checked_scheme, kept_axes
+from xarrayops._ops.quantization.operands import as_floating, backend_of, checked_scheme, kept_axes
 from xarrayops._ops.quantization.records import Calibration
 from xarrayops._ops.quantization.schemes import Range, range_of, scale_and_zero
 from xarrayops._protocol.types import Array
@@ -70,8 +69,10 @@ def calibrate(
     batches = iter(samples if isinstance(samples, (list, tuple, Iterator)) else (samples,))
     ranges: list[Range] = []
     parts: list[Array] = []
+    named: dict[str, Array] = {}
     for i, x in enumerate(batches):
-        backend = require_one_backend("calibrate", {"samples" if x is samples else f"samples[{i}]": x})
+        named["samples" if x is samples else f"samples[{min(i, 1)}]"] = x  # the first and this one
+        backend = backend_of("calibrate", named)
         name = checked_scheme("calibrate", backend, scheme, dtype)
         kept = kept_axes("calibrate", backend, x, axis)
         x = as_floating("calibrate", backend, x)

@@ -20,6 +20,13 @@ _WIDENED = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "
 """The dtype in which an array is quantised, by its own."""
 
 
+def backend_of(verb: str, arrays: dict[str, Any]) -> Backend:
+    """The one backend of arrays, none of which may be a number."""
+    for name, x in arrays.items():
+        require_one_backend(verb, {name: x})
+    return require_one_backend(verb, arrays)
+
+
 def as_floating(verb: str, backend: Backend, x: Array) -> Array:
     """x without a gradient, in float32, or in float64 if it is float64. Raises for other dtypes than floating ones."""
     name = str(backend.functions["dtype_name"](x.dtype))
@@ -66,7 +73,7 @@ def checked_quantized(verb: str, name: str, q: Any) -> Backend:
             f"xo.Quantized(values, scale, zero)"
         )
     parts = {f"{name}.{part}": value for part, value in q._asdict().items() if value is not None}
-    backend = require_one_backend(verb, parts)
+    backend = backend_of(verb, parts)
     named = backend.functions["dtype_name"]
     fault = None
     if named(q.values.dtype) not in LIMITS:
@@ -90,15 +97,29 @@ def _fits(x: Array, part: Array) -> bool:
     return all(extent in (1, n) or extent != extent or n != n for n, extent in pairs)
 
 
-def checked_calibration(verb: str, x: Array, calibration: Any) -> Calibration:
-    """The calibration. Raises if it is none."""
+def checked_calibration(x: Array, calibration: Any) -> Backend:
+    """The backend of x and a calibration. Raises if they do not fit each other."""
     if not isinstance(calibration, Calibration):
-        raise TypeError(f"xo.{verb}: calibration must be the result of xo.calibrate, not {type(calibration).__name__}")
-    return calibration
+        raise TypeError(
+            f"xo.quantize: calibration must be the result of xo.calibrate, not {type(calibration).__name__}"
+        )
+    parts = {f"calibration.{part}": value for part, value in calibration._asdict().items() if value is not None}
+    backend = backend_of("quantize", {"x": x, **parts})
+    named = backend.functions["dtype_name"]
+    fault = None
+    if named(calibration.scale.dtype) not in LEAST_SCALE:
+        fault = "the scale must be float32 or float64"
+    elif calibration.zero is not None and named(calibration.zero.dtype) not in LIMITS:
+        fault = "the zero must be int8 or uint8"
+    elif not all(_fits(x, part) for part in parts.values()):
+        fault = "the scale and the zero must broadcast to the shape of x"
+    if fault is not None:
+        raise ValueError(f"xo.quantize({described(x, backend)}, {shown('calibration', backend, calibration)}): {fault}")
+    return backend
 
 
-def shown(name: str, backend: Backend, q: Quantized) -> str:
-    """A quantised array, for errors."""
+def shown(name: str, backend: Backend, q: Quantized | Calibration) -> str:
+    """A quantised array or a calibration, for errors."""
     parts = (
         f"{part} {described(value, backend, device=False)}" for part, value in q._asdict().items() if value is not None
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from xarrayops import standard as xp
 from xarrayops._core.arguments import described
-from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, explain_served
-from xarrayops._ops.quantization.operands import checked_quantized, shown
+from xarrayops._ops.quantization.operands import backend_of, checked_quantized, shown
 from xarrayops._ops.quantization.quantize import quantized
 from xarrayops._ops.quantization.records import Quantized
 from xarrayops._protocol.candidates import Call
@@ -114,7 +113,7 @@ def _checked(x: Array | Quantized, w: Quantized) -> Backend:
     if isinstance(x, Quantized):
         checked_quantized("qmatmul", "x", x)
     values = x.values if isinstance(x, Quantized) else x
-    require_one_backend("qmatmul", {"x": values, "w": w.values})
+    backend_of("qmatmul", {"x": values, "w": w.values})
 
     def call() -> str:
         activations = shown("x", backend, x) if isinstance(x, Quantized) else described(x, backend)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops import standard as xp
-from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.quantization.operands import (
@@ -94,13 +93,15 @@ def quantize(
     >>> xo.dequantize(q)
     array([-1.  ,  0.  ,  0.5 ,  1.27])
     """
-    backend = require_one_backend("quantize", {"x": x})
     if calibration is None:
+        backend = require_one_backend("quantize", {"x": x})
         name = checked_scheme("quantize", backend, scheme, dtype)
         return quantized(backend, x, kept_axes("quantize", backend, x, axis), scheme, name)
     if axis is not None or scheme != "symmetric" or dtype != "int8":
         raise TypeError("xo.quantize: calibration= stands for axis=, scheme= and dtype=. Instead: leave them out")
-    return _calibrated(backend, x, checked_calibration("quantize", x, calibration))
+    backend = checked_calibration(x, calibration)
+    x, (scale, zero) = as_floating("quantize", backend, x), calibration
+    return Quantized(values_of(backend, x, scale, zero), with_nan_in_scale(x, scale), zero)
 
 
 def quantized(backend: Backend, x: Array, kept: tuple[int, ...] | None, scheme: str, dtype: str) -> Quantized:
@@ -108,20 +109,6 @@ def quantized(backend: Backend, x: Array, kept: tuple[int, ...] | None, scheme: 
     x = as_floating("quantize", backend, x)
     scale, zero = scale_and_zero(backend, range_of(x, kept, scheme), dtype)
     return Quantized(values_of(backend, x, scale, zero), scale, zero)
-
-
-def _calibrated(backend: Backend, x: Array, calibration: Calibration) -> Quantized:
-    """x, quantised with known scales."""
-    scale, zero = calibration
-    q = Quantized(values_of(backend, as_floating("quantize", backend, x), scale, zero), scale, zero)
-    try:
-        checked_quantized("quantize", "x", q)
-    except ValueError:
-        raise ValueError(
-            f"xo.quantize({described(x, backend)}): the calibration has scales of shape {tuple(scale.shape)}, which do "
-            f"not broadcast to the shape of x"
-        ) from None
-    return q._replace(scale=with_nan_in_scale(x, scale))
 
 
 def dequantize(q: Quantized, /) -> Array:

@@ -78,10 +78,7 @@ def _trained(images: bytes, target: bytes) -> list[tuple[Any, Any]]:
     x = np.frombuffer(images, np.float32).reshape(-1, _SIZES[0])
     wanted = np.eye(_SIZES[-1], dtype=np.float32)[np.frombuffer(target, np.int64)]
     random = np.random.default_rng(0)
-    weights = [
-        (random.standard_normal(shape) * np.sqrt(2 / shape[0])).astype(np.float32)
-        for shape in pairwise(_SIZES)
-    ]
+    weights = [(random.standard_normal(shape) * np.sqrt(2 / shape[0])).astype(np.float32) for shape in pairwise(_SIZES)]
     parameters = [*weights, *(np.zeros(n, np.float32) for n in _SIZES[1:])]
     moments = [[np.zeros_like(p) for p in parameters] for _ in _DECAY]
     count = len(weights)
@@ -173,6 +170,12 @@ def _operations(n: int) -> float:
     return 2.0 * n * sum(a * b for a, b in pairwise(_SIZES))
 
 
+def _bytes(n: int, itemsize: int) -> float:
+    """Images, scales and biases in float32, weights and scores in int8, and the digits."""
+    weights, outputs = sum(a * b for a, b in pairwise(_SIZES)), sum(_SIZES[1:])
+    return float(4 * n * _SIZES[0] + weights + 2 * 4 * outputs + n * (_SIZES[-1] + 8))
+
+
 _TOY_DEFAULT_LARGE = {"toy": (90,), "default": (1797,), "large": (1797,)}
 WORKLOADS = (
     Workload(
@@ -193,6 +196,7 @@ WORKLOADS = (
         sizes=_TOY_DEFAULT_LARGE,
         timed="the same classifier with weights and activations of int8, calibrated before: the digits and int8 scores",
         operations=_operations,
+        nbytes=_bytes,
         tolerance=lambda n: 0.0,
         arrange=_with_classifier,
         dtypes=("int8",),
