@@ -98,8 +98,8 @@ def _in_rows(x: Array, kept: tuple[int, ...] | None) -> Array:
     """x with the kept axes first, and all others as one."""
     front = kept or ()
     others = tuple(axis for axis in range(x.ndim) if axis not in front)
-    extents = tuple(x.shape[axis] for axis in front)
-    return xp.reshape(xp.permute_dims(x, (*front, *others)), (*extents, math.prod(x.shape[axis] for axis in others)))
+    extents = [x.shape[axis] for axis in front]
+    return xp.reshape(xp.permute_dims(x, (*front, *others)), (*extents, math.prod([x.shape[axis] for axis in others])))
 
 
 def _central(x: Array, shape: tuple[int, ...], scheme: str, percentile: float) -> Range:
