@@ -45,7 +45,7 @@ def milliseconds(function: Any, images: Any, layers: Any) -> float:
     times = []
     for _ in range(11):
         start = perf_counter()
-        xo.synchronize(*xo.compute(function(images, layers)))
+        xo.synchronize(xo.compute(function(images, layers)))
         times.append(perf_counter() - start)
     return 1e3 * min(times[1:])
 
@@ -66,7 +66,7 @@ def main(names: list[str]) -> int:
         own, wide, narrow = converted((images, layers, small), name)
         found = {}
         for label, function, network in (("float32", scores, wide), ("int8", scores_int8, narrow)):
-            (result,) = xo.compute(function(own, network))
+            result = xo.compute(function(own, network))
             result = xo.convert(result, "numpy")
             accuracy = float(np.mean(result[TEST].argmax(axis=1) == target))
             found[label] = accuracy, milliseconds(function, own, network), result

@@ -63,7 +63,7 @@ def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     >>> w = xo.quantize(np.asarray([[1.0, -0.5], [0.25, 2.0]], np.float32), axis=-1)
     >>> y = xo.qmatmul(np.asarray([[1.0, 2.0]], np.float32), w)
     >>> np.round(y, 2)
-    array([[1.5, 3.5]], dtype=float32)
+    array([[1.51, 3.49]], dtype=float32)
     """
     backend = _checked(x, w)
     if not isinstance(x, Quantized):

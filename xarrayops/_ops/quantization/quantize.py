@@ -16,7 +16,7 @@ from xarrayops._ops.quantization.operands import (
     kept_axes,
 )
 from xarrayops._ops.quantization.records import Calibration, Quantized
-from xarrayops._ops.quantization.schemes import range_of, scale_and_zero, values_of, with_nan_in_scale
+from xarrayops._ops.quantization.schemes import range_of, scale_and_zero, values_of, with_nan_where
 from xarrayops._protocol.types import Array
 
 
@@ -101,14 +101,16 @@ def quantize(
         raise TypeError("xo.quantize: calibration= stands for axis=, scheme= and dtype=. Instead: leave them out")
     backend = checked_calibration(x, calibration)
     x, (scale, zero) = as_floating("quantize", backend, x), calibration
-    return Quantized(values_of(backend, x, scale, zero), with_nan_in_scale(x, scale), zero)
+    values, has_none = values_of(backend, x, scale, zero)
+    return Quantized(values, with_nan_where(has_none, scale), zero)
 
 
 def quantized(backend: Backend, x: Array, kept: tuple[int, ...] | None, scheme: str, dtype: str) -> Quantized:
     """x, quantised with the scales for its range."""
     x = as_floating("quantize", backend, x)
     scale, zero = scale_and_zero(backend, range_of(x, kept, scheme), dtype)
-    return Quantized(values_of(backend, x, scale, zero), scale, zero)
+    values, _ = values_of(backend, x, scale, zero)
+    return Quantized(values, scale, zero)
 
 
 def dequantize(q: Quantized, /) -> Array:

@@ -7,8 +7,6 @@ two are subnormal.
 
 from __future__ import annotations
 
-from typing import Any
-
 from xarrayops import standard as xp
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.quantization import LEAST_SCALE, LIMITS, SYMMETRIC_LIMIT
@@ -50,33 +48,38 @@ def scale_and_zero(backend: Backend, limits: Range, dtype: str) -> tuple[Array, 
     scale = xp.where(xp.isfinite(scale), scale, float("nan"))
     if least is None:
         return scale, None
-    steps = _steps(backend, least, scale)  # 0 or below
+    ratio = _divided(backend, least, scale)  # 0 or below
+    steps = xp.where(xp.isnan(ratio), 0.0, xp.round(ratio))
     return scale, xp.astype(xp.clip(xp.subtract(float(low), steps), float(low), float(high)), dtype)
 
 
-def values_of(backend: Backend, x: Array, scale: Array, zero: Array | None) -> Array:
-    """The values of x. What is out of range gets the nearest value; NaN gets the value of 0."""
-    steps = _steps(backend, x, scale)
+def values_of(backend: Backend, x: Array, scale: Array, zero: Array | None) -> tuple[Array, Array]:
+    """The values of x, and where there is none: x or the scale is NaN. These get the value of 0.
+
+    What is out of range gets the nearest value.
+    """
+    ratio = _divided(backend, x, scale)
+    has_none = xp.isnan(ratio)
+    steps = xp.where(has_none, 0.0, xp.round(ratio))
     if zero is None:
-        return xp.astype(xp.clip(steps, float(-SYMMETRIC_LIMIT), float(SYMMETRIC_LIMIT)), "int8")
+        return xp.astype(xp.clip(steps, float(-SYMMETRIC_LIMIT), float(SYMMETRIC_LIMIT)), "int8"), has_none
     dtype = str(backend.functions["dtype_name"](zero.dtype))
     low, high = LIMITS[dtype]
-    return xp.astype(xp.clip(xp.add(steps, xp.astype(zero, steps.dtype)), float(low), float(high)), dtype)
+    shifted = xp.add(steps, xp.astype(zero, steps.dtype))
+    return xp.astype(xp.clip(shifted, float(low), float(high)), dtype), has_none
 
 
-def _steps(backend: Backend, x: Array, scale: Array) -> Array:
-    """x / scale, rounded to an integer, halves to the even one; 0 for NaN."""
-    ratio = xp.divide(x, backend.functions["opaque"](scale, x.shape))
-    return xp.where(xp.isnan(ratio), 0.0, xp.round(ratio))
+def _divided(backend: Backend, x: Array, scale: Array) -> Array:
+    """x / scale: a true division, on every library and under its compiler."""
+    return xp.divide(x, backend.functions["opaque"](scale, x.shape))
 
 
-def with_nan_in_scale(x: Array, scale: Array) -> Array:
-    """The scale; NaN where its part of x has a NaN, because values of 8 bits cannot hold it."""
+def with_nan_where(has_none: Array, scale: Array) -> Array:
+    """The scale; NaN where a number that it belongs to has no value, because values of 8 bits cannot hold NaN."""
     if not scale.ndim:
-        return xp.where(xp.any(xp.isnan(x)), float("nan"), scale)
-    extents = (1,) * (x.ndim - scale.ndim) + tuple(scale.shape)
+        return xp.where(xp.any(has_none), float("nan"), scale)
+    extents = (1,) * (has_none.ndim - scale.ndim) + tuple(scale.shape)
     shared = tuple(axis for axis, extent in enumerate(extents) if extent == 1)
-    has_nan: Any = xp.isnan(x)
     if shared:
-        has_nan = xp.any(has_nan, axis=shared, keepdims=True)
-    return xp.where(has_nan, float("nan"), scale)
+        has_none = xp.any(has_none, axis=shared, keepdims=True)
+    return xp.where(has_none, float("nan"), scale)
