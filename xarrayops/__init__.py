@@ -65,6 +65,10 @@ from xarrayops._ops.layout.layout import (
 )
 from xarrayops._ops.layout.relayout import relayout as relayout
 from xarrayops._ops.operations.define import operation as operation
+from xarrayops._ops.quantization.calibrate import calibrate as calibrate
+from xarrayops._ops.quantization.qmatmul import qmatmul as qmatmul
+from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
+from xarrayops._ops.quantization.records import Calibration as Calibration, Quantized as Quantized
 from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,

@@ -32,6 +32,7 @@ OPERATIONS = {
     "attention": "Attention",
     "at": "Indexed update",
     "einsum": "Einstein summation",
+    "quantization": "Quantisation",
     "sets": "Distinct elements",
     "explain": "Explain",
     "engines": "Engines",

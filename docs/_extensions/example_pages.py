@@ -20,7 +20,7 @@ FOLDER = ROOT / "docs" / "examples" / "generated"
 KEPT = ROOT / "docs" / "_build" / "examples"
 LIBRARIES = ("numpy", "torch", "jax", "dask")
 """The libraries that an example is shown on, as far as they are installed."""
-TAKES_BACKENDS = ("preprocess_digits", "digits_graph")
+TAKES_BACKENDS = ("preprocess_digits", "digits_graph", "quantized_digits")
 """The examples whose arguments are names of backends."""
 
 

@@ -147,3 +147,40 @@ def test_products_of_mixed_dtypes():
     found = xo.matmul(x, y.astype("float32"))
     assert found.dtype == "float32"
     np.testing.assert_array_equal(found.get(), left @ right)
+
+
+BLOCKS = {("int8", "int8"): 1024, ("int8", "uint8"): 514, ("uint8", "int8"): 514, ("uint8", "uint8"): 258}
+"""The number of terms whose sum in float32 is exact."""
+
+
+def integers(random, dtype, shape, kind):
+    """Random values, the extremes, or an extreme number everywhere, in a random order."""
+    limits = np.iinfo(dtype)
+    if kind == "random":
+        return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    extreme = limits.min if dtype == "int8" else limits.max
+    return random.choice(np.asarray({"equal": [extreme], "extremes": [limits.min, limits.max]}[kind], dtype), shape)
+
+
+@pytest.mark.parametrize("dtypes", BLOCKS, ids=str)
+def test_ten_thousand_exact_products_of_integers(dtypes):
+    random = np.random.default_rng(0)
+    for terms in (BLOCKS[dtypes] - 1, BLOCKS[dtypes], BLOCKS[dtypes] + 1, 3 * BLOCKS[dtypes] + 1):
+        for kind in ("random", "equal", "extremes"):
+            a = integers(random, dtypes[0], (209, 1, terms), kind)
+            b = integers(random, dtypes[1], (209, terms, 1), kind)
+            found = xo.matmul(cupy.array(a), cupy.array(b), out_dtype="int32")
+            np.testing.assert_array_equal(found.get(), a.astype(np.int64) @ b.astype(np.int64))
+
+
+@pytest.mark.parametrize(
+    "options", [{"axis": -1}, {"scheme": "asymmetric"}, {"scheme": "asymmetric", "dtype": "uint8"}]
+)
+def test_quantised_arrays_have_the_bits_of_numpy(options):
+    random = np.random.default_rng(1)
+    x, w = (random.standard_normal(shape).astype(np.float32) for shape in ((30, 1100), (1100, 20)))
+    own, theirs = (xo.quantize(each, **options) for each in (w, cupy.array(w)))
+    for one, other in zip(own, theirs, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or one.tobytes() == other.get().tobytes()
+    assert xo.qmatmul(x, own).tobytes() == xo.qmatmul(cupy.array(x), theirs).get().tobytes()

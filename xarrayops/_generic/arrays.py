@@ -21,6 +21,7 @@ from xarrayops._generic.draws import (
 )
 from xarrayops._generic.indexing import select as select, update as update
 from xarrayops._generic.products import matmul_int32 as matmul_int32
+from xarrayops._generic.quantization import opaque as opaque
 from xarrayops._generic.running import (
     carries_mode as carries_mode,
     carry_mode as carry_mode,

@@ -225,6 +225,15 @@ class Hooks(ExchangeHooks):
         raise NotImplementedError
 
     @staticmethod
+    def opaque(x: Array, shape: tuple[Any, ...], /) -> Array:
+        """x, or x broadcast to a shape, without a gradient, as values that the library's compiler does not look into.
+
+        A compiler that replaces a division by a constant or broadcast number by a product with its reciprocal, which
+        rounds twice, must not do so with the result.
+        """
+        raise NotImplementedError
+
+    @staticmethod
     def attention(a: Attention, /) -> tuple[Array, Array | None]:
         """The result (B, Hq, Lq, Dv) in q's dtype, and the logsumexp (B, Hq, Lq), float32 or wider.
 

@@ -15,10 +15,14 @@ def exact_terms(first: str, second: str, /) -> int:
     return (1 << 24) // (MAGNITUDES[first] * MAGNITUDES[second])
 
 
-def greatest_terms(first: str, second: str, /) -> int:
+def greatest_terms(first: str, second: str, /, *, zeros: int = 0) -> int:
     """The number of products of two such dtypes whose sum fits int32, whatever their values.
+
+    From each operand with a zero, a number of its dtype is subtracted, which may double its magnitude.
 
     >>> greatest_terms("int8", "int8"), greatest_terms("uint8", "int8"), greatest_terms("uint8", "uint8")
     (131071, 65793, 33025)
+    >>> greatest_terms("int8", "int8", zeros=1), greatest_terms("int8", "int8", zeros=2)
+    (65535, 32767)
     """
-    return ((1 << 31) - 1) // (MAGNITUDES[first] * MAGNITUDES[second])
+    return ((1 << 31) - 1) // ((MAGNITUDES[first] * MAGNITUDES[second]) << zeros)

@@ -25,6 +25,7 @@ from xarrayops.testing._order import OrderSuite
 from xarrayops.testing._padding import PaddingSuite
 from xarrayops.testing._products import ProductSuite
 from xarrayops.testing._quantiles import QuantileSuite
+from xarrayops.testing._quantization import QuantizationSuite
 from xarrayops.testing._random import RandomSuite
 from xarrayops.testing._reductions import ReductionSuite
 from xarrayops.testing._row_files import ROW_FILES
@@ -81,6 +82,7 @@ class ContractSuite(
     AtSuite,
     LinalgSuite,
     ProductSuite,
+    QuantizationSuite,
     AttentionSuite,
     FftSuite,
     CreationSuite,

@@ -108,7 +108,7 @@ from xarrayops_backends.jax._standard import (
     sign,
     sum,
 )
-from xarrayops_backends.jax._transformations import vjp, vmap
+from xarrayops_backends.jax._transformations import opaque, vjp, vmap
 from xarrayops_backends.jax._update import select, update
 
 NAMESPACE = jnp

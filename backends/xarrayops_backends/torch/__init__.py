@@ -196,7 +196,7 @@ from xarrayops_backends.torch._statistics import (
     sum,
     var,
 )
-from xarrayops_backends.torch._transformations import vjp, vmap
+from xarrayops_backends.torch._transformations import opaque, vjp, vmap
 from xarrayops_backends.torch._update import select, update
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 

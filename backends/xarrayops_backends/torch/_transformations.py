@@ -1,4 +1,4 @@
-"""Transformations of functions: autograd and torch.func."""
+"""Transformations of functions: autograd and torch.func; and arrays without a gradient."""
 
 from __future__ import annotations
 
@@ -29,3 +29,8 @@ def vjp(
 def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
     """`torch.func.vmap`."""
     return _torch.func.vmap(function)
+
+
+def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
+    """Without a gradient. Inductor divides on CPUs as the eager functions do."""
+    return x.detach()

@@ -70,6 +70,7 @@ from xarrayops_backends.torch_xla._elementwise import (
     multiply,
     nextafter,
     not_equal,
+    opaque,
     pow,
     remainder,
     round,

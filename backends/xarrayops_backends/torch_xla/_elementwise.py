@@ -1,4 +1,4 @@
-"""Elementwise functions whose results in PyTorch/XLA are wrong."""
+"""Elementwise functions whose results in PyTorch/XLA are wrong, and arrays into which XLA does not look."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 import torch
+import torch_xla.core.xla_model as xm
 
 from xarrayops.plugin import Array
 from xarrayops_backends.torch import _elementwise
@@ -145,3 +146,10 @@ def _logarithm(native: Callable[[Array], Array], base: float) -> Callable[[Array
 
 log2 = _logarithm(torch.log2, 2.0)
 log10 = _logarithm(torch.log10, 10.0)
+
+
+def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
+    """Of a quotient x / y with a broadcast y, XLA makes the product of x and 1 / y."""
+    held = x.detach().expand(shape).clone()
+    xm.optimization_barrier_([held])
+    return held

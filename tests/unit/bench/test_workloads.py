@@ -214,6 +214,8 @@ def csr_bytes(rows, stored):
 
 
 HEAD = 64
+CLASSIFIER = 64 * 256 + 256 * 256 + 256 * 10
+"""The weights of the classifier."""
 WORK = {
     "matmul": (2 * 48 * 48 * 48, (48 * 48 + 48 * 48 + 48 * 48) * 4),
     "matmul transposed": (2 * 48 * 48 * 48, 3 * 48 * 48 * 4),
@@ -246,6 +248,11 @@ WORK = {
     "pipeline whitening": (
         2 * 1797 * 64 * 64 + 2 * 1797 * 64 * 8 + 9 * 64 * 64 * 64 + 6 * 1797 * 64,
         (1797 * 64 + 1797 * 8 + 8) * 4,
+    ),
+    "pipeline classifier": (2 * 90 * CLASSIFIER, (90 * 64 + CLASSIFIER + 522 + 90 * 10) * 4),
+    "pipeline classifier int8": (
+        2 * 90 * CLASSIFIER,
+        90 * 64 * 4 + CLASSIFIER + 2 * 522 * 4 + 90 * (8 + 10),  # scales and biases of 522 outputs; digits and scores
     ),
 }
 

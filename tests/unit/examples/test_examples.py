@@ -39,6 +39,19 @@ def test_digits_graph():
 
 
 @pytest.mark.long
+def test_quantized_digits():
+    """A quarter of the bytes, the same bits on every library, and the accuracy of float32."""
+    pytest.importorskip("sklearn")
+    done = run("quantized_digits.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, *lines = done.stdout.splitlines()
+    wide, narrow = (int(word) for word in first.split() if word.isdigit())
+    assert 3.5 < wide / narrow < 4
+    assert any(line.startswith("numpy") for line in lines)
+    assert all("the same bits as NumPy" in line for line in lines)
+
+
+@pytest.mark.long
 def test_induction_transformer():
     """It goes on as the text did before, with the same scores on every library."""
     done = run("induction_transformer.py", "abcdefgh abcdefgh abc")

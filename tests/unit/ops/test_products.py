@@ -254,4 +254,9 @@ def test_explain_shows_the_kernels():
     jax = pytest.importorskip("jax")
     z = jax.numpy.asarray(x)
     if jax.default_backend() == "cpu":
-        assert xo.explain("matmul", z, z, out_dtype="int32").chosen == "jax:float32"
+        assert xo.explain("matmul", z, z, out_dtype="int32").chosen == "jax:dot_general"
+        unsigned = jax.numpy.asarray(x.astype(np.uint8))
+        assert xo.explain("matmul", unsigned, z, out_dtype="int32").chosen == "jax:float32"
+        traced = []
+        jax.jit(lambda a: traced.append(xo.explain("matmul", a, z, out_dtype="int32").chosen))(z)
+        assert traced == ["jax:float32"]

@@ -3,6 +3,7 @@
 from xarrayops.bench.workload import Case, MissingData, Workload
 from xarrayops.bench.workloads import (
     attention,
+    classifier,
     conversion,
     elementwise,
     graph,
@@ -25,4 +26,5 @@ WORKLOADS: tuple[Workload, ...] = (
     *sparse.WORKLOADS,
     *pipeline.WORKLOADS,
     *graph.WORKLOADS,
+    *classifier.WORKLOADS,
 )

@@ -1,0 +1,11 @@
+"""Quantisation: integers of 8 bits that stand for real numbers, and their products."""
+
+from xarrayops._ops.quantization import calibrate, qmatmul, quantize, records
+from xarrayops._ops.verb import Verb
+
+VERBS = (
+    Verb("calibrate", calibrate.calibrate, results=(records.Calibration,)),
+    Verb("dequantize", quantize.dequantize),
+    Verb("qmatmul", qmatmul.qmatmul, explain=qmatmul.explain_qmatmul),
+    Verb("quantize", quantize.quantize, results=(records.Quantized,)),
+)

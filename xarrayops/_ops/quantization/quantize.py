@@ -1,0 +1,151 @@
+"""quantize and dequantize: from real numbers to integers of 8 bits, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xarrayops import standard as xp
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
+from xarrayops._ops.quantization.operands import (
+    as_floating,
+    checked_calibration,
+    checked_quantized,
+    checked_scheme,
+    kept_axes,
+)
+from xarrayops._ops.quantization.records import Calibration, Quantized
+from xarrayops._ops.quantization.schemes import range_of, scale_and_zero, values_of, with_nan_where
+from xarrayops._protocol.types import Array
+
+
+def quantize(
+    x: Array,
+    /,
+    *,
+    axis: int | Sequence[int] | None = None,
+    scheme: str = "symmetric",
+    dtype: Any = "int8",
+    calibration: Calibration | None = None,
+) -> Quantized:
+    """Quantise an array: integers of 8 bits, and the scale that gives their size.
+
+    Parameters
+    ----------
+    x : array
+        float16, bfloat16, float32 or float64, of any shape, on any device.
+    axis : int or sequence of int, optional
+        The axes along which there are several scales, one for each index: the channels. For weights of shape
+        (inputs, outputs) as the second operand of `qmatmul` it is -1. By default the whole array has one scale.
+    scheme : {"symmetric", "asymmetric"}
+        symmetric: the values are from -127 to 127, and 0 stands for 0. asymmetric: a range that need not have its
+        middle at 0, such as that of an activation after ReLU, is mapped to all values of the dtype. It always contains
+        0, which one value, the zero, represents exactly.
+    dtype : {"int8", "uint8"}
+        The dtype of the values; uint8 in the asymmetric scheme only.
+    calibration : Calibration, optional
+        The scale and the zero, measured before by `calibrate`, in place of those for the range of x. It stands for the
+        other options, which must then be left out.
+
+    Returns
+    -------
+    Quantized
+        New arrays of the library and on the device of x. The scale is float64 if x is, and otherwise float32.
+
+    Raises
+    ------
+    Unsupported
+        x is not floating point, or the scheme does not have that dtype.
+    ValueError
+        There is no such scheme or axis.
+    TypeError
+        Options are given beside a calibration.
+
+    Notes
+    -----
+    The values are ``clip(round(x / scale) + zero)``: one true division, rounded to an integer, halves to the even one.
+    The scale is the largest magnitude times 1/127, or the length of the range times 1/255. Values, scale and zero have
+    the same bits on every library, and under ``jax.jit``, ``torch.compile`` on CPUs and on Dask.
+
+    Laws: with ``y = dequantize(quantize(x))``, ``abs(y - x) <= scale * (0.5 + 2**-14)``; the small term is for the
+    rounding of scale, quotient and product. With a calibration this holds for all x in its range, and others get the
+    nearest end of it, infinities too. Where x is 0, y is 0. In the symmetric scheme, ``quantize(-x).values`` is
+    ``-quantize(x).values``.
+
+    - No integer stands for NaN. A channel with a NaN gets the scale NaN, so that whatever is computed from it is NaN.
+      The same holds for a channel with an infinity, or with a range beyond the greatest number, if there is no
+      calibration.
+    - An empty channel, or one of zeros, has values that stand for 0.
+    - The scale is at least 2**-62 (float64: 2**-510), so that products of two scales are normal numbers on libraries
+      that flush subnormal ones to zero. Magnitudes far below that become 0.
+    - The gradient is zero: rounding is a step function.
+
+    The scheme is that of B. Jacob et al., "Quantization and training of neural networks for efficient
+    integer-arithmetic-only inference", CVPR 2018.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> q = xo.quantize(np.asarray([-1.0, 0.0, 0.5, 1.27]))
+    >>> q.values, float(q.scale)
+    (array([-100,    0,   50,  127], dtype=int8), 0.01)
+    >>> xo.dequantize(q)
+    array([-1.  ,  0.  ,  0.5 ,  1.27])
+    """
+    if calibration is None:
+        backend = require_one_backend("quantize", {"x": x})
+        name = checked_scheme("quantize", backend, scheme, dtype)
+        return quantized(backend, x, kept_axes("quantize", backend, x, axis), scheme, name)
+    if axis is not None or scheme != "symmetric" or dtype != "int8":
+        raise TypeError("xo.quantize: calibration= stands for axis=, scheme= and dtype=. Instead: leave them out")
+    backend = checked_calibration(x, calibration)
+    x, (scale, zero) = as_floating("quantize", backend, x), calibration
+    values, has_none = values_of(backend, x, scale, zero)
+    return Quantized(values, with_nan_where(has_none, scale), zero)
+
+
+def quantized(backend: Backend, x: Array, kept: tuple[int, ...] | None, scheme: str, dtype: str) -> Quantized:
+    """x, quantised with the scales for its range."""
+    x = as_floating("quantize", backend, x)
+    scale, zero = scale_and_zero(backend, range_of(x, kept, scheme), dtype)
+    values, _ = values_of(backend, x, scale, zero)
+    return Quantized(values, scale, zero)
+
+
+def dequantize(q: Quantized, /) -> Array:
+    """The real numbers that a quantised array stands for: ``(values - zero) * scale``.
+
+    Parameters
+    ----------
+    q : Quantized
+        Of any library.
+
+    Returns
+    -------
+    array
+        A new array in the shape of the values and the dtype of the scale. The difference is exact, and the product is
+        rounded once, so the result has the same bits on every library.
+
+    Raises
+    ------
+    TypeError
+        q is not Quantized.
+    ValueError
+        The parts of q do not fit each other.
+
+    Notes
+    -----
+    Law: ``abs(dequantize(quantize(x)) - x) <= scale * (0.5 + 2**-14)``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.dequantize(xo.Quantized(np.asarray([3, 5], np.int8), np.asarray(0.5), np.asarray(1, np.int8)))
+    array([1., 2.])
+    """
+    checked_quantized("dequantize", "q", q)
+    numbers = xp.astype(q.values, q.scale.dtype)
+    if q.zero is not None:
+        numbers = xp.subtract(numbers, xp.astype(q.zero, q.scale.dtype))
+    return xp.multiply(numbers, q.scale)

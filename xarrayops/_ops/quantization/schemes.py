@@ -1,0 +1,85 @@
+"""What a scheme of quantisation makes of the range of an array: the scale, the zero and the values.
+
+Every result has the same bits on every library. No product is added to anything, because some compilers fuse the two;
+divisors are held back from compilers that multiply by reciprocals instead; and no scale is so small that products of
+two are subnormal.
+"""
+
+from __future__ import annotations
+
+from xarrayops import standard as xp
+from xarrayops._core.registry import Backend
+from xarrayops._protocol.quantization import LEAST_SCALE, LIMITS, SYMMETRIC_LIMIT
+from xarrayops._protocol.types import Array
+
+Range = tuple[Array | None, Array]
+"""The least number, 0 or below, and the greatest, 0 or above. The first is None if the range is symmetric."""
+
+
+def range_of(x: Array, kept: tuple[int, ...] | None, scheme: str) -> Range:
+    """The range of x, for each index along the kept axes, which keep their places; one range if they are None."""
+    others = None if kept is None else tuple(axis for axis in range(x.ndim) if axis not in kept)
+    if scheme == "symmetric":
+        return None, _largest(xp.abs(x), others)
+    return xp.negative(_largest(xp.negative(x), others)), _largest(x, others)
+
+
+def _largest(x: Array, axes: tuple[int, ...] | None) -> Array:
+    """The largest element along the axes, at least 0; NaN if there is a NaN. 0 where there are no elements."""
+    extents = x.shape if axes is None else [x.shape[axis] for axis in axes]
+    if 0 in extents:
+        shape = () if axes is None else tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+        return xp.zeros(shape, dtype=x.dtype, like=x)
+    if axes == ():
+        return xp.maximum(x, 0.0)
+    return xp.maximum(xp.max(x, axis=axes, keepdims=axes is not None), 0.0)
+
+
+def scale_and_zero(backend: Backend, limits: Range, dtype: str) -> tuple[Array, Array | None]:
+    """The scale and the zero for a range. The scale is NaN if the range is not finite."""
+    least, greatest = limits
+    low, high = LIMITS[dtype]
+    if least is None:
+        scale = xp.multiply(greatest, 1.0 / SYMMETRIC_LIMIT)
+    else:
+        scale = xp.multiply(xp.subtract(greatest, least), 1.0 / (high - low))
+    name = str(backend.functions["dtype_name"](scale.dtype))
+    scale = xp.maximum(scale, LEAST_SCALE[name])
+    scale = xp.where(xp.isfinite(scale), scale, float("nan"))
+    if least is None:
+        return scale, None
+    ratio = _divided(backend, least, scale)  # 0 or below
+    steps = xp.where(xp.isnan(ratio), 0.0, xp.round(ratio))
+    return scale, xp.astype(xp.clip(xp.subtract(float(low), steps), float(low), float(high)), dtype)
+
+
+def values_of(backend: Backend, x: Array, scale: Array, zero: Array | None) -> tuple[Array, Array]:
+    """The values of x, and where there is none: x or the scale is NaN. These get the value of 0.
+
+    What is out of range gets the nearest value.
+    """
+    ratio = _divided(backend, x, scale)
+    has_none = xp.isnan(ratio)
+    steps = xp.where(has_none, 0.0, xp.round(ratio))
+    if zero is None:
+        return xp.astype(xp.clip(steps, float(-SYMMETRIC_LIMIT), float(SYMMETRIC_LIMIT)), "int8"), has_none
+    dtype = str(backend.functions["dtype_name"](zero.dtype))
+    low, high = LIMITS[dtype]
+    shifted = xp.add(steps, xp.astype(zero, steps.dtype))
+    return xp.astype(xp.clip(shifted, float(low), float(high)), dtype), has_none
+
+
+def _divided(backend: Backend, x: Array, scale: Array) -> Array:
+    """x / scale: a true division, on every library and under its compiler."""
+    return xp.divide(x, backend.functions["opaque"](scale, x.shape))
+
+
+def with_nan_where(has_none: Array, scale: Array) -> Array:
+    """The scale; NaN where a number that it belongs to has no value, because values of 8 bits cannot hold NaN."""
+    if not scale.ndim:
+        return xp.where(xp.any(has_none), float("nan"), scale)
+    extents = (1,) * (has_none.ndim - scale.ndim) + tuple(scale.shape)
+    shared = tuple(axis for axis, extent in enumerate(extents) if extent == 1)
+    if shared:
+        has_none = xp.any(has_none, axis=shared, keepdims=True)
+    return xp.where(has_none, float("nan"), scale)
