@@ -50,6 +50,7 @@ from xarrayops_backends.cupy._layout import (
     memory_offset,
     pin_memory,
 )
+from xarrayops_backends.cupy._precision import product_precision
 from xarrayops_backends.cupy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator
 from xarrayops_backends.cupy._standard import (
     arange,

@@ -155,6 +155,7 @@ from xarrayops_backends.torch._manipulation import (
 from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
 from xarrayops_backends.torch._modes import compilations, run_modes
 from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.torch._precision import product_precision, rounded
 from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.torch._random import (
     RANDOM_DRAW_CANDIDATES,

@@ -1,0 +1,136 @@
+"""How PyTorch multiplies: its switches for TF32 and for sums of half types, set for one product and put back.
+
+The switches are those of the whole process. There are older names for the same, such as ``allow_tf32`` and
+``set_float32_matmul_precision``: their values are kept beside, and reading them raises while they differ from the
+newer ones. Only the newer are written here, so what the older would answer is the same afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import RLock
+from typing import Any
+
+import torch
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, constant_while_tracing
+from xarrayops.plugin.precision import refuse_forced_tf32
+
+_backends: Any = torch.backends  # untyped: PyTorch does not declare the switches
+_CUDA = (_backends.cuda.matmul, _backends.cudnn, _backends)
+_CPU = (_backends.mkldnn.matmul, _backends.mkldnn, _backends)
+"""The switches of products, and those from which they take their value as long as they have none ("none")."""
+_IEEE = ("none", "ieee")
+_REDUCED = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
+_changing = RLock()
+"""Held while a switch differs from its value in the program, so that each product finds what it needs."""
+
+
+def product_precision(products: str, x: Array, /) -> AbstractContextManager[Any]:
+    """The switches of the device. On the CPU, both kinds of products are IEEE float32."""
+    if x.layout is not torch.strided:
+        raise Unsupported(
+            "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
+            "xo.autocast(None), or dense arrays"
+        )
+    kind = x.device.type
+    if kind == "cuda":
+        refuse_forced_tf32(products)
+    elif kind != "cpu":
+        return nullcontext()
+    if torch.compiler.is_compiling():
+        if not _is_kept(kind, products):
+            raise Unsupported(
+                f"compiled code multiplies on {kind} as PyTorch's own switches say when it runs, and not "
+                f'as products="{products}". Instead: torch.backends.fp32_precision = "{products}", and False for '
+                f"{' and '.join(_REDUCED)} of torch.backends.cuda.matmul, in the program"
+            )
+        return nullcontext()
+    if kind == "cpu":
+        with _changing:  # while another thread has changed the switch, its value is not that of the program
+            return nullcontext() if _is_kept(kind, products) else _switched(_CPU, "ieee")
+    return _switched(_CUDA, products)
+
+
+@constant_while_tracing
+def _is_kept(kind: str, products: str) -> bool:
+    """Whether the switches are such that products on this kind of device are as required."""
+    if kind == "cpu":
+        return _CPU[0].fp32_precision in _IEEE
+    is_wide = not any(getattr(_CUDA[0], name) for name in _REDUCED)
+    return is_wide and (products == "tf32" or _CUDA[0].fp32_precision in _IEEE)
+
+
+@contextmanager
+def _switched(switches: tuple[Any, ...], products: str) -> Iterator[None]:
+    """A context in which a switch has the value that products need."""
+    switch = switches[0]
+    with _changing:
+        found = _own_value(switches)
+        reduced = {name: getattr(_CUDA[0], name) for name in _REDUCED} if switches is _CUDA else {}
+        splits = {name: getattr(_CUDA[0], f"{name}_split_k", None) for name in reduced}
+        try:
+            if switch.fp32_precision != products:
+                switch.fp32_precision = products
+            for name in reduced:
+                setattr(_CUDA[0], name, False)
+            yield
+        finally:
+            if switch.fp32_precision != found:
+                switch.fp32_precision = found
+            for name, value in reduced.items():
+                setattr(_CUDA[0], name, value if splits[name] is None else (value, splits[name]))
+
+
+def _own_value(switches: tuple[Any, ...]) -> str:
+    """The value of the first switch itself: "none" if what it shows is that of the switches from which it takes it.
+
+    PyTorch does not tell the two apart, so the others are changed for a moment, from the last one on.
+    """
+    switch, *others = switches
+    shown = str(switch.fp32_precision)
+    if shown == "none" or not others:
+        return shown
+    parent = others[0]
+    of_parent = _own_value(tuple(others))
+    if parent.fp32_precision != shown:
+        return shown
+    try:
+        parent.fp32_precision = "ieee" if shown == "tf32" else "tf32"
+        is_taken = switch.fp32_precision != shown
+    finally:
+        parent.fp32_precision = of_parent
+    return "none" if is_taken else shown
+
+
+def rounded(x: Array, dtype: Any, /) -> Array:
+    """A cast. torch.compile gets an operator: Inductor computes casts of half types in float32, without rounding."""
+    return _rounded(x, dtype) if torch.compiler.is_compiling() else x.to(dtype)
+
+
+@torch.library.custom_op("xarrayops::rounded", mutates_args=())
+def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x.to(dtype, copy=True)
+
+
+@_rounded.register_fake
+def _(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty_like(x, dtype=dtype)
+
+
+def _keep_dtype(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    ctx.dtype = inputs[0].dtype
+
+
+def _cast_gradient(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
+    return gradient.to(ctx.dtype), None
+
+
+def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: torch.dtype) -> tuple[Any, Any]:
+    return _rounded(x, dtype), in_dims[0]
+
+
+_rounded.register_autograd(_cast_gradient, setup_context=_keep_dtype)
+_rounded.register_vmap(_cast_batch)

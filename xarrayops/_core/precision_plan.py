@@ -1,0 +1,83 @@
+"""How a product is computed under a precision policy: the casts of its operands and of its result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._protocol.dtypes import FLOATING_DTYPES, REAL_OF
+from xarrayops._protocol.precision import HALVES
+from xarrayops._protocol.records import Record
+from xarrayops.errors import Unsupported
+
+if TYPE_CHECKING:
+    from xarrayops._core.backend import Backend
+
+Plan = tuple[Any, Any, Any, str]
+"""The native dtypes to which operands are rounded, in which the library computes, and of the result; and ``products``.
+
+A dtype of None leaves arrays as they are.
+"""
+
+
+class Policy(Record):
+    """What `xarrayops.precision` requires. A dtype of None is that of the operands."""
+
+    compute: str | None = None
+    accumulate: str = "float32"
+    output: str | None = None
+    products: str = "ieee"
+    keeps_float64: bool = False
+    """Whether the policy leaves calls with an operand of float64 alone."""
+
+
+class Names(Record):
+    """The dtypes of a product, by name: of its rounded operands, of the computation and of the result."""
+
+    compute: str
+    work: str
+    output: str
+    products: str
+
+
+def names(policy: Policy, dtypes: tuple[str | None, ...], promoted: str) -> Names | None:
+    """The dtypes of a product of floating-point arrays; None if the policy leaves the call alone.
+
+    Operands are rounded to ``compute``. A product in a half type is summed in float32 by every library, and rounded
+    once. Otherwise the rounded operands are widened: then a library multiplies them without an error, sums in the wide
+    dtype, and its result is rounded once. Numbers of half precision have TF32 products without an error, too.
+    """
+    if policy.keeps_float64 and "float64" in dtypes:
+        return None
+    compute, output = policy.compute or promoted, policy.output or promoted
+    if compute in HALVES and output == compute and policy.accumulate == "float32":
+        return Names(compute, compute, output, policy.products)
+    work = "float64" if "float64" in (compute, policy.accumulate) else "float32"
+    return Names(compute, work, output, "tf32" if compute in HALVES else policy.products)
+
+
+def plan(backend: Backend, policy: Policy, dtypes: tuple[Any, ...]) -> Plan | None:
+    """The plan for operands of these native dtypes; None if the policy leaves the call alone.
+
+    The products of integers and booleans are exact or wrap around, and a policy does not affect them. Complex numbers
+    keep their dtype, and ``products`` holds for their parts.
+
+    Raises
+    ------
+    Unsupported
+        The library lacks a dtype.
+    """
+    known = tuple(map(backend.functions["dtype_name"], dtypes))
+    if any(name in REAL_OF for name in known):
+        return None if policy.keeps_float64 else (None, None, None, policy.products)
+    if not any(name in FLOATING_DTYPES for name in known):
+        return None
+    promoted = backend.functions["dtype_name"](backend.functions["result_type"](*dtypes))
+    found = names(policy, known, promoted)
+    if found is None:
+        return None
+    for name in found[:3]:
+        reason = backend.functions["import_refusal"](name)
+        if reason is not None:
+            raise Unsupported(f"xo.precision needs {name}: {reason}")
+    native = backend.functions["as_dtype"]
+    return native(found.compute), native(found.work), native(found.output), found.products
