@@ -48,7 +48,7 @@ def under_policy(backend: Backend, arrays: tuple[Array, ...], serve: Callable[..
             x = hooks["rounded"](x, compute)
         return x if x.dtype == work else hooks["astype"](x, work)
 
-    with hooks["product_precision"](products, arrays[0]):
+    with hooks["product_precision"](products, *arrays):
         served = serve(*map(operand, arrays))
     first, *others = served if isinstance(served, tuple) else (served,)
     if output is not None and first.dtype != output:

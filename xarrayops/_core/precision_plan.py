@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._protocol.dtypes import FLOATING_DTYPES, REAL_OF
 from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.records import Record
+from xarrayops._protocol.types import gap_of
 from xarrayops.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -39,17 +40,16 @@ class Names(Record):
     products: str
 
 
-def names(policy: Policy, dtypes: tuple[str | None, ...], promoted: str) -> Names | None:
-    """The dtypes of a product of floating-point arrays; None if the policy leaves the call alone.
+def names(policy: Policy, promoted: str, *, sums_halves: bool) -> Names:
+    """The dtypes of a product of floating-point arrays.
 
-    Operands are rounded to ``compute``. A product in a half type is summed in float32 by every library, and rounded
-    once. Otherwise the rounded operands are widened: then a library multiplies them without an error, sums in the wide
-    dtype, and its result is rounded once. Numbers of half precision have TF32 products without an error, too.
+    Operands are rounded to ``compute``. A library that sums products of half types in float32 (``sums_halves``)
+    computes in a half type if the result has it. Otherwise the rounded operands are widened: they are multiplied
+    without an error, summed in the wide dtype, and the result is rounded once. Half types are multiplied without an
+    error in TF32, too.
     """
-    if policy.keeps_float64 and "float64" in dtypes:
-        return None
     compute, output = policy.compute or promoted, policy.output or promoted
-    if compute in HALVES and output == compute and policy.accumulate == "float32":
+    if sums_halves and compute in HALVES and output == compute and policy.accumulate == "float32":
         return Names(compute, compute, output, policy.products)
     work = "float64" if "float64" in (compute, policy.accumulate) else "float32"
     return Names(compute, work, output, "tf32" if compute in HALVES else policy.products)
@@ -69,12 +69,13 @@ def plan(backend: Backend, policy: Policy, dtypes: tuple[Any, ...]) -> Plan | No
     known = tuple(map(backend.functions["dtype_name"], dtypes))
     if any(name in REAL_OF for name in known):
         return None if policy.keeps_float64 else (None, None, None, policy.products)
-    if not any(name in FLOATING_DTYPES for name in known):
+    if not any(name in FLOATING_DTYPES for name in known) or (policy.keeps_float64 and "float64" in known):
         return None
     promoted = backend.functions["dtype_name"](backend.functions["result_type"](*dtypes))
-    found = names(policy, known, promoted)
-    if found is None:
-        return None
+    found = names(policy, promoted, sums_halves=backend.own_hook("product_precision") is not None)
+    gap = gap_of(backend.functions["rounded"])
+    if gap is not None and any(name != found.compute for name in known):
+        raise Unsupported(f"xo.precision needs operands of {backend.name} rounded to {found.compute}: {gap}")
     for name in found[:3]:
         reason = backend.functions["import_refusal"](name)
         if reason is not None:

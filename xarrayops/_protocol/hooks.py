@@ -222,11 +222,12 @@ class Hooks(ExchangeHooks):
         raise NotImplementedError
 
     @staticmethod
-    def product_precision(products: str, x: Array, /) -> AbstractContextManager[Any]:
-        """A context for one product of floating-point arrays that are where x is.
+    def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
+        """A context for one product of floating-point arrays.
 
         In it, float32 is multiplied as IEEE float32 ("ieee"), or also in TF32 ("tf32"), and half types are summed in
-        float32. What the library cannot keep raises `Unsupported`. Afterwards every setting is as it was before.
+        float32. What the library cannot keep raises `Unsupported`. Afterwards every setting is as it was before. Where
+        a backend does not define the hook, half types are widened before they are multiplied.
         """
         raise NotImplementedError
 
@@ -326,7 +327,7 @@ HOOKS: dict[str, Callable[..., Any]] = {
     if isinstance(member, staticmethod)
 }
 """Every hook by name."""
-WRAPPED_HOOKS = ("einsum", "unique", "update", "select", "rounded", "product_precision")
+WRAPPED_HOOKS = ("einsum", "unique", "update", "select")
 """The hooks that compute like functions of the standard; `wrap` is called for them too."""
 
 

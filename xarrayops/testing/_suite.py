@@ -23,6 +23,7 @@ from xarrayops.testing._nans import NanSuite
 from xarrayops.testing._norms import NormSuite
 from xarrayops.testing._order import OrderSuite
 from xarrayops.testing._padding import PaddingSuite
+from xarrayops.testing._precision import PrecisionSuite
 from xarrayops.testing._products import ProductSuite
 from xarrayops.testing._quantiles import QuantileSuite
 from xarrayops.testing._random import RandomSuite
@@ -81,6 +82,7 @@ class ContractSuite(
     AtSuite,
     LinalgSuite,
     ProductSuite,
+    PrecisionSuite,
     AttentionSuite,
     FftSuite,
     CreationSuite,

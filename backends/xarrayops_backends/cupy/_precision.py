@@ -11,7 +11,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.precision import refuse_forced_tf32
 
 
-def product_precision(products: str, x: Array, /) -> AbstractContextManager[Any]:
+def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
     """Without ``CUPY_TF32`` all products are IEEE float32, also where TF32 is allowed."""
     refuse_forced_tf32(products)
     if products == "ieee" and os.environ.get("CUPY_TF32", "0") not in ("", "0"):

@@ -15,7 +15,7 @@ _PRECISIONS = {"ieee": "highest", "tf32": "high"}
 """The names of ``jax_default_matmul_precision``: "high" is TF32 on GPUs, and three passes of bfloat16 on TPUs."""
 
 
-def product_precision(products: str, x: Array, /) -> AbstractContextManager[Any]:
+def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
     """JAX's own context, which is one of this thread and part of the keys of compiled functions."""
     refuse_forced_tf32(products)
     context: AbstractContextManager[Any] = _jax.default_matmul_precision(_PRECISIONS[products])

@@ -250,4 +250,4 @@ KNOWN_BAD = (
 _warm_up_mkl()
 
 if _XLA_INSTALLED:  # without it no tensor is on an XLA device, and calls skip the test
-    from xarrayops_backends.torch._xla import refine, to_device, wrap
+    from xarrayops_backends.torch._xla import product_precision, refine, rounded, to_device, wrap

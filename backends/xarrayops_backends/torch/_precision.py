@@ -18,24 +18,29 @@ from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
 
-_backends: Any = torch.backends  # untyped: PyTorch does not declare the switches
-_CUDA = (_backends.cuda.matmul, _backends.cudnn, _backends)
-_CPU = (_backends.mkldnn.matmul, _backends.mkldnn, _backends)
-"""The switches of products, and those from which they take their value as long as they have none ("none")."""
+_torch: Any = torch  # untyped: PyTorch does not declare these functions
+_value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_precision_setter
+"""What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch."""
+_CUBLAS = _torch.backends.cuda.matmul
+Switch = tuple[str, str]
+_ALL: Switch = ("generic", "all")
+_CUDA: tuple[Switch, ...] = (("cuda", "matmul"), ("cuda", "all"), _ALL)
+_CPU: tuple[Switch, ...] = (("mkldnn", "matmul"), ("mkldnn", "all"), _ALL)
+"""The switch of products, and those from which it takes its value as long as it has none ("none")."""
 _IEEE = ("none", "ieee")
 _REDUCED = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
 _changing = RLock()
 """Held while a switch differs from its value in the program, so that each product finds what it needs."""
 
 
-def product_precision(products: str, x: Array, /) -> AbstractContextManager[Any]:
+def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
     """The switches of the device. On the CPU, both kinds of products are IEEE float32."""
-    if x.layout is not torch.strided:
+    if any(x.layout is not torch.strided for x in arrays):
         raise Unsupported(
             "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
             "xo.autocast(None), or dense arrays"
         )
-    kind = x.device.type
+    kind = arrays[0].device.type
     if kind == "cuda":
         refuse_forced_tf32(products)
     elif kind != "cpu":
@@ -58,50 +63,46 @@ def product_precision(products: str, x: Array, /) -> AbstractContextManager[Any]
 def _is_kept(kind: str, products: str) -> bool:
     """Whether the switches are such that products on this kind of device are as required."""
     if kind == "cpu":
-        return _CPU[0].fp32_precision in _IEEE
-    is_wide = not any(getattr(_CUDA[0], name) for name in _REDUCED)
-    return is_wide and (products == "tf32" or _CUDA[0].fp32_precision in _IEEE)
+        return _value(*_CPU[0]) in _IEEE
+    is_wide = not any(getattr(_CUBLAS, name) for name in _REDUCED)
+    return is_wide and (products == "tf32" or _value(*_CUDA[0]) in _IEEE)
 
 
 @contextmanager
-def _switched(switches: tuple[Any, ...], products: str) -> Iterator[None]:
+def _switched(switches: tuple[Switch, ...], products: str) -> Iterator[None]:
     """A context in which a switch has the value that products need."""
     switch = switches[0]
     with _changing:
         found = _own_value(switches)
-        reduced = {name: getattr(_CUDA[0], name) for name in _REDUCED} if switches is _CUDA else {}
-        splits = {name: getattr(_CUDA[0], f"{name}_split_k", None) for name in reduced}
+        reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]
         try:
-            if switch.fp32_precision != products:
-                switch.fp32_precision = products
+            _set_value(*switch, products)
             for name in reduced:
-                setattr(_CUDA[0], name, False)
+                setattr(_CUBLAS, name, False)
             yield
         finally:
-            if switch.fp32_precision != found:
-                switch.fp32_precision = found
-            for name, value in reduced.items():
-                setattr(_CUDA[0], name, value if splits[name] is None else (value, splits[name]))
+            _set_value(*switch, found)
+            for name in reduced:
+                setattr(_CUBLAS, name, True)
 
 
-def _own_value(switches: tuple[Any, ...]) -> str:
+def _own_value(switches: tuple[Switch, ...]) -> str:
     """The value of the first switch itself: "none" if what it shows is that of the switches from which it takes it.
 
     PyTorch does not tell the two apart, so the others are changed for a moment, from the last one on.
     """
     switch, *others = switches
-    shown = str(switch.fp32_precision)
+    shown = str(_value(*switch))
     if shown == "none" or not others:
         return shown
-    parent = others[0]
-    of_parent = _own_value(tuple(others))
-    if parent.fp32_precision != shown:
+    of_next = _own_value(tuple(others))
+    if _value(*others[0]) != shown:
         return shown
     try:
-        parent.fp32_precision = "ieee" if shown == "tf32" else "tf32"
-        is_taken = switch.fp32_precision != shown
+        _set_value(*others[0], "ieee" if shown == "tf32" else "tf32")
+        is_taken = _value(*switch) != shown
     finally:
-        parent.fp32_precision = of_parent
+        _set_value(*others[0], of_next)
     return "none" if is_taken else shown
 
 

@@ -38,7 +38,7 @@ def _of_product(explainer: Explainer) -> Explainer:
         if plan is None:
             return _noted(explainer(verb, *args, **kwargs), "the precision policy leaves these dtypes alone")
         compute, work, output, _ = plan
-        backend.functions["product_precision"](plan[3], args[places[0]])  # raises where it cannot be kept
+        backend.functions["product_precision"](plan[3], *(args[i] for i in places))  # raises where it cannot be kept
         given, casts = list(args), []
         for i in places:
             if compute is not None and {args[i].dtype, compute, work} != {args[i].dtype}:
