@@ -66,7 +66,7 @@ from xarrayops._ops.layout.layout import (
 from xarrayops._ops.layout.relayout import relayout as relayout
 from xarrayops._ops.operations.define import operation as operation
 from xarrayops._ops.precision.blocks import autocast as autocast, precision as precision
-from xarrayops._ops.precision.loss_scale import LossScale as LossScale, loss_scale as loss_scale
+from xarrayops._ops.precision.scaling import LossScale as LossScale, loss_scale as loss_scale
 from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,

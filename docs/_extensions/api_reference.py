@@ -35,6 +35,7 @@ OPERATIONS = {
     "sets": "Distinct elements",
     "explain": "Explain",
     "engines": "Engines",
+    "precision": "Precision",
     "crossings": "Crossings",
     "operations": "Operations of your own",
 }
@@ -57,7 +58,19 @@ TITLES = {
 """The pages of functions that the standard lacks, by the section of tools/extended.pyi."""
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
-PLUGIN = ("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".products", ".random", ".sparse", ".sums")
+PLUGIN = (
+    "",
+    ".attention",
+    ".backends",
+    ".dtypes",
+    ".extended",
+    ".layout",
+    ".precision",
+    ".products",
+    ".random",
+    ".sparse",
+    ".sums",
+)
 NUMPY = ("", ".linalg", ".fft", ".random")
 """The modules with NumPy's names, below xarrayops.numpy."""
 FIRST: dict[type, ModuleType] = {}

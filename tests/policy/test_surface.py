@@ -125,7 +125,7 @@ DTYPES = (
 
 def test_dir_lists_only_the_public_surface():
     importlib.import_module("xarrayops.plugin")
-    others = {"Candidate", "Explanation", "Layout", "__array_api_version__", "__version__"}
+    others = {"Candidate", "Explanation", "Layout", "LossScale", "__array_api_version__", "__version__"}
     modules = {"fft", "linalg", "random", "sparse"}
     names = {*MAIN, *MAIN_VERBS, *BEYOND, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others, *modules}
     assert set(dir(xo)) == names

@@ -281,7 +281,8 @@ class Backend:
     @constant_while_tracing
     def precision_plan(self, policy: tuple[Any, ...], dtypes: tuple[Any, ...]) -> Plan | None:
         """How a product of arrays of these dtypes is computed under the policy with these fields; see `plan`."""
-        return plan(self, Policy(*policy), dtypes)
+        sums_halves = self.own_hook("product_precision") is not None
+        return plan(Policy(*policy), dtypes, self.functions, sums_halves=sums_halves)
 
     @constant_while_tracing
     def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:

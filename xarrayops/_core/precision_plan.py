@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from xarrayops._protocol.dtypes import FLOATING_DTYPES, REAL_OF
 from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import gap_of
 from xarrayops.errors import Unsupported
-
-if TYPE_CHECKING:
-    from xarrayops._core.backend import Backend
 
 Plan = tuple[Any, Any, Any, str]
 """The native dtypes to which operands are rounded, in which the library computes, and of the result; and ``products``.
@@ -55,8 +53,10 @@ def names(policy: Policy, promoted: str, *, sums_halves: bool) -> Names:
     return Names(compute, work, output, "tf32" if compute in HALVES else policy.products)
 
 
-def plan(backend: Backend, policy: Policy, dtypes: tuple[Any, ...]) -> Plan | None:
-    """The plan for operands of these native dtypes; None if the policy leaves the call alone.
+def plan(
+    policy: Policy, dtypes: tuple[Any, ...], hooks: Mapping[str, Callable[..., Any]], *, sums_halves: bool
+) -> Plan | None:
+    """The plan for operands of these native dtypes of a library; None if the policy leaves the call alone.
 
     The products of integers and booleans are exact or wrap around, and a policy does not affect them. Complex numbers
     keep their dtype, and ``products`` holds for their parts.
@@ -66,19 +66,19 @@ def plan(backend: Backend, policy: Policy, dtypes: tuple[Any, ...]) -> Plan | No
     Unsupported
         The library lacks a dtype.
     """
-    known = tuple(map(backend.functions["dtype_name"], dtypes))
+    known = tuple(map(hooks["dtype_name"], dtypes))
     if any(name in REAL_OF for name in known):
         return None if policy.keeps_float64 else (None, None, None, policy.products)
     if not any(name in FLOATING_DTYPES for name in known) or (policy.keeps_float64 and "float64" in known):
         return None
-    promoted = backend.functions["dtype_name"](backend.functions["result_type"](*dtypes))
-    found = names(policy, promoted, sums_halves=backend.own_hook("product_precision") is not None)
-    gap = gap_of(backend.functions["rounded"])
+    promoted = hooks["dtype_name"](hooks["result_type"](*dtypes))
+    found = names(policy, promoted, sums_halves=sums_halves)
+    gap = gap_of(hooks["rounded"])
     if gap is not None and any(name != found.compute for name in known):
-        raise Unsupported(f"xo.precision needs operands of {backend.name} rounded to {found.compute}: {gap}")
+        raise Unsupported(f"xo.precision needs operands rounded to {found.compute}: {gap}")
     for name in found[:3]:
-        reason = backend.functions["import_refusal"](name)
+        reason = hooks["import_refusal"](name)
         if reason is not None:
             raise Unsupported(f"xo.precision needs {name}: {reason}")
-    native = backend.functions["as_dtype"]
+    native = hooks["as_dtype"]
     return native(found.compute), native(found.work), native(found.output), found.products

@@ -235,8 +235,8 @@ class Hooks(ExchangeHooks):
     def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:
         """Let the transformations of the library take instances of a class, and return them.
 
-        ``data`` names the attributes that are numbers or arrays, ``constants`` the others, which compiled functions keep.
-        The class is made of all of them by name. Called once for each class.
+        ``data`` names the attributes that are numbers or arrays, ``constants`` the others, which compiled functions
+        keep. The class is made of all of them by name. Called once for each class.
         """
         raise NotImplementedError
 

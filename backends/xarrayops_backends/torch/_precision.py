@@ -8,7 +8,7 @@ newer ones. Only the newer are written here, so what the older would answer is t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
+from xarrayops_backends.torch._attention_modes import unrounded
 
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
 _value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_precision_setter
@@ -34,17 +35,17 @@ _changing = RLock()
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
-    """The switches of the device. On the CPU, both kinds of products are IEEE float32."""
+    """The switches of the device, without autocast. On the CPU, both kinds of products are IEEE float32."""
     if any(x.layout is not torch.strided for x in arrays):
         raise Unsupported(
             "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
             "xo.autocast(None), or dense arrays"
         )
-    kind = arrays[0].device.type
+    kind, plain = arrays[0].device.type, unrounded(arrays[0])
     if kind == "cuda":
         refuse_forced_tf32(products)
     elif kind != "cpu":
-        return nullcontext()
+        return plain
     if torch.compiler.is_compiling():
         if not _is_kept(kind, products):
             raise Unsupported(
@@ -52,11 +53,12 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
                 f'as products="{products}". Instead: torch.backends.fp32_precision = "{products}", and False for '
                 f"{' and '.join(_REDUCED)} of torch.backends.cuda.matmul, in the program"
             )
-        return nullcontext()
-    if kind == "cpu":
-        with _changing:  # while another thread has changed the switch, its value is not that of the program
-            return nullcontext() if _is_kept(kind, products) else _switched(_CPU, "ieee")
-    return _switched(_CUDA, products)
+        return plain
+    if kind == "cuda":
+        return _switched(_CUDA, products, plain)
+    with _changing:  # while another thread has changed the switch, its value is not that of the program
+        is_kept = _is_kept(kind, products)
+    return plain if is_kept else _switched(_CPU, "ieee", plain)
 
 
 @constant_while_tracing
@@ -69,10 +71,10 @@ def _is_kept(kind: str, products: str) -> bool:
 
 
 @contextmanager
-def _switched(switches: tuple[Switch, ...], products: str) -> Iterator[None]:
-    """A context in which a switch has the value that products need."""
+def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
+    """Another context, in which also a switch has the value that products need."""
     switch = switches[0]
-    with _changing:
+    with _changing, plain:
         found = _own_value(switches)
         reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]
         try:

@@ -19,7 +19,11 @@ rounded = unsupported(
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
     """On the CPU, XLA multiplies as IEEE float32; on a TPU as ``torch_xla.backends`` says for the whole program."""
-    if products == "ieee" and xm.xla_device_hw(arrays[0].device) != "CPU" and arrays[0].dtype in (torch.float32, torch.complex64):
+    if (
+        products == "ieee"
+        and xm.xla_device_hw(arrays[0].device) != "CPU"
+        and arrays[0].dtype in (torch.float32, torch.complex64)
+    ):
         raise Unsupported(
             "PyTorch/XLA multiplies float32 on this device as torch_xla.backends.set_mat_mul_precision says. "
             'Instead: set "highest" there in the program, without this block'

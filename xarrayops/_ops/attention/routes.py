@@ -77,7 +77,7 @@ class Route(Record):
     def serve(self, taken: Attention, device: Any) -> tuple[Array, Array | None]:
         """Carry out what was taken; results come back to the device of the caller's arrays."""
         if not self.is_foreign:
-            return self.kernel[1](taken)  # type: ignore[no-any-return]
+            return self.kernel[1](taken)
         with of_engine(self.engine, taken.q):
             out, lse = self.kernel[1](taken)
         back = {"device": device, "copy": True if self.engine.immutable else None}  # results are the caller's to write

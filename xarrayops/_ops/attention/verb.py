@@ -160,7 +160,7 @@ def attention(
 
 def _attend(
     backend: Backend, implementation: str | None, options: tuple[Any, ...], q: Array, k: Array, v: Array
-) -> tuple[Array, Array | None]:
+) -> tuple[Array, Any]:
     """The result as BHSD, and the logsumexp; ``options`` are those of `request`."""
     a = checked(q, k, v, *options)
     try:
@@ -170,7 +170,7 @@ def _attend(
             serve = serve_by_engines
         else:
             serve = backend.functions["attention"]
-        served: tuple[Array, Array | None] = serve(a)
+        served: tuple[Array, Any] = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{described_call(q, k, v)}: {error}") from None
     except ValueError as error:  # lengths beyond the sequence, which a kernel has seen

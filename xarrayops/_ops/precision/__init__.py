@@ -1,10 +1,10 @@
 """Precision: how products are computed, mixed precision, and the scaling of losses.
 
-`blocks` has the blocks `precision` and `autocast`, `explain` shows their policy, and `loss_scale` is independent of both.
+`blocks` has the blocks `precision` and `autocast`, `explain` shows their policy, and `scaling` is of losses.
 """
 
 from xarrayops._ops.precision.blocks import autocast, precision
-from xarrayops._ops.precision.loss_scale import LossScale, loss_scale
+from xarrayops._ops.precision.scaling import LossScale, loss_scale
 from xarrayops._ops.verb import Verb
 
 VERBS = (

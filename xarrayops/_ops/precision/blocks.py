@@ -89,16 +89,16 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
         sums = floating_name("precision", accumulate)
         if sums in HALVES:
             raise Unsupported(
-                f'xo.precision: no library sums in {sums} alone. Instead: accumulate="float32", and output="{sums}" for '
-                f"a result of that dtype"
+                f'xo.precision: no library sums in {sums} alone. Instead: accumulate="float32", and for a result of '
+                f'that dtype output="{sums}"'
             )
         if sums not in SUMS:
             raise TypeError(f"xo.precision: accumulate must be one of {', '.join(SUMS)}; it was {accumulate!r}")
         if products not in MULTIPLICATIONS:
-            raise ValueError(f"xo.precision: no products={products!r}: {available_names(str(products), MULTIPLICATIONS)}")
-        self._policy = Policy(
-            floating_name("precision", compute), sums, floating_name("precision", output), products
-        )
+            raise ValueError(
+                f"xo.precision: no products={products!r}: {available_names(str(products), MULTIPLICATIONS)}"
+            )
+        self._policy = Policy(floating_name("precision", compute), sums, floating_name("precision", output), products)
 
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The policy."""

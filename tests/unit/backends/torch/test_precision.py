@@ -5,7 +5,7 @@ import random
 import shutil
 import threading
 import warnings
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from xarrayops_backends.torch import _precision  # noqa: E402
 
 import xarrayops as xo  # noqa: E402
 from xarrayops.errors import Unsupported  # noqa: E402
-from xarrayops_backends.torch import _precision  # noqa: E402
 
 PLACES = [
     ("generic", "all"),
@@ -138,7 +138,7 @@ def run_blocks(choose, x, depth=0):
     with suppress(Failure, ValueError, RuntimeError), xo.precision(**choose.choice(BLOCKS)):
         xo.matmul(x, x)
         places = choose.choice([_precision._CUDA, _precision._CPU])
-        with _precision._switched(places, choose.choice(["ieee", "tf32"])):
+        with _precision._switched(places, choose.choice(["ieee", "tf32"]), nullcontext()):
             xo.matmul(x, x)
             if choose.random() < 0.3:
                 raise Failure
@@ -226,6 +226,19 @@ def test_products_on_the_cpu_are_ieee_where_a_user_allows_less():
                 xo.matmul(X, X)
         xo.matmul(X, X)
     assert [found for found, _ in recorder.seen] == ["ieee", "ieee", "bf16"]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_policy_in_autocast_of_pytorch(compiled):
+    """PyTorch's autocast would round the operands of the product once more."""
+    torch._dynamo.reset()
+    x = torch.full((3, 3), 1 + 2.0**-12)
+    product = torch.compile(xo.matmul, backend="eager", fullgraph=True) if compiled else xo.matmul
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        with xo.precision():
+            y = product(x, x)
+        assert xo.matmul(x, x).dtype == torch.bfloat16
+    torch.testing.assert_close(y, torch.full((3, 3), 3 * (1 + 2.0**-12) ** 2), rtol=1e-6, atol=0)
 
 
 def test_compiled_code_needs_the_switch_in_the_program():

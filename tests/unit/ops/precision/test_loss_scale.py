@@ -16,7 +16,9 @@ OPTIONS = (
 )
 
 
-def scales_of_grad_scaler(torch, finite, *, initial=2.0**15, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
+def scales_of_grad_scaler(
+    torch, finite, *, initial=2.0**15, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000
+):
     scaler = torch.amp.GradScaler(
         "cpu",
         init_scale=initial,
@@ -76,7 +78,7 @@ def test_under_jit():
         state = xo.loss_scale(**options)
         assert len(jax.tree.leaves(state)) == 2
         for each in finite.tolist():
-            gradients, state = step(state, {"w": jax.numpy.asarray([1.0, 2.0 if each else np.inf], "float32")})
+            _, state = step(state, {"w": jax.numpy.asarray([1.0, 2.0 if each else np.inf], "float32")})
             seen.append(as_python(state))
     assert seen == scales_of_grad_scaler(torch, finite, **options)
     assert len(traced) <= 2  # Python numbers, then arrays
@@ -115,7 +117,7 @@ def test_containers():
     assert gradients["a"][1] is None
     assert isinstance(gradients["b"], tuple)
     assert state.unscale([]) == ([], True)
-    with pytest.raises(BackendNotFound, match="xo.loss_scale needs an array"):
+    with pytest.raises(BackendNotFound, match=r"xo\.loss_scale needs an array"):
         state.unscale([1.0])
 
 

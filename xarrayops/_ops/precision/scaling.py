@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from typing import Any
 
 from xarrayops import standard
@@ -123,8 +122,8 @@ def loss_scale(
     """Scale losses so that gradients in a half type do not become zero, and find the scale while training.
 
     The result is a pure state: its methods return what they compute and change nothing, so a training step that takes
-    and returns it runs under `jax.jit` and on PyTorch alike. JAX takes it as a pytree, if JAX is imported when the state
-    is made; the factors and the interval are constants of compiled functions.
+    and returns it runs under `jax.jit` and on PyTorch alike. JAX takes it as a pytree, if JAX is imported when the
+    state is made; the factors and the interval are constants of compiled functions.
 
     Parameters
     ----------
@@ -189,6 +188,8 @@ def _array(number: Any, dtype: str, like: Any) -> Any:
 
 def _float32(number: float) -> float:
     """The nearest number of float32."""
+    import struct  # not needed by `import xarrayops`
+
     try:
         return float(struct.unpack("f", struct.pack("f", number))[0])
     except OverflowError:
