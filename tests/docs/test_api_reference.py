@@ -33,7 +33,18 @@ def entries():
 
 
 MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
-PLUGIN_PARTS = ("attention", "backends", "dtypes", "extended", "layout", "products", "random", "sparse", "sums")
+PLUGIN_PARTS = (
+    "attention",
+    "backends",
+    "dtypes",
+    "extended",
+    "layout",
+    "precision",
+    "products",
+    "random",
+    "sparse",
+    "sums",
+)
 PLUGIN = ("plugin", *(f"plugin.{name}" for name in PLUGIN_PARTS))
 
 

@@ -147,3 +147,13 @@ def test_products_of_mixed_dtypes():
     found = xo.matmul(x, y.astype("float32"))
     assert found.dtype == "float32"
     np.testing.assert_array_equal(found.get(), left @ right)
+
+
+def test_tf32_by_the_environment(monkeypatch):
+    """CuPy reads it once in a process, so a block can only refuse what it would break."""
+    x = cupy.ones((2, 2), dtype=np.float32)
+    monkeypatch.setenv("CUPY_TF32", "1")
+    with xo.precision(), pytest.raises(xo.Unsupported, match="CUPY_TF32"):
+        xo.matmul(x, x)
+    with xo.precision(products="tf32"):
+        assert xo.matmul(x, x).dtype == np.float32

@@ -29,17 +29,8 @@ class Policy(Record):
     """Whether the policy leaves calls with an operand of float64 alone."""
 
 
-class Names(Record):
-    """The dtypes of a product, by name: of its rounded operands, of the computation and of the result."""
-
-    compute: str
-    work: str
-    output: str
-    products: str
-
-
-def names(policy: Policy, promoted: str, *, sums_halves: bool) -> Names:
-    """The dtypes of a product of floating-point arrays.
+def names(policy: Policy, promoted: str, *, sums_halves: bool) -> tuple[str, str, str, str]:
+    """A plan by the names of its dtypes, for floating-point arrays.
 
     Operands are rounded to ``compute``. A library that sums products of half types in float32 (``sums_halves``)
     computes in a half type if the result has it. Otherwise the rounded operands are widened: they are multiplied
@@ -48,9 +39,9 @@ def names(policy: Policy, promoted: str, *, sums_halves: bool) -> Names:
     """
     compute, output = policy.compute or promoted, policy.output or promoted
     if sums_halves and compute in HALVES and output == compute and policy.accumulate == "float32":
-        return Names(compute, compute, output, policy.products)
+        return compute, compute, output, policy.products
     work = "float64" if "float64" in (compute, policy.accumulate) else "float32"
-    return Names(compute, work, output, "tf32" if compute in HALVES else policy.products)
+    return compute, work, output, "tf32" if compute in HALVES else policy.products
 
 
 def plan(
@@ -72,13 +63,13 @@ def plan(
     if not any(name in FLOATING_DTYPES for name in known) or (policy.keeps_float64 and "float64" in known):
         return None
     promoted = hooks["dtype_name"](hooks["result_type"](*dtypes))
-    found = names(policy, promoted, sums_halves=sums_halves)
+    compute, work, output, products = names(policy, promoted, sums_halves=sums_halves)
     gap = gap_of(hooks["rounded"])
-    if gap is not None and any(name != found.compute for name in known):
-        raise Unsupported(f"xo.precision needs operands rounded to {found.compute}: {gap}")
-    for name in found[:3]:
+    if gap is not None and any(name != compute for name in known):
+        raise Unsupported(f"xo.precision needs operands rounded to {compute}: {gap}")
+    for name in (compute, work, output):
         reason = hooks["import_refusal"](name)
         if reason is not None:
             raise Unsupported(f"xo.precision needs {name}: {reason}")
     native = hooks["as_dtype"]
-    return native(found.compute), native(found.work), native(found.output), found.products
+    return native(compute), native(work), native(output), products

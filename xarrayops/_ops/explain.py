@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import fft, linalg, standard
+from xarrayops._core import modes
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
 from xarrayops._ops.extended import module_of
 from xarrayops._ops.operations.define import defined
 from xarrayops._ops.operations.definition import Definition
-from xarrayops._ops.precision.explain import with_precision
 from xarrayops._ops.verb import Verb
 from xarrayops._ops.verbs import VERBS as TABLE
 from xarrayops._protocol.surface import CREATION, EXTENDED, MAIN_NAMESPACE_ALIASES, SURFACE
@@ -57,7 +57,11 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     explainer = _explainer(name)
     if name != "at":  # its arguments are those of several calls
         refuse_wrong_arguments(name, _function_of(name), args, kwargs)
-    return with_precision(name, explainer)(name, *args, **kwargs)
+    if modes.active():
+        from xarrayops._ops.precision.explain import with_precision  # not needed by `import xarrayops`
+
+        explainer = with_precision(name, explainer)
+    return explainer(name, *args, **kwargs)
 
 
 def _function_of(name: str) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+import xarrayops.numpy as names_of_numpy
 from xarrayops._core import modes
 from xarrayops._protocol.precision import AUTOCAST
 from xarrayops._protocol.surface import EXTENDED, OWN, SURFACE
@@ -77,6 +78,38 @@ def test_a_block_belongs_to_its_thread_and_task():
         thread.join()
     asyncio.run(both())
     assert seen == ["float32", "float16", "float64"]
+
+
+def test_what_follows_the_policy():
+    """Aliases and NumPy's names do; operators and the functions of a namespace are those of the library."""
+    with xo.precision(output="float16"):
+        for product in (xo.linalg.matmul, names_of_numpy.matmul, names_of_numpy.dot):
+            assert product(X, X.T).dtype == np.float16
+        assert (X @ X.T).dtype == np.float32
+        assert xo.array_namespace(X).matmul(X, X.T).dtype == np.float32
+
+
+def test_an_integer_beside_a_floating_point_operand():
+    integers = np.full((3, 2), 2049, dtype=np.int32)
+    with xo.precision(compute="float16", output="float64"):
+        product = xo.matmul(X, integers)
+    np.testing.assert_array_equal(product, np.full((2, 2), (1 + 2.0**-10) * 3 * 2048))
+    assert product.dtype == np.float64
+
+
+def test_exact_products_are_not_affected():
+    x = np.full((2, 600), 100, dtype=np.int8)
+    with xo.autocast("float16"):
+        assert xo.matmul(x, x.T, out_dtype="int32").tolist() == [[6_000_000] * 2] * 2
+        assert xo.matmul(x, x.T).dtype == np.int8
+
+
+def test_under_vmap():
+    torch = pytest.importorskip("torch")
+    x = torch.full((4, 2, 3), 1 + 2.0**-9)
+    with xo.precision(compute="bfloat16", output="float32"):
+        y = torch.vmap(lambda a: xo.matmul(a, a.T))(x)
+    np.testing.assert_array_equal(y, np.full((4, 2, 2), 3.0))
 
 
 def test_explain_shows_the_policy_and_the_casts():
