@@ -29,19 +29,19 @@ class Policy(Record):
     """Whether the policy leaves calls with an operand of float64 alone."""
 
 
-def names(policy: Policy, promoted: str, *, sums_halves: bool) -> tuple[str, str, str, str]:
+def names(policy: Policy, promoted: str, operands: int, *, sums_halves: bool) -> tuple[str, str, str, str]:
     """A plan by the names of its dtypes, for floating-point arrays.
 
     Operands are rounded to ``compute``. A library that sums products of half types in float32 (``sums_halves``)
     computes in a half type if the result has it. Otherwise the rounded operands are widened: they are multiplied
-    without an error, summed in the wide dtype, and the result is rounded once. Half types are multiplied without an
-    error in TF32, too.
+    without an error, summed in the wide dtype, and the result is rounded once. Two operands of half types are
+    multiplied without an error in TF32, too; what is computed in between, of three or more, would be rounded to it.
     """
     compute, output = policy.compute or promoted, policy.output or promoted
     if sums_halves and compute in HALVES and output == compute and policy.accumulate == "float32":
         return compute, compute, output, policy.products
     work = "float64" if "float64" in (compute, policy.accumulate) else "float32"
-    return compute, work, output, "tf32" if compute in HALVES else policy.products
+    return compute, work, output, "tf32" if compute in HALVES and operands == 2 else policy.products
 
 
 def plan(
@@ -63,7 +63,7 @@ def plan(
     if not any(name in FLOATING_DTYPES for name in known) or (policy.keeps_float64 and "float64" in known):
         return None
     promoted = hooks["dtype_name"](hooks["result_type"](*dtypes))
-    compute, work, output, products = names(policy, promoted, sums_halves=sums_halves)
+    compute, work, output, products = names(policy, promoted, len(dtypes), sums_halves=sums_halves)
     gap = gap_of(hooks["rounded"])
     if gap is not None and any(name != compute for name in known):
         raise Unsupported(f"xo.precision needs operands rounded to {compute}: {gap}")

@@ -85,6 +85,8 @@ def test_what_xla_is_asked_for(verb, policy, expected, user):
     asked = {
         line.rpartition("Precision.")[2].split(")")[0].strip() for line in program.splitlines() if "Precision." in line
     }
+    if "compute" in policy and verb == "attention":  # its weights are not of a half type
+        expected = "HIGHEST"
     assert asked == {expected}
     assert ("optimization_barrier" in program) == ("compute" in policy)
 
