@@ -70,11 +70,11 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
     Examples
     --------
     >>> import numpy as np, xarrayops as xo
-    >>> x = np.full((1, 4096), 1 + 2**-10, dtype=np.float32)
+    >>> x = np.full((1, 4096), 1 + 2**-12, dtype=np.float32)  # in float16 they are 1, and their sum would be 2048
     >>> with xo.precision(compute="float16", output="float32"):
     ...     y = xo.matmul(x, x.T)
     >>> y
-    array([[4104.004]], dtype=float32)
+    array([[4096.]], dtype=float32)
     """
 
     def __init__(
