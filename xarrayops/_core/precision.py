@@ -73,7 +73,7 @@ def refusing_containers(verb: str, function: Callable[..., Any]) -> Callable[...
         if policy.value(None) is not None:
             raise Unsupported(
                 f"xo.{verb}: xo.precision and xo.autocast do not serve sparse containers. Instead: the call in a block "
-                f"of xo.autocast(None), with xo.sparse.astype or dense arrays"
+                f"of xo.autocast(None), or dense arrays"
             )
         return function(*args, **kwargs)
 
