@@ -19,12 +19,14 @@ import numpy_page
 import picture
 
 import xarrayops as xo
+from xarrayops._core.precision_plan import Policy
 from xarrayops._core.registry import Backend, entry_points
 from xarrayops._protocol.surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
 from xarrayops.plugin import gap_of
 from xarrayops.plugin.sparse import FORMATS
+from xarrayops.testing._precision import POLICIES
 from xarrayops.testing.exchange_matrix import report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +41,7 @@ TABLES = {
     "attention": (PAGES / "attention.md",),
     "sparse": (PAGES / "sparse.md",),
     "random": (ROOT / "docs" / "guides" / "random.md",),
+    "precision": (ROOT / "docs" / "guides" / "precision.md",),
     "ports": (ROOT / "docs" / "guides" / "port-pipeline.md",),
     "bench": (PAGES / "benchmark.md",),
 }
@@ -157,6 +160,8 @@ def attention_rows() -> list[str]:
     return rows
 
 
+PRECISION_LIBRARIES = ("numpy", "dask", "torch", "jax")
+"""The columns of the table of precision policies: the libraries of the tests on the CPU."""
 RANDOM_NAMES = {
     "numpy:blocks": "NumPy",
     "numpy:compiled": "NumPy, with numba",
@@ -179,6 +184,27 @@ def random_rows() -> list[str]:
         for key, name in RANDOM_NAMES.items()
         if key in ratios
     ]
+
+
+def precision_rows() -> list[str]:
+    """How each library serves products of float32 under each policy of the contract suite."""
+    rows = []
+    for policy in POLICIES:
+        asked = ", ".join(f'{name}="{value}"' for name, value in policy.items())
+        cells = (_precision_cell(xo.backend(name), Policy(**policy)) for name in PRECISION_LIBRARIES)
+        rows.append(f"| `{asked}` | {' | '.join(cells)} |")
+    return rows
+
+
+def _precision_cell(backend: Backend, policy: Policy) -> str:
+    """The dtype in which a library computes the product of float32 arrays, or that it does not."""
+    dtype = backend.native_dtype("float32")
+    try:
+        plan = backend.precision_plan(tuple(policy), (dtype, dtype))
+    except xo.Unsupported:
+        return "unsupported"
+    assert plan is not None
+    return str(backend.functions["dtype_name"](plan[1]))
 
 
 def port_rows() -> list[str]:
@@ -256,6 +282,7 @@ def main() -> int:
         "attention": attention_rows(),
         "sparse": sparse_rows(),
         "random": random_rows(),
+        "precision": precision_rows(),
         "ports": port_rows(),
         "bench": bench_rows(bench),
     }

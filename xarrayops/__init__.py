@@ -65,6 +65,8 @@ from xarrayops._ops.layout.layout import (
 )
 from xarrayops._ops.layout.relayout import relayout as relayout
 from xarrayops._ops.operations.define import operation as operation
+from xarrayops._ops.precision.blocks import autocast as autocast, precision as precision
+from xarrayops._ops.precision.scaling import LossScale as LossScale, loss_scale as loss_scale
 from xarrayops._ops.quantization.calibrate import calibrate as calibrate
 from xarrayops._ops.quantization.qmatmul import qmatmul as qmatmul
 from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize

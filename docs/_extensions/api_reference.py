@@ -36,6 +36,7 @@ OPERATIONS = {
     "sets": "Distinct elements",
     "explain": "Explain",
     "engines": "Engines",
+    "precision": "Precision",
     "crossings": "Crossings",
     "operations": "Operations of your own",
 }
@@ -59,8 +60,8 @@ TITLES = {
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
 PLUGIN = (
-    *("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".native", ".products", ".random", ".sparse"),
-    ".sums",
+    *("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".native", ".precision", ".products"),
+    *(".random", ".sparse", ".sums"),
 )
 NUMPY = ("", ".linalg", ".fft", ".random")
 """The modules with NumPy's names, below xarrayops.numpy."""

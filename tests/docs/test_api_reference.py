@@ -35,7 +35,8 @@ def entries():
 
 MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
 PLUGIN_PARTS = (
-    *("attention", "backends", "dtypes", "extended", "layout", "native", "products", "random", "sparse", "sums"),
+    *("attention", "backends", "dtypes", "extended", "layout", "native", "precision", "products", "random", "sparse"),
+    "sums",
 )
 PLUGIN = ("plugin", *(f"plugin.{name}" for name in PLUGIN_PARTS))
 

@@ -125,7 +125,8 @@ DTYPES = (
 
 def test_dir_lists_only_the_public_surface():
     importlib.import_module("xarrayops.plugin")
-    others = {"Calibration", "Candidate", "Explanation", "Layout", "Quantized", "__array_api_version__", "__version__"}
+    results = {"Calibration", "Candidate", "Explanation", "Layout", "LossScale", "Quantized"}
+    others = {*results, "__array_api_version__", "__version__"}
     modules = {"fft", "linalg", "random", "sparse"}
     names = {*MAIN, *MAIN_VERBS, *BEYOND, *CONSTANTS, *DTYPES.split(), *errors.__all__, *others, *modules}
     assert set(dir(xo)) == names

@@ -184,3 +184,13 @@ def test_quantised_arrays_have_the_bits_of_numpy(options):
         assert (one is None) == (other is None)
         assert one is None or one.tobytes() == other.get().tobytes()
     assert xo.qmatmul(x, own).tobytes() == xo.qmatmul(cupy.array(x), theirs).get().tobytes()
+
+
+def test_tf32_by_the_environment(monkeypatch):
+    """CuPy reads it once in a process, so a block can only refuse what it would break."""
+    x = cupy.ones((2, 2), dtype=np.float32)
+    monkeypatch.setenv("CUPY_TF32", "1")
+    with xo.precision(), pytest.raises(xo.Unsupported, match="CUPY_TF32"):
+        xo.matmul(x, x)
+    with xo.precision(products="tf32"):
+        assert xo.matmul(x, x).dtype == np.float32

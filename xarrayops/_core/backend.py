@@ -20,6 +20,7 @@ from xarrayops._core.namespace import (
     implementation_of_function,
     implementation_of_hook,
 )
+from xarrayops._core.precision_plan import Plan, Policy, plan
 from xarrayops._generic import arrays
 from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_tracing
 from xarrayops._protocol.devices import Device
@@ -276,6 +277,12 @@ class Backend:
         native = None if name is None else self.functions["as_dtype"](table.get(name, name))
         self._dtypes_like[dtype, is_complex] = native
         return native
+
+    @constant_while_tracing
+    def precision_plan(self, policy: tuple[Any, ...], dtypes: tuple[Any, ...]) -> Plan | None:
+        """How a product of arrays of these dtypes is computed under the policy with these fields; see `plan`."""
+        sums_halves = self.own_hook("product_precision") is not None
+        return plan(Policy(*policy), dtypes, self.functions, sums_halves=sums_halves)
 
     @constant_while_tracing
     def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:

@@ -25,7 +25,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core import defaults, modes, registry
+from xarrayops._core import defaults, modes, precision, registry
 from xarrayops._core.arguments import (
     NON_ARRAY_TYPES,
     PUBLIC_NAMES,
@@ -42,6 +42,7 @@ from xarrayops._core.joined_numbers import choosing_numbers, joining_numbers
 from xarrayops._core.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
+from xarrayops._protocol.precision import PRODUCTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops._protocol.types import Array
 
@@ -121,7 +122,10 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
         sparse = registry.sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
-        return _enter(verb, key, f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb), in_modes=in_modes)
+        name, function = f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb)
+        if in_modes and verb in PRODUCTS:
+            name, function = f"{name}:modes", precision.refusing_containers(verb, function)
+        return _enter(verb, key, name, function, in_modes=in_modes)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
     if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
         name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
@@ -131,9 +135,11 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
-    if in_modes and verb in CASTING:
+    if in_modes:
         name = f"{name}:modes"
-        function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
+        if verb in CASTING:
+            function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
+        function = precision.in_modes(verb, function, backend)
     return _enter(verb, key, name, function, in_modes=in_modes)
 
 

@@ -35,12 +35,13 @@ class Setting(Generic[T]):
         self.name = name
         self.is_carried = is_carried
         self.of_thread = local()
-        self._open = 0
+        self.open_blocks = 0
+        """The number of open blocks that set it, in all threads."""
         self._counting = Lock()
 
     def value(self, otherwise: T) -> T:
         """The value of the innermost block."""
-        if not self._open:
+        if not self.open_blocks:
             return otherwise
         values: tuple[T, ...] = self._values(getattr(self.of_thread, "key", ""))
         return values[-1] if values else otherwise
@@ -62,7 +63,7 @@ class Setting(Generic[T]):
     def count(self, change: int) -> None:
         """Count the open blocks that set it."""
         with self._counting:  # `+=` alone is not atomic
-            self._open += change
+            self.open_blocks += change
 
 
 class _Value(Record):

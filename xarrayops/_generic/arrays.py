@@ -20,6 +20,11 @@ from xarrayops._generic.draws import (
     random_permutation as random_permutation,
 )
 from xarrayops._generic.indexing import select as select, update as update
+from xarrayops._generic.precision import (
+    product_precision as product_precision,
+    register_state as register_state,
+    rounded as rounded,
+)
 from xarrayops._generic.products import matmul_int32 as matmul_int32
 from xarrayops._generic.quantization import opaque as opaque
 from xarrayops._generic.running import (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import fft, linalg, standard
+from xarrayops._core import modes
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
 from xarrayops._ops.extended import module_of
@@ -56,6 +57,10 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     explainer = _explainer(name)
     if name != "at":  # its arguments are those of several calls
         refuse_wrong_arguments(name, _function_of(name), args, kwargs)
+    if modes.active():
+        from xarrayops._ops.precision.explain import with_precision  # not needed by `import xarrayops`
+
+        explainer = with_precision(name, explainer)
     return explainer(name, *args, **kwargs)
 
 

@@ -234,6 +234,33 @@ class Hooks(ExchangeHooks):
         raise NotImplementedError
 
     @staticmethod
+    def rounded(x: Array, dtype: Any, /) -> Array:
+        """x in another native floating-point dtype. Law: ``astype(x, dtype)``, with the rounding that this means.
+
+        No compiler of the library may skip the rounding where the result is widened again.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
+        """A context for one product of floating-point arrays.
+
+        In it, float32 is multiplied as IEEE float32 ("ieee"), or also in TF32 ("tf32"), and half types are summed in
+        float32. What the library cannot keep raises `Unsupported`. Afterwards every setting is as it was before. Where
+        a backend does not define the hook, half types are widened before they are multiplied.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...], /) -> None:
+        """Let the transformations of the library take instances of a class, and return them.
+
+        ``data`` names the attributes that are numbers or arrays, ``constants`` the others, which compiled functions
+        keep. The class is made of all of them by name. Called once for each class.
+        """
+        raise NotImplementedError
+
+    @staticmethod
     def attention(a: Attention, /) -> tuple[Array, Array | None]:
         """The result (B, Hq, Lq, Dv) in q's dtype, and the logsumexp (B, Hq, Lq), float32 or wider.
 

@@ -73,6 +73,7 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
 - `xarrayops.plugin.sums`: sums over host memory with a small error.
 - `xarrayops.plugin.products`: products over host memory of half precision and of integers of 8 bits.
+- `xarrayops.plugin.precision`: a check of the environment for products of float32.
 - `xarrayops.plugin.attention`: the keys that a block of queries sees, and the kernel for host memory.
 - `xarrayops.plugin.sparse`: the contract of a sparse companion, and the kernels for host memory.
 - `xarrayops.plugin.backends`: other backends, by name or by array.

@@ -23,6 +23,7 @@ from xarrayops.testing._nans import NanSuite
 from xarrayops.testing._norms import NormSuite
 from xarrayops.testing._order import OrderSuite
 from xarrayops.testing._padding import PaddingSuite
+from xarrayops.testing._precision import PrecisionSuite
 from xarrayops.testing._products import ProductSuite
 from xarrayops.testing._quantiles import QuantileSuite
 from xarrayops.testing._quantization import QuantizationSuite
@@ -83,6 +84,7 @@ class ContractSuite(
     LinalgSuite,
     ProductSuite,
     QuantizationSuite,
+    PrecisionSuite,
     AttentionSuite,
     FftSuite,
     CreationSuite,

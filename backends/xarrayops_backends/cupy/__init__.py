@@ -51,6 +51,7 @@ from xarrayops_backends.cupy._layout import (
     pin_memory,
 )
 from xarrayops_backends.cupy._native import native_kernel
+from xarrayops_backends.cupy._precision import product_precision
 from xarrayops_backends.cupy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator
 from xarrayops_backends.cupy._standard import (
     arange,

@@ -76,6 +76,7 @@ from xarrayops_backends.jax._linalg import (
 from xarrayops_backends.jax._modes import carries_mode, carry_mode, compilations, run_modes, set_default_dtype
 from xarrayops_backends.jax._native import native_kernel
 from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.jax._precision import product_precision, register_state, rounded
 from xarrayops_backends.jax._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.jax._random import (
     native_draw,

@@ -156,6 +156,7 @@ from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
 from xarrayops_backends.torch._modes import compilations, run_modes
 from xarrayops_backends.torch._native import native_kernel
 from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.torch._precision import product_precision, rounded
 from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
 from xarrayops_backends.torch._random import (
     RANDOM_DRAW_CANDIDATES,
@@ -250,4 +251,4 @@ KNOWN_BAD = (
 _warm_up_mkl()
 
 if _XLA_INSTALLED:  # without it no tensor is on an XLA device, and calls skip the test
-    from xarrayops_backends.torch._xla import refine, to_device, wrap
+    from xarrayops_backends.torch._xla import product_precision, refine, rounded, to_device, wrap

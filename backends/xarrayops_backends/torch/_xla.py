@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, device as _Device
 
 from xarrayops.plugin.backends import backend_by_name
-from xarrayops_backends.torch import _devices
+from xarrayops_backends.torch import _devices, _precision
 
 INSTALLED = importlib.util.find_spec("torch_xla") is not None
 """If not, calls skip the test of the device, which takes 250 ns."""
@@ -43,3 +43,5 @@ def wrap(verb: str, function: Callable[..., Any], /) -> Callable[..., Any]:
 
 
 to_device = wrap("to_device", _devices.to_device)
+product_precision = wrap("product_precision", _precision.product_precision)
+rounded = wrap("rounded", _precision.rounded)

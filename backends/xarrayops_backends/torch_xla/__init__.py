@@ -105,6 +105,7 @@ from xarrayops_backends.torch_xla._linalg import (
     vecdot,
 )
 from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
+from xarrayops_backends.torch_xla._precision import product_precision, rounded
 from xarrayops_backends.torch_xla._random import (
     native_draw,
     native_generator,

@@ -361,7 +361,7 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(*failures, defaults._place._open)
+print(*failures, defaults._place.open_blocks)
 """
     pytest.importorskip("torch")
     assert run(code, XARRAYOPS_BACKEND="") == "0"

@@ -61,3 +61,18 @@ def test_induction_transformer():
     for line in lines:
         assert "'defgh abcdefgh abcdefgh abcdefgh abcdefg'" in line, line
         assert float(line.partition("within ")[2].split()[0]) < 1e-3, line
+
+
+@pytest.mark.long
+def test_mixed_precision():
+    """The same accuracy in every precision; in float16 the first scales are too high."""
+    pytest.importorskip("sklearn")
+    done = run("mixed_precision.py")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) % 3 == 0
+    for line in lines:
+        dtype, right = line.split()[1:3]
+        assert float(right.rstrip("%")) > 90, line
+        left_out = int(line.partition("right, ")[2].split()[0])
+        assert (left_out > 0) == (dtype == "float16"), line

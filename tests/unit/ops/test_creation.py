@@ -114,7 +114,7 @@ class TestUse:
         with pytest.raises(ZeroDivisionError), xo.use("torch"):
             raise ZeroDivisionError
         assert default_library() == "numpy"
-        assert defaults._place._open == 0
+        assert defaults._place.open_blocks == 0
 
     def test_the_device(self):
         with xo.use("numpy", device="cpu"):

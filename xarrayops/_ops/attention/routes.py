@@ -9,6 +9,7 @@ from typing import Any
 from xarrayops._core import registry
 from xarrayops._core.dispatch import constant_while_tracing, publish
 from xarrayops._core.entry_points import names
+from xarrayops._core.precision import of_engine
 from xarrayops._core.registry import Backend, by_module
 from xarrayops._ops.engines import active
 from xarrayops._ops.exchange.convert import convert
@@ -74,9 +75,10 @@ class Route(Record):
 
     def serve(self, taken: Attention, device: Any) -> tuple[Array, Array | None]:
         """Carry out what was taken; results come back to the device of the caller's arrays."""
-        out, lse = self.kernel[1](taken)
         if not self.is_foreign:
-            return out, lse
+            return self.kernel[1](taken)
+        with of_engine(self.engine, taken.q):
+            out, lse = self.kernel[1](taken)
         back = {"device": device, "copy": True if self.engine.immutable else None}  # results are the caller's to write
         library = self.own.name if self.own.has_entry_point else self.own.namespace
         return convert(out, library, **back), None if lse is None else convert(lse, library, **back)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from xarrayops._core import registry
 from xarrayops._core.arguments import described, require_array_argument
 from xarrayops._core.dispatch import require_one_backend, resolved
+from xarrayops._core.precision import policy, under_policy
 from xarrayops._core.registry import Backend
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
@@ -146,7 +148,21 @@ def attention(
     (1, 8, 1, 64)
     """
     backend = require_one_library(q, k, v, mask, bias, q_lengths, kv_lengths)
-    a = checked(q, k, v, layout, mask, bias, causal, window, scale, softcap, q_lengths, kv_lengths, return_lse)
+    options = (layout, mask, bias, causal, window, scale, softcap, q_lengths, kv_lengths, return_lse)
+    attend = partial(_attend, backend, implementation, options)
+    out, lse = under_policy(backend, (q, k, v), attend) if policy.open_blocks else attend(q, k, v)
+    if layout != "BHSD":
+        out = to_layout(out, layout)
+    if not return_lse:
+        return out
+    return out, lse if len(layout) == 4 else lse[0, ...]
+
+
+def _attend(
+    backend: Backend, implementation: str | None, options: tuple[Any, ...], q: Array, k: Array, v: Array
+) -> tuple[Array, Any]:
+    """The result as BHSD, and the logsumexp; ``options`` are those of `request`."""
+    a = checked(q, k, v, *options)
     try:
         if implementation is not None:
             serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
@@ -154,16 +170,12 @@ def attention(
             serve = serve_by_engines
         else:
             serve = backend.functions["attention"]
-        out, lse = serve(a)
+        served: tuple[Array, Any] = serve(a)
     except Unsupported as error:
         raise Unsupported(f"{described_call(q, k, v)}: {error}") from None
     except ValueError as error:  # lengths beyond the sequence, which a kernel has seen
         raise ValueError(f"{described_call(q, k, v)}: {error}") from None
-    if layout != "BHSD":
-        out = to_layout(out, layout)
-    if not return_lse:
-        return out
-    return out, lse if len(layout) == 4 else lse[0, ...]
+    return served
 
 
 def require_one_library(q: Array, *others: Any) -> Backend:

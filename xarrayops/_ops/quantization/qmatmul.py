@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xarrayops import standard as xp
 from xarrayops._core.arguments import described
+from xarrayops._core.precision import under_policy
 from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation, explain_served
 from xarrayops._ops.quantization.operands import backend_of, checked_quantized, shown
@@ -55,6 +56,9 @@ def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     ``(sw * sum(abs(x)) + sx * sum(abs(w)) + K * sx * sw / 2) / 2``, where the sums have K terms, plus 2**-13 of
     ``K * (abs(x).max() + sx) * (abs(w).max() + sw)`` for roundings.
 
+    In a block of `precision` or `autocast`, an array x is rounded to the ``compute`` of the block before it is
+    quantised, and the result has the ``output``. A quantised x and w are not affected.
+
     A row or a column with a NaN is NaN. The gradient with respect to x is zero: rounding is a step function.
 
     Examples
@@ -66,8 +70,17 @@ def qmatmul(x: Array | Quantized, w: Quantized, /) -> Array:
     array([[1.51, 3.49]], dtype=float32)
     """
     backend = _checked(x, w)
-    if not isinstance(x, Quantized):
-        x = quantized(backend, x, tuple(range(x.ndim - 1)) or None, "symmetric", "int8")
+    if isinstance(x, Quantized):
+        return _product(backend, x, w)
+
+    def dynamic(x: Array) -> Array:
+        return _product(backend, quantized(backend, x, tuple(range(x.ndim - 1)) or None, "symmetric", "int8"), w)
+
+    return under_policy(backend, (x,), dynamic)
+
+
+def _product(backend: Backend, x: Quantized, w: Quantized) -> Array:
+    """The exact sums, each multiplied once by the product of its two scales."""
     left, right = _stacked(x, first=True), _stacked(w, first=False)
     scale = xp.multiply(left.scale, right.scale)
     out = xp.multiply(xp.astype(_sums(backend, left, right), scale.dtype), scale)

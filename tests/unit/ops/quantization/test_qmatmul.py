@@ -218,3 +218,19 @@ class TestRefusals:
         assert xo.explain(xo.qmatmul, xo.quantize(self.x), weights).chosen == "numpy:matmul_int32"
         with pytest.raises(ValueError, match="axes to contract"):
             xo.explain("qmatmul", self.x.T, weights)
+
+
+def test_precision_rounds_the_activations_and_the_result():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    random = np.random.default_rng(7)
+    x, w = random.standard_normal((5, 40)).astype(np.float32), random.standard_normal((40, 3)).astype(np.float32)
+    q = xo.quantize(w, axis=-1)
+    rounded = x.astype(ml_dtypes.bfloat16).astype(np.float32)
+    plain = xo.qmatmul(xo.quantize(x, axis=-2), q)
+    with xo.precision(compute="bfloat16", output="bfloat16"):
+        found, static = xo.qmatmul(x, q), xo.qmatmul(xo.quantize(x, axis=-2), q)
+        assert "casts operand 1, float32 -> bfloat16" in str(xo.explain("qmatmul", x, q))
+    assert found.tobytes() == xo.qmatmul(rounded, q).astype(ml_dtypes.bfloat16).tobytes()
+    assert static.tobytes() == plain.tobytes()
+    with xo.autocast("float16"):
+        assert xo.qmatmul(x, q).dtype == np.float16

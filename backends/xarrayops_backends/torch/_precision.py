@@ -1,0 +1,139 @@
+"""How PyTorch multiplies: its switches for TF32 and for sums of half types, set for one product and put back.
+
+The switches are those of the whole process. There are older names for the same, such as ``allow_tf32`` and
+``set_float32_matmul_precision``: their values are kept beside, and reading them raises while they differ from the
+newer ones. Only the newer are written here, so what the older would answer is the same afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from threading import RLock
+from typing import Any
+
+import torch
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, constant_while_tracing
+from xarrayops.plugin.precision import refuse_forced_tf32
+from xarrayops_backends.torch._attention_modes import unrounded
+
+_torch: Any = torch  # untyped: PyTorch does not declare these functions
+_value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_precision_setter
+"""What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch."""
+_CUBLAS = _torch.backends.cuda.matmul
+Switch = tuple[str, str]
+_ALL: Switch = ("generic", "all")
+_CUDA: tuple[Switch, ...] = (("cuda", "matmul"), ("cuda", "all"), _ALL)
+_CPU: tuple[Switch, ...] = (("mkldnn", "matmul"), ("mkldnn", "all"), _ALL)
+"""The switch of products, and those from which it takes its value as long as it has none ("none")."""
+_IEEE = ("none", "ieee")
+_REDUCED = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
+_changing = RLock()
+"""Held while a switch differs from its value in the program, so that each product finds what it needs."""
+
+
+def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
+    """The switches of the device, without autocast. On the CPU, both kinds of products are IEEE float32."""
+    if any(x.layout is not torch.strided for x in arrays):
+        raise Unsupported(
+            "xo.precision and xo.autocast do not serve sparse tensors. Instead: the call in a block of "
+            "xo.autocast(None), or dense arrays"
+        )
+    kind, plain = arrays[0].device.type, unrounded(arrays[0])
+    if kind == "cuda":
+        refuse_forced_tf32(products)
+    elif kind != "cpu":
+        return plain
+    if torch.compiler.is_compiling():
+        if not _is_kept(kind, products):
+            raise Unsupported(
+                f"compiled code multiplies on {kind} as PyTorch's own switches say when it runs, and not "
+                f'as products="{products}". Instead: torch.backends.fp32_precision = "{products}", and False for '
+                f"{' and '.join(_REDUCED)} of torch.backends.cuda.matmul, in the program"
+            )
+        return plain
+    if kind == "cuda":
+        return _switched(_CUDA, products, plain)
+    with _changing:  # while another thread has changed the switch, its value is not that of the program
+        is_kept = _is_kept(kind, products)
+    return plain if is_kept else _switched(_CPU, "ieee", plain)
+
+
+@constant_while_tracing
+def _is_kept(kind: str, products: str) -> bool:
+    """Whether the switches are such that products on this kind of device are as required."""
+    if kind == "cpu":
+        return _value(*_CPU[0]) in _IEEE
+    is_wide = not any(getattr(_CUBLAS, name) for name in _REDUCED)
+    return is_wide and (products == "tf32" or _value(*_CUDA[0]) in _IEEE)
+
+
+@contextmanager
+def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
+    """Another context, in which also a switch has the value that products need."""
+    switch = switches[0]
+    with _changing, plain:
+        found = _own_value(switches)
+        reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]
+        try:
+            _set_value(*switch, products)
+            for name in reduced:
+                setattr(_CUBLAS, name, False)
+            yield
+        finally:
+            _set_value(*switch, found)
+            for name in reduced:
+                setattr(_CUBLAS, name, True)
+
+
+def _own_value(switches: tuple[Switch, ...]) -> str:
+    """The value of the first switch itself: "none" if what it shows is that of the switches from which it takes it.
+
+    PyTorch does not tell the two apart, so the others are changed for a moment, from the last one on.
+    """
+    switch, *others = switches
+    shown = str(_value(*switch))
+    if shown == "none" or not others:
+        return shown
+    of_next = _own_value(tuple(others))
+    if _value(*others[0]) != shown:
+        return shown
+    try:
+        _set_value(*others[0], "ieee" if shown == "tf32" else "tf32")
+        is_taken = _value(*switch) != shown
+    finally:
+        _set_value(*others[0], of_next)
+    return "none" if is_taken else shown
+
+
+def rounded(x: Array, dtype: Any, /) -> Array:
+    """A cast. torch.compile gets an operator: Inductor computes casts of half types in float32, without rounding."""
+    return _rounded(x, dtype) if torch.compiler.is_compiling() else x.to(dtype)
+
+
+@torch.library.custom_op("xarrayops::rounded", mutates_args=())
+def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x.to(dtype, copy=True)
+
+
+@_rounded.register_fake
+def _(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty_like(x, dtype=dtype)
+
+
+def _keep_dtype(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    ctx.dtype = inputs[0].dtype
+
+
+def _cast_gradient(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
+    return gradient.to(ctx.dtype), None
+
+
+def _cast_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, dtype: torch.dtype) -> tuple[Any, Any]:
+    return _rounded(x, dtype), in_dims[0]
+
+
+_rounded.register_autograd(_cast_gradient, setup_context=_keep_dtype)
+_rounded.register_vmap(_cast_batch)

@@ -1,0 +1,151 @@
+"""precision and autocast: blocks that set how products are computed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from xarrayops._core import modes
+from xarrayops._core.defaults import floating_name
+from xarrayops._core.precision import policy, widens
+from xarrayops._core.precision_plan import Policy
+from xarrayops._core.scoped import Scope, Setting
+from xarrayops._protocol.precision import HALVES, MULTIPLICATIONS, SUMS
+from xarrayops.errors import Unsupported, available_names
+
+
+class _Mode(Scope):
+    """A block that dispatch follows: it uses other tables while one is open."""
+
+    def opened(self, block: ExitStack) -> None:
+        """Begin the mode, until the block closes."""
+        modes.begin()
+        block.callback(modes.end)
+
+
+class precision(_Mode):  # noqa: N801 - lower case, because it is used as a statement: with xo.precision(...)
+    """Set how products are computed inside a ``with`` block, with one meaning on every library.
+
+    It affects `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and `qmatmul` of xarrayops in its own thread or
+    task, and no operators or functions of the libraries. Their floating-point operands are rounded to ``compute``, the
+    products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to ``output``. Where a library has no
+    such product, the rounded operands are widened, which is exact; `explain` shows the casts. Products of integers and
+    booleans are as without a block. Complex numbers keep their dtype, and ``products`` holds for their parts.
+
+    Functions that `jax.jit` or `torch.compile` compiled are compiled once more for a block with another policy, as for
+    `use`. Gradients pass through the casts, and have the dtypes of the operands. PyTorch computes them outside of the
+    block: its own settings say whether it uses TF32 there.
+
+    Parameters
+    ----------
+    compute : str or dtype, optional
+        ``"float16"``, ``"bfloat16"``, ``"float32"`` or ``"float64"``; None for the promoted dtype of the operands.
+    accumulate : str or dtype
+        ``"float32"`` or ``"float64"``. Sums are never narrower than float32.
+    output : str or dtype, optional
+        The dtype of the result; None for that without a block, the promoted dtype of the operands. The logsumexp of
+        `attention` is not affected.
+    products : str
+        ``"ieee"``: float32 numbers are multiplied as IEEE float32. ``"tf32"``: also in TF32, which has 11 significant
+        bits, where the device has it; CUDA devices have. On CPUs both are IEEE float32.
+
+    Raises
+    ------
+    Unsupported
+        By the block: sums in a half type. By a call: the library lacks a dtype of the policy, such as float64 in JAX
+        while its 64-bit types are off; an operand is sparse; the library cannot multiply so, or compiled code could
+        not.
+    TypeError, ValueError
+        A dtype is not a real floating-point dtype, or ``products`` is another word.
+
+    Notes
+    -----
+    No setting of a library is left changed. PyTorch has its TF32 switches for the whole process: on a CUDA device, and
+    where a user's switch allows a narrower product on the CPU, the switch is set while the product is launched, which
+    no other product of such a block does at the same time; then it has its old value again.
+
+    Law: ``matmul(a, b)`` is ``astype(matmul(astype(a, compute), astype(b, compute)), output)`` but for the rounding of
+    its sums, which is that of ``accumulate``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.full((1, 4096), 1 + 2**-12, dtype=np.float32)  # in float16 they are 1, and their sum would be 2048
+    >>> with xo.precision(compute="float16", output="float32"):
+    ...     y = xo.matmul(x, x.T)
+    >>> y
+    array([[4096.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        *,
+        compute: Any = None,
+        accumulate: Any = "float32",
+        output: Any = None,
+        products: str = "ieee",
+    ) -> None:
+        super().__init__()
+        sums = floating_name("precision", accumulate)
+        if sums in HALVES:
+            raise Unsupported(
+                f'xo.precision: no library sums in {sums} alone. Instead: accumulate="float32", and for a result of '
+                f'that dtype output="{sums}"'
+            )
+        if sums not in SUMS:
+            raise TypeError(f"xo.precision: accumulate must be one of {', '.join(SUMS)}; it was {accumulate!r}")
+        if products not in MULTIPLICATIONS:
+            raise ValueError(
+                f"xo.precision: no products={products!r}: {available_names(str(products), MULTIPLICATIONS)}"
+            )
+        self._policy = Policy(floating_name("precision", compute), sums, floating_name("precision", output), products)
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """The policy."""
+        return [(policy, tuple(self._policy), None)]
+
+
+class autocast(_Mode):  # noqa: N801 - lower case, because it is used as a statement: with xo.autocast()
+    """Compute in mixed precision inside a ``with`` block: products in a half type, and sums in float32.
+
+    The recipe is that of `torch.autocast`, on every library. `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and
+    `qmatmul` round their operands to ``dtype``, sum in float32 and give ``dtype``, as `precision` says. Functions that
+    lose too much in a half type cast operands of half types to float32: exponentials and logarithms, powers, sums, means,
+    `softmax`, norms and linear algebra. All others compute in the widest dtype of their operands, as they do without a
+    block. Operands of float64 are left alone. `explain` shows what a call would do.
+
+    Only functions of xarrayops are affected, in this thread or task. Functions, operators and modules of PyTorch are
+    not: for those, open a block of `torch.autocast` as well.
+
+    Parameters
+    ----------
+    dtype : str or dtype, optional
+        ``"bfloat16"`` or ``"float16"``; None for no mixed precision in this block.
+
+    Raises
+    ------
+    TypeError
+        The dtype is no half type.
+    Unsupported
+        By a call, as for `precision`.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.ones((2, 3), dtype=np.float32)
+    >>> with xo.autocast("float16"):
+    ...     y = xo.matmul(x, x.T)
+    ...     y.dtype, xo.sum(y).dtype
+    (dtype('float16'), dtype('float32'))
+    """
+
+    def __init__(self, dtype: Any = "bfloat16") -> None:
+        super().__init__()
+        name = floating_name("autocast", dtype)
+        if name is not None and name not in HALVES:
+            raise TypeError(f"xo.autocast: dtype must be one of {', '.join(HALVES)}, or None; it was {dtype!r}")
+        self._policy = None if name is None else tuple(Policy(name, output=name, keeps_float64=True))
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """The policy of products, and whether the other functions of the recipe compute in float32."""
+        return [(policy, self._policy, None), (widens, self._policy is not None, False)]
