@@ -28,9 +28,10 @@ class precision(_Mode):  # noqa: N801 - lower case, because it is used as a stat
 
     It affects `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and `qmatmul` of xarrayops in its own thread or
     task, and no operators or functions of the libraries. Their floating-point operands are rounded to ``compute``, the
-    products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to ``output``. Where a library has no
-    such product, the rounded operands are widened, which is exact; `explain` shows the casts. Products of integers and
-    booleans are as without a block. Complex numbers keep their dtype, and ``products`` holds for their parts.
+    products are summed in ``accumulate`` or a wider dtype, and the result is rounded once, to ``output``. Where a
+    library has no such product, the rounded operands are widened, which is exact; `explain` shows the casts. Products
+    of integers and booleans are as without a block. Complex numbers keep their dtype, and ``products`` holds for their
+    parts.
 
     Functions that `jax.jit` or `torch.compile` compiled are compiled once more for a block with another policy, as for
     `use`. Gradients pass through the casts, and have the dtypes of the operands. PyTorch computes them outside of the
@@ -110,9 +111,9 @@ class autocast(_Mode):  # noqa: N801 - lower case, because it is used as a state
 
     The recipe is that of `torch.autocast`, on every library. `matmul`, `einsum`, `tensordot`, `vecdot`, `attention` and
     `qmatmul` round their operands to ``dtype``, sum in float32 and give ``dtype``, as `precision` says. Functions that
-    lose too much in a half type cast operands of half types to float32: exponentials and logarithms, powers, sums, means,
-    `softmax`, norms and linear algebra. All others compute in the widest dtype of their operands, as they do without a
-    block. Operands of float64 are left alone. `explain` shows what a call would do.
+    lose too much in a half type cast operands of half types to float32: exponentials and logarithms, powers, sums,
+    means, `softmax`, norms and linear algebra. All others compute in the widest dtype of their operands, as they do
+    without a block. Operands of float64 are left alone. `explain` shows what a call would do.
 
     Only functions of xarrayops are affected, in this thread or task. Functions, operators and modules of PyTorch are
     not: for those, open a block of `torch.autocast` as well.
