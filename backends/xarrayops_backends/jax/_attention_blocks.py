@@ -14,11 +14,10 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.extend.backend
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array, Attention
-from xarrayops_backends.jax._devices import is_lazy
+from xarrayops_backends.jax._devices import platform_of
 from xarrayops_backends.jax._linalg import _precision
 
 ROWS = 512
@@ -45,14 +44,7 @@ def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
     plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
     with jax.numpy_rank_promotion("allow"):  # the user may have forbidden it
-        return _attended(plain, _platform(a.q))
-
-
-def _platform(x: Array) -> str | None:
-    """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
-    if not is_lazy(x):
-        return str(next(iter(x.devices())).platform)
-    return "cpu" if set(jax.extend.backend.backends()) == {"cpu"} else None
+        return _attended(plain, platform_of(a.q))
 
 
 def _reach(distance: Any) -> Any:
