@@ -45,6 +45,7 @@ def cases(libraries: list[str], scale: float) -> Iterator[Case]:
         def in_place() -> Any:
             return np.maximum(x, 0.0, out=x)
 
+        yield Case("numpy", "sum of all", lambda: np.sum(square), lambda: xo.sum(square), 1.0)
         yield Case("numpy", "maximum in place", in_place, lambda: xo.at(y)[...].max(0.0, copy=None), 1.3)
     if "torch" in libraries:
         import torch
