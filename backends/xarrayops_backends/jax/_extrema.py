@@ -90,7 +90,9 @@ def _position(
         return search(x, axis=axis, keepdims=keepdims)
     axis %= x.ndim
     extent = x.shape[axis]
-    wanted = jax.lax.optimization_barrier(jax.lax.stop_gradient(extremum(x, axis=axis, keepdims=True)))
+    wanted = jax.lax.optimization_barrier(  # type: ignore[no-untyped-call]
+        jax.lax.stop_gradient(extremum(x, axis=axis, keepdims=True))
+    )
 
     def found(part: Array, start: int) -> Array:
         """The positions of equal elements; those of NaN minus the extent; the extent for others."""
@@ -120,4 +122,6 @@ def _combined(combine: Callable[..., Array], value: Callable[[Array, int], Array
     width = -(-extent // SLICES)
     starts = [*range(0, extent - width, width), extent - width]
     values = [value(jax.lax.slice_in_dim(x, start, start + width, axis=axis), start) for start in starts]
-    return jax.lax.optimization_barrier(reduce(combine, values))  # otherwise both steps are one loop
+    combined = reduce(combine, values)
+    separate: Array = jax.lax.optimization_barrier(combined)  # type: ignore[no-untyped-call]  # otherwise one slow loop
+    return separate

@@ -32,7 +32,7 @@ def results(*rows, **known):
 
 
 def factors(*groups, resolution=0.1):
-    return {found.place: (found.factor, found.count) for found in regrets(groups, resolution)}
+    return {found.place: (found.factor, found.rows) for found in regrets(groups, resolution)}
 
 
 def test_the_geometric_mean_over_rows():

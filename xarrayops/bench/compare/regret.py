@@ -19,7 +19,7 @@ class Regret(NamedTuple):
         Backend and device.
     factor : float
         The geometric mean of its time over the time of the fastest, at least 1. A tie counts as 1.
-    count : int
+    rows : int
         The number of rows: workloads at a dtype and size that it and another library were measured on.
     behind : Row or None
         Its cell in the row where it is farthest behind; None if it is nowhere behind.
@@ -29,7 +29,7 @@ class Regret(NamedTuple):
 
     place: str
     factor: float
-    count: int
+    rows: int
     behind: Row | None
     most: float
 

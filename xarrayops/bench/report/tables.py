@@ -180,7 +180,7 @@ def regret_lines(results: Results) -> list[tuple[str, ...]]:
         (
             regret.place,
             f"{regret.factor:.2f}",
-            str(regret.count),
+            str(regret.rows),
             f"{_name(regret.behind)} ({regret.most:.3g} times as long)" if regret.behind else "",
         )
         for regret in found
