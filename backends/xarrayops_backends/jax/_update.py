@@ -30,11 +30,14 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     if copy is False:
         raise Unsupported("JAX arrays are immutable. Instead: copy=None or copy=True, and use the result")
     selection = index.selection(x.shape)  # it raises where JAX drops what is out of bounds
+    is_whole = op != "set" and index.is_basic and all(entry is ... or entry == slice(None) for entry in index.entries)
+    if is_whole and type(value) is float and x.dtype.itemsize >= 4:
+        return _whole(op, x, value)  # an array of the number takes as long as the update
     value = asarray(value, dtype=x.dtype)
     padded = selection.padded(value.shape)
     if value.ndim > len(padded):
         value = value.reshape(padded)
-    if op != "set" and index.is_basic and all(entry is ... or entry == slice(None) for entry in index.entries):
+    if is_whole:
         return _whole(op, x, value)
     if _is_traced(index, selection):
         return _where(x, index, selection, op, value)
