@@ -12,9 +12,12 @@ summation", 1993.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from xarrayops._host import threads
 
 Array = np.ndarray[Any, Any]
 Axes = int | tuple[int, ...] | None
@@ -24,6 +27,10 @@ BLOCK = 32
 """The numbers that are added one after the other. Their error is within the bound: (32 - 1) / 2 <= 4 * log2(32)."""
 CACHED = 1 << 15
 """The numbers of a block that is widened, so that it stays in the cache."""
+SPREAD = 1 << 21
+"""The numbers from which several threads add those of a whole array."""
+SHARE = 1 << 19
+"""The numbers that one task adds. It does not depend on the number of threads, and so neither does the sum."""
 EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
 """The codes of the dtypes that NumPy adds well: integers, and floating-point numbers of 64 bits and more."""
 
@@ -39,6 +46,8 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
     x = x.astype(dtype, copy=False)
     axes = _axes(axis, x.ndim)
     if not axes or (len(axes) == x.ndim and (x.flags.c_contiguous or x.flags.f_contiguous)):
+        if x.size >= SPREAD and len(axes) == x.ndim:
+            return _spread(x, keepdims)
         return _add(x, axes, keepdims=keepdims)
     for each in sorted(axes, key=lambda i: abs(x.strides[i])):
         x = _along(x, each)
@@ -107,6 +116,22 @@ def _narrow(x: Array, dtype: Any = None) -> np.dtype[Any] | None:
 def _wide(dtype: np.dtype[Any]) -> type[np.inexact[Any]]:
     """The dtype of double precision for a narrow one."""
     return np.complex128 if dtype.char == "F" else np.float64
+
+
+def _spread(x: Array, keepdims: bool) -> Array:
+    """The sum of all numbers of a contiguous array of single precision, whose parts several threads add."""
+    flat = x.ravel(order="K")
+    parts = np.empty(-(-flat.size // SHARE), _wide(x.dtype))
+    settings: Any = np.geterr()  # those of this thread
+
+    def add(numbers: Iterable[int]) -> None:
+        with np.errstate(**settings):
+            for k in numbers:
+                parts[k] = _add(flat[k * SHARE : (k + 1) * SHARE])
+
+    threads.run(add, range(parts.size))
+    total = _add(parts).astype(x.dtype)
+    return total.reshape((1,) * x.ndim) if keepdims else total
 
 
 def _along(x: Array, axis: int) -> Array:

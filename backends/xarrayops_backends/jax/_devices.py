@@ -97,6 +97,13 @@ def is_lazy(x: Array, /) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
+def platform_of(x: Array, /) -> str | None:
+    """The platform on which XLA will compute, or None if it is unknown until the program is lowered."""
+    if not is_lazy(x):
+        return str(next(iter(x.devices())).platform)
+    return "cpu" if set(jax.extend.backend.backends()) == {"cpu"} else None
+
+
 def compute(*arrays: Array) -> tuple[Array, ...]:
     """Return the arrays: JAX computes them without a request, and a tracer never has values."""
     return arrays

@@ -1,29 +1,50 @@
-"""Maxima and minima that keep NaN: on a CPU, JAX ignores it in 4096 elements or more (jax-ml/jax#39887)."""
+"""Maxima and minima that keep NaN, and their positions.
+
+On a CPU, JAX ignores NaN in 4096 elements or more (jax-ml/jax#39887), and XLA compiles searches for positions and for
+NaN to loops over single elements. Here slices of the axis are first combined element by element, which XLA vectorises.
+"""
 
 from __future__ import annotations
 
 import math
-from functools import partial
+from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
+from xarrayops_backends.jax._devices import platform_of
 
 Axes = int | tuple[int, ...] | None
+Reduction = Callable[..., Array]
+SLICES = 8
+"""The number of slices. Each takes time to compile; the search among their elements takes a time inverse to it."""
+LONG = 512
+"""The elements of the axis and those after it from which slices have long contiguous rows."""
+FAR = 1 << 30
+"""The positions up to which their differences fit into int32."""
 
 
-@partial(jax.jit, static_argnames=("axis", "keepdims"))
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _with_nan(jnp.max(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+    return _extremum(jnp.max, x, axis, keepdims, _has_slices(x))
 
 
-@partial(jax.jit, static_argnames=("axis", "keepdims"))
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return NaN where there is one."""
-    return _with_nan(jnp.min(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+    return _extremum(jnp.min, x, axis, keepdims, _has_slices(x))
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """jnp.argmax, 5 to 20 times as fast on CPUs."""
+    return _position(jnp.argmax, jnp.max, x, axis, keepdims, _has_slices(x))
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """jnp.argmin, 5 to 20 times as fast on CPUs."""
+    return _position(jnp.argmin, jnp.min, x, axis, keepdims, _has_slices(x))
 
 
 def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
@@ -38,8 +59,69 @@ def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False
     return _with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
 
 
-def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
+@partial(jax.jit, static_argnums=(0, 2, 3, 4))
+def _extremum(extremum: Reduction, x: Array, axis: Axes, keepdims: bool, has_slices: bool) -> Array:
+    return _with_nan(extremum(x, axis=axis, keepdims=keepdims), x, axis, keepdims, has_slices)
+
+
+def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, has_slices: bool = False) -> Array:
     """The result of a reduction, and NaN where the reduced elements have one."""
     if not jnp.isdtype(x.dtype, ("real floating", "complex floating")):
         return result
-    return jnp.where(jnp.isnan(x).any(axis=axis, keepdims=keepdims), jnp.nan, result)
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    first = next(iter(sorted(each % x.ndim for each in axes)), None)
+    if first is not None and has_slices and _is_long(x, first):
+        unordered = _combined(jnp.logical_or, lambda part, start: jnp.isnan(part), x, first)
+    else:
+        unordered = jnp.isnan(x)
+    return jnp.where(unordered.any(axis=axis, keepdims=keepdims), jnp.nan, result)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 3, 4, 5))
+def _position(
+    search: Reduction, extremum: Reduction, x: Array, axis: int | None, keepdims: bool, has_slices: bool
+) -> Array:
+    """The first position of NaN along an axis, or else of the extremum."""
+    if axis is None and has_slices:
+        position = _position(search, extremum, x.reshape(-1), 0, False, has_slices)
+        return position.reshape((1,) * x.ndim) if keepdims else position
+    is_served = has_slices and -x.ndim <= axis < x.ndim and _is_long(x, axis % x.ndim) and not jnp.iscomplexobj(x)
+    if not is_served:
+        return search(x, axis=axis, keepdims=keepdims)
+    axis %= x.ndim
+    extent = x.shape[axis]
+    wanted = jax.lax.optimization_barrier(  # type: ignore[no-untyped-call]
+        jax.lax.stop_gradient(extremum(x, axis=axis, keepdims=True))
+    )
+
+    def found(part: Array, start: int) -> Array:
+        """The positions of equal elements; those of NaN minus the extent; the extent for others."""
+        here = start + jax.lax.broadcasted_iota(jnp.int32, part.shape, axis)
+        return jnp.where(jnp.isnan(part), here - extent, jnp.where(part == wanted, here, extent))
+
+    position = _combined(jnp.minimum, found, x, axis).min(axis=axis, keepdims=keepdims)
+    return jnp.where(position < 0, position + extent, position).astype(jnp.result_type(int))
+
+
+def _has_slices(x: Array) -> bool:
+    """Whether XLA will compute on a CPU, and the array may be long enough for slices."""
+    return x.size >= LONG and platform_of(x) == "cpu"
+
+
+def _is_long(x: Array, axis: int) -> bool:
+    """Whether the slices of an axis have long contiguous rows."""
+    return x.size > 0 and math.prod(x.shape[axis:]) >= LONG and x.shape[axis] < FAR
+
+
+def _combined(combine: Callable[..., Array], value: Callable[[Array, int], Array], x: Array, axis: int) -> Array:
+    """The values of slices of an axis, combined element by element; the last slice overlaps the one before.
+
+    ``value(part, start)`` is called with each slice and the position of its first element.
+    """
+    extent = x.shape[axis]
+    width = -(-extent // SLICES)
+    starts = [*range(0, extent - width, width), extent - width]
+    values = [value(jax.lax.slice_in_dim(x, start, start + width, axis=axis), start) for start in starts]
+    combined = reduce(combine, values)
+    separate: Array = jax.lax.optimization_barrier(combined)  # type: ignore[no-untyped-call]  # otherwise one slow loop
+    return separate

@@ -30,10 +30,15 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
     if copy is False:
         raise Unsupported("JAX arrays are immutable. Instead: copy=None or copy=True, and use the result")
     selection = index.selection(x.shape)  # it raises where JAX drops what is out of bounds
+    is_whole = op != "set" and index.is_basic and all(entry is ... or entry == slice(None) for entry in index.entries)
+    if is_whole and type(value) is float and x.dtype.itemsize >= 4:
+        return _whole(op, x, value)  # an array of the number takes as long as the update
     value = asarray(value, dtype=x.dtype)
     padded = selection.padded(value.shape)
     if value.ndim > len(padded):
         value = value.reshape(padded)
+    if is_whole:
+        return _whole(op, x, value)
     if _is_traced(index, selection):
         return _where(x, index, selection, op, value)
     is_unique = not selection.arrays or index.lone_mask(selection) is not None
@@ -66,6 +71,12 @@ def _updated(x: Array, key: Any, op: str, value: Array, is_unique: bool) -> Arra
     if is_unique:
         return x.at[key].set(_COMBINE[op](x[key], value))
     return x.at[key].add(-value) if op == "subtract" else getattr(x.at[key], op)(value)
+
+
+@partial(jax.jit, static_argnums=0)
+def _whole(op: str, x: Array, value: Array) -> Array:
+    """An update of all elements, compiled as a whole: an assignment to an index takes 4 to 8 times as long."""
+    return jnp.broadcast_to(_COMBINE[op](x, value), x.shape)
 
 
 def _is_native(index: Index, selection: Selection) -> bool:

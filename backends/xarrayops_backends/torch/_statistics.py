@@ -14,6 +14,10 @@ from xarrayops_backends.torch._wide import WIDE, _bits, _rank, _unrank
 
 _UNTESTED = WIDE | {torch.uint8}
 """torch.all and torch.any return uint8 for uint8, and do not support wide unsigned integers."""
+SEARCHED = 1 << 17
+"""The number of elements from which a search for a position on a CPU is done by blocks."""
+BLOCK = 64
+"""The elements of such a block."""
 
 
 def _over(reduce: Callable[..., Array], x: Array, axis: Axes, keepdims: bool, **kwargs: Any) -> Array:
@@ -156,19 +160,45 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """torch.argmax does not support wide unsigned integers and booleans."""
-    return _position(torch.argmax, x, axis, keepdims)
+    return _position(torch.argmax, torch.amax, x, axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """torch.argmin does not support wide unsigned integers and booleans."""
-    return _position(torch.argmin, x, axis, keepdims)
+    return _position(torch.argmin, torch.amin, x, axis, keepdims)
 
 
-def _position(find: Callable[..., Array], x: Array, axis: int | None, keepdims: bool) -> Array:
+def _position(
+    find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
+) -> Array:
     try:
+        if x.is_cpu and x.numel() >= SEARCHED and not torch.compiler.is_compiling():
+            return _by_blocks(find, reduce, _comparable(x), axis, keepdims)
         return find(_comparable(x), axis, keepdim=keepdims)
     except (IndexError, RuntimeError) as error:
         raise _of_no_elements(x, axis, error) from None
+
+
+def _by_blocks(
+    find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
+) -> Array:
+    """The first position of NaN, or else of the extremum. PyTorch searches element by element, and reduces by vectors.
+
+    So the extrema of blocks come first, and the search is in them and in one block.
+    """
+    rows = x.reshape(-1) if axis is None else x.movedim(axis, -1)
+    extent = rows.shape[-1]
+    if extent < 4 * BLOCK or rows.stride(-1) != 1:
+        return find(x, axis, keepdim=keepdims)
+    whole = extent // BLOCK * BLOCK
+    extrema = reduce(rows[..., :whole].unflatten(-1, (-1, BLOCK)), -1)
+    if whole < extent:
+        extrema = torch.cat([extrema, reduce(rows[..., whole:], -1, keepdim=True)], -1)
+    start = (find(extrema, -1, keepdim=True) * BLOCK).clamp_max(extent - BLOCK)
+    position = start + find(torch.gather(rows, -1, start + torch.arange(BLOCK, device=x.device)), -1, keepdim=True)
+    if axis is None:
+        return position.reshape((1,) * x.ndim if keepdims else ())
+    return position.movedim(-1, axis) if keepdims else position.squeeze(-1)
 
 
 def _comparable(x: Array) -> Array:

@@ -53,6 +53,12 @@ def test_sums(tmp_path):
     assert all(row["errors"]["ours"] <= row["bound"] for row in rows)
 
 
+def test_kernels(tmp_path):
+    found = results_of("kernels.py", tmp_path, "--rounds", 1, "--scale", 0.05)
+    assert {row["library"] for row in found["rows"]} == {"numpy", "torch", "jax"}
+    assert all(row["own / ours"] > 0 for row in found["rows"])
+
+
 def test_products(tmp_path):
     rows = results_of("products.py", tmp_path, "--rounds", 1, "--sizes", "20,40", "--libraries", "numpy")["rows"]
     assert [row["case"] for row in rows[:3]] == ["numpy int8 20", "numpy int8 40", "numpy float16 20"]

@@ -25,7 +25,7 @@ COMPILED = 1 << 20
 """The number of entries from which loading a compiled loop is worthwhile."""
 SPREAD = 1 << 17
 """The number of entries, or items of a result, from which several threads are worthwhile."""
-PARTS = 9
+PARTS = 8
 """The number of row bits that select the part of an entry. All parts are written at once; each should fit the cache."""
 CHECKED = 1 << 16
 """The number of entries that are checked in one step."""

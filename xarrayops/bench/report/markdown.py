@@ -16,7 +16,7 @@ _MARKS = {ranking.FASTEST: "**{}**", ranking.TIE: "{} =", "missing": "_{}_", "":
 
 
 def report(results: Results) -> str:
-    """The matrix, a table for each workload, the empty cells, the rooflines, the versions and an explanation."""
+    """The matrix, the regret, the table of each workload, the empty cells, rooflines, versions and notes."""
     known, rows = results.environment, results.rows
     lines = ["# xarrayops benchmark", "", f"`{known['command']}`, {known['date']}: {tables.summary(results)}.", ""]
     if rows:
@@ -24,6 +24,9 @@ def report(results: Results) -> str:
     for warning in tables.warnings(results):
         lines += [f"**{warning}**", ""]
     lines += _matrix(results)
+    regret = tables.regret_lines(results)
+    if regret:
+        lines += [f"## {tables.regret_title(results)}", "", *table(tables.REGRET_COLUMNS, regret)]
     sizes = tables.break_even_sizes(results)
     if sizes:
         lines += ["## Sizes at which a backend is faster than NumPy", "", *table(("workload", "size"), sizes)]

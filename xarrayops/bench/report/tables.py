@@ -10,6 +10,7 @@ from xarrayops._cli.doctor import device_text
 from xarrayops.bench.compare import break_even
 from xarrayops.bench.compare.noise_floor import QUANTILE
 from xarrayops.bench.compare.ranking import CLEARLY_SLOWER, fastest
+from xarrayops.bench.compare.regret import regrets
 from xarrayops.bench.measure import cold_caches
 from xarrayops.bench.measure.cell import TRANSFERS
 from xarrayops.bench.place import METHOD
@@ -26,6 +27,7 @@ NO_INTERVAL = "1 round"
 INTERRUPTED = "The run was interrupted."
 BUSY_LOAD, CONTENTION, COARSE_RESOLUTION = 0.5, 0.1, 0.5
 """Limits for warnings: load per CPU before the run, share of CPU time of other programs during the run, resolution."""
+REGRET_COLUMNS = ("backend and device", "regret", "rows", "farthest behind")
 MISSING_COLUMNS = ("backend", "workloads", "status", "reason", "fix")
 NOTES = (
     "time: median of a call over interleaved rounds. Workloads and backends alternate in random order. Each answer is "
@@ -37,6 +39,8 @@ NOTES = (
     f"resolution: {QUANTILE:.0%} of the cells differ by less than this between two processes of the same library. A "
     "cell ties with the fastest if its time is within the resolution, or if the sign test over its rounds does not "
     f"exclude a tie (95 %) and its best round takes less than {CLEARLY_SLOWER:g} times as long.",
+    "regret: the geometric mean, over the rows that a library was measured in, of its time over the time of the "
+    "fastest. A tie counts as 1.00. Rows with a single library are not counted.",
     "of roofline: fraction of the limit of this device. The limits are the fastest memory copy (of the same size) and "
     "the fastest matrix product that any library reached here with a checked answer, and the library's own smallest "
     "call. The word names the limit that binds: memory, compute or launch. The roofline is not trusted where a cell "
@@ -117,8 +121,13 @@ def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[tuple[str,
         marks = fastest(rows, results.environment.get("resolution"))
         known = {row.place: row for row in rows}
         drawn = [_cell(known[place], marks) if place in known else ("", "") for place in places]
-        lines.append((f"{head.workload} {head.dtype} {head.size}", drawn))
+        lines.append((_name(head), drawn))
     return places, lines
+
+
+def _name(row: Row) -> str:
+    """Workload, dtype and size."""
+    return f"{row.workload} {row.dtype} {row.size}"
 
 
 def _cell(row: Row, marks: dict[str, str]) -> tuple[str, str]:
@@ -162,6 +171,26 @@ def _roofline_text(row: Row) -> str:
         return ""
     fraction = f"{row.roof_fraction:.0%} {row.roof}"
     return f"not trusted ({fraction})" if row.roof_doubt else fraction
+
+
+def regret_lines(results: Results) -> list[tuple[str, ...]]:
+    """The regret of each backend and device as text, under `REGRET_COLUMNS`."""
+    found = regrets((rows for _, rows in groups(results.rows)), results.environment.get("resolution"))
+    return [
+        (
+            regret.place,
+            f"{regret.factor:.2f}",
+            str(regret.rows),
+            f"{_name(regret.behind)} ({regret.most:.3g} times as long)" if regret.behind else "",
+        )
+        for regret in found
+    ]
+
+
+def regret_title(results: Results) -> str:
+    """The heading of the regret, which names the engines of the run."""
+    engines = results.environment.get("settings", {}).get("XARRAYOPS_ENGINES")
+    return f"Regret with the engines {engines}" if engines else "Regret"
 
 
 def break_even_sizes(results: Results) -> list[tuple[str, ...]]:

@@ -29,12 +29,13 @@ FEW = 6
 
 
 def show(results: Results, console: Console) -> None:
-    """Print the matrix or the full tables, the empty cells, and the warnings."""
+    """Print the matrix or the full tables, the regret, the empty cells, and the warnings."""
     drawn = [(tables.title(head), lines) for head, lines in tables.tables(results)]
     if len(drawn) > FEW:
         _matrix(results, console)
     else:
         _tables(drawn, console)
+    _regret(results, console)
     absent = tables.missing(results.rows, FEW)
     if absent:
         table = _table("Not measured")
@@ -62,6 +63,18 @@ def _matrix(results: Results, console: Console) -> None:
         group = name.split()[0]
         table.add_row(Text(name), *(Text(text + _SIGNS[mark], style=_STYLES[mark]) for text, mark in drawn))
     console.print(table)
+
+
+def _regret(results: Results, console: Console) -> None:
+    """How far each backend and device is behind the fastest, in the geometric mean."""
+    lines = tables.regret_lines(results)
+    if lines:
+        table = _table(tables.regret_title(results))
+        for column in tables.REGRET_COLUMNS:
+            table.add_column(column, overflow="fold")
+        for line in lines:
+            table.add_row(*map(Text, line))
+        console.print(table)
 
 
 def _tables(drawn: Sequence[tuple[str, Sequence[tuple[str, ...]]]], console: Console) -> None:

@@ -197,3 +197,25 @@ def test_calls_of_equal_shapes_are_compiled_once() -> None:
     for step in range(4):
         xo.attention(*given, kv_lengths=jnp.asarray([step, 50 - step]))
     assert kernel._attended._cache_size() == 2
+
+
+@pytest.mark.parametrize("softcap", [None, 5.0])
+def test_nan_in_keys_beyond_a_length_reaches_no_derivative(softcap):
+    """The keys are not set to zero for the result, and so must be for the derivative: 0 times NaN is NaN."""
+    rng = np.random.default_rng(0)
+    q, k, v = (jnp.asarray(rng.standard_normal((1, heads, n, 8)), jnp.float32) for heads, n in ((4, 2), (2, 9), (2, 9)))
+    hidden = jnp.arange(9)[:, None] >= 5
+    lengths = jnp.asarray([5], jnp.int32)
+
+    def total(q, k, v):
+        return jnp.sum(xo.attention(q, k, v, kv_lengths=lengths, softcap=softcap) ** 2)
+
+    clean = [jnp.where(hidden, 0, x) for x in (k, v)]
+    dirty = [jnp.where(hidden, x, y) for x, y in zip((jnp.nan, jnp.inf), (k, v), strict=True)]
+    for got, want in zip(*(jax.grad(total, (0, 1, 2))(q, *each) for each in (dirty, clean)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    ones = tuple(map(jnp.ones_like, (q, k, v)))
+    (value, tangent), (expected, direction) = (jax.jvp(total, (q, *each), ones) for each in (dirty, clean))
+    np.testing.assert_allclose([value, tangent], [expected, direction], rtol=1e-4)
+    second = jax.jvp(jax.grad(total), (q, *dirty), ones)[1]
+    np.testing.assert_allclose(second, jax.jvp(jax.grad(total), (q, *clean), ones)[1], rtol=1e-3, atol=1e-4)

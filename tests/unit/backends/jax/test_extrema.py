@@ -1,50 +1,56 @@
-"""Maxima and minima of JAX arrays keep NaN."""
+"""Maxima, minima and their positions on CPUs, by slices of the axis: NaN, ties, transformations."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
 import xarrayops as xo
 
-jax = pytest.importorskip("jax", exc_type=ImportError)
-INF = float("inf")
-FUNCTIONS = {
-    "max": xo.max,
-    "min": xo.min,
-    "vector_norm": lambda x, **options: xo.linalg.vector_norm(x, ord=INF, **options),
-    "least norm": lambda x, **options: xo.linalg.vector_norm(x, ord=-INF, **options),
-}
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+
+SHAPES = [(1500,), (600, 3), (3, 515), (8, 20, 30), (1, 512), (0, 700)]
+"""Some have short slices on an axis, and others an extent that no number of slices divides."""
 
 
-@pytest.fixture(scope="module")
-def values():
-    """An array in which JAX ignores NaN."""
-    values = np.random.default_rng(0).random((96, 96), dtype=np.float32)
-    values[3, 77] = values[50, 2] = np.nan
-    return values
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_ties_and_nan_as_in_numpy(shape, axis):
+    if axis != -1 and not np.prod(shape):
+        pytest.skip("NumPy raises")
+    rng = np.random.default_rng(0)
+    whole = rng.integers(-3, 4, shape)
+    numbers = whole.astype(np.float32)
+    holed = np.where(rng.random(shape) < 0.01, np.nan, np.where(numbers == 3, np.inf, numbers)).astype(np.float32)
+    for x in (whole.astype(np.int32), numbers, holed, np.full(shape, np.nan, np.float32), whole > 0):
+        for verb in ("argmax", "argmin", "max", "min")[: 2 if x.dtype == bool else 4]:
+            got = getattr(xo, verb)(jnp.asarray(x), axis=axis, keepdims=True)
+            want = getattr(np, verb)(x, axis=axis, keepdims=True)
+            np.testing.assert_array_equal(np.asarray(got), want)
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)], ids=str)
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_nan_is_kept(function, axis, values):
-    call = FUNCTIONS[function]
-    for keepdims in (False, True):
-        want = call(values, axis=axis, keepdims=keepdims)
-        for run in (lambda f: f, jax.jit):
-            got = run(lambda x, keepdims=keepdims: call(x, axis=axis, keepdims=keepdims))(jax.numpy.asarray(values))
-            assert (got.shape, got.dtype) == (np.shape(want), want.dtype)
-            np.testing.assert_allclose(got, want, rtol=1e-6)
+def test_no_slices_where_rows_are_short():
+    x = np.random.default_rng(0).integers(0, 5, (300, 4)).astype(np.float32)
+    x[7, 2] = np.nan
+    np.testing.assert_array_equal(np.asarray(xo.argmax(jnp.asarray(x), axis=1)), x.argmax(axis=1))
+    np.testing.assert_array_equal(np.asarray(xo.max(jnp.asarray(x), axis=1)), x.max(axis=1))
 
 
-@pytest.mark.parametrize("ord", [1, -1, INF, -INF], ids=str)
-def test_norms_of_wide_matrices(ord):
-    values = np.ones((2, 5000), dtype=np.float32)
-    values[1, 4000] = np.nan
-    for x in (values, values.T):
-        assert np.isnan(xo.linalg.matrix_norm(jax.numpy.asarray(x), ord=ord))
+def test_under_transformations():
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((6, 700)), jnp.float32)
+    want = np.asarray(x).argmax(axis=1)
+    np.testing.assert_array_equal(jax.jit(lambda x: xo.argmax(x, axis=1))(x), want)
+    np.testing.assert_array_equal(jax.vmap(lambda row: xo.argmax(row, axis=0))(x), want)
+    gradient = jax.grad(lambda x: xo.sum(xo.max(x, axis=1)) + xo.sum(xo.argmax(x, axis=1) * x[:, 0]) * 0)(x)
+    np.testing.assert_array_equal(gradient, np.arange(700) == want[:, None])
+    value, tangent = jax.jvp(lambda x: xo.max(x, axis=1), (x,), (x,))
+    np.testing.assert_array_equal(value, tangent)
 
 
-def test_gradients_are_those_of_jax():
-    x = jax.numpy.asarray([[1.0, 3.0], [4.0, 2.0]])
-    gradient = jax.grad(lambda x: jax.numpy.sum(xo.max(x, axis=1)))(x)
-    assert gradient.tolist() == [[0, 1], [1, 0]]
-    assert xo.max(jax.numpy.asarray([1, 5, 2])) == 5
+def test_errors_are_those_of_short_arrays():
+    for count in (3, 2000):
+        with pytest.raises(IndexError):
+            xo.argmax(jnp.ones(count), axis=1)
+    with pytest.raises(ValueError, match="empty"):
+        xo.argmax(jnp.ones((2000, 0)), axis=1)

@@ -23,6 +23,11 @@ def content(results: Results, baseline: Results | None) -> dict[str, Any]:
         "environment": known,
         "summary": tables.summary(results),
         "warnings": tables.warnings(results),
+        "regret": {
+            "title": tables.regret_title(results),
+            "columns": tables.REGRET_COLUMNS,
+            "lines": tables.regret_lines(results),
+        },
         "missing": {"columns": tables.MISSING_COLUMNS, "lines": tables.missing(results.rows)},
         "notes": tables.NOTES,
         "gpus": {"columns": tables.GPU_COLUMNS, "lines": tables.gpu_lines(known)},

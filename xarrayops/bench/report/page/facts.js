@@ -1,4 +1,4 @@
-// Facts of the whole run: the headline, the empty cells, the environment, and the comparison.
+// Facts of the whole run: the headline, the regret, the empty cells, the environment, and the comparison.
 
 function drawHeadline() {
   byId("machine").textContent = rows.find((row) => row.machine)?.machine ?? "";
@@ -38,6 +38,15 @@ function doubts() {
   if (!found.length) return [];
   return [el("details", { class: "warning" }, el("summary", {}, `Cells whose roofline is not trusted: ${found.length}`),
     el("ul", {}, lines))];
+}
+
+function drawRegret() {
+  const { title, columns, lines } = data.regret;
+  if (!lines.length) return;
+  byId("regret").hidden = false;
+  document.querySelector('nav a[href="#regret"]').hidden = false;
+  byId("regret-title").textContent = title;
+  byId("regret-table").append(table(title, columns, lines));
 }
 
 function drawMissing() {

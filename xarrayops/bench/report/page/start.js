@@ -1,5 +1,6 @@
 drawHeadline();
 drawMatrix();
+drawRegret();
 drawSizes();
 drawRooflines();
 drawMissing();
