@@ -1,0 +1,173 @@
+"""The functions that serve calls in modes: those of the engines first, then that of the arrays' own library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from xarrayops._core import defaults, registry
+from xarrayops._core.dispatch import Classes, function_without_modes
+from xarrayops._core.floating_results import casting_integers
+from xarrayops._core.registry import Backend
+from xarrayops._ops.engines import functions, passing
+from xarrayops._ops.engines.block import active
+from xarrayops._ops.engines.forms import Form, default_dtype, has_integers, refusal_of_form, refusal_of_verb
+from xarrayops._ops.engines.passing import VALUES, NotPassed
+from xarrayops._protocol.sparse import CONTAINER_VERBS
+from xarrayops.errors import BackendNotFound
+
+FunctionOf = Callable[[Backend], Callable[..., Any]]
+"""Gives the function of a verb that serves the arrays of a library."""
+
+
+class Route:
+    """A verb on the arrays of one library, served by the function of another one, the engine.
+
+    ``takes_containers`` says whether its arguments may be sparse. Raises `NotPassed` if the engine never serves.
+    """
+
+    def __init__(
+        self, verb: str, own: Backend, engine: Backend, function_of: FunctionOf, *, takes_containers: bool = False
+    ) -> None:
+        self.verb, self.own, self.engine, self.takes_containers = verb, own, engine, takes_containers
+        self._traces = engine.own_hook("trace_state")
+        self.require_no_trace()
+        self.plain = passing.plain_class(own)
+        passing.plain_class(engine)
+        refusal = refusal_of_verb(verb, own, engine)
+        if refusal is not None:
+            raise NotPassed(refusal)
+        self._function = self._casting = function_of(engine)
+        if verb in functions.CAST:
+            self._casting = casting_integers(verb, self._function, engine.functions, self._floating_dtype)
+        self._context = engine.own_hook("serving_others")
+        self._found: dict[Any, Callable[..., Any] | str] = {}
+
+    def _floating_dtype(self) -> str:
+        return defaults.floating_dtype() or default_dtype(self.own, "real floating")
+
+    def require_no_trace(self) -> None:
+        """Raise while the engine compiles or transforms a function: its results would be tracers."""
+        if self._traces is not None and self._traces() is not None:
+            raise NotPassed(f"{self.engine.name} compiles or transforms a function")
+
+    def function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The function of the engine for calls of this form. No array is passed to find it.
+
+        Raises if the engine would not give what the caller's library gives.
+        """
+        self.require_no_trace()
+        parts = (*map(self._part, args), *map(self._part, kwargs.values())) if kwargs else (*map(self._part, args),)
+        key = defaults.floating_dtype(), parts, *kwargs
+        try:
+            found = self._found[key]
+        except KeyError:
+            form = Form((*kwargs,), parts)
+            function = self._casting if has_integers(self.own, form) else self._function
+            found = refusal_of_form(self.verb, self.own, self.engine, form) or function
+            self._found[key] = found
+        if isinstance(found, str):
+            raise NotPassed(found)
+        return found
+
+    def _part(self, value: Any) -> Any:
+        """The part of the form that an argument gives: a dtype, a class, or a tuple of parts."""
+        kind = type(value)
+        if kind is self.plain:
+            return value.dtype
+        if kind in VALUES:
+            return kind
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self._part, value))
+        name = self._dtype_name(value)
+        if name is not None:
+            return self.own.native_dtype(name)
+        if self.takes_containers and registry.sparse_side(value) is not None:
+            return value.dtype
+        raise NotPassed(f"an argument is a {registry.describe_class(kind)}")
+
+    def _dtype_name(self, value: Any) -> str | None:
+        """The name of an argument that is a dtype; None for other arguments."""
+        is_array = hasattr(value, "dtype") and not isinstance(value, type)  # NumPy's dtypes may be classes
+        return None if is_array else self.own.functions["dtype_name"](value)
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of the engine, in arrays of the caller's library. Raises if the engine cannot serve the call."""
+        function = self.function_for(args, kwargs)
+        taken = [passing.fill(value, self._taken) for value in args]
+        named = {name: passing.fill(value, self._taken) for name, value in kwargs.items()}
+        if self._context is None:
+            result = function(*taken, **named)
+        else:
+            with self._context():
+                result = function(*taken, **named)
+        if type(result) in VALUES or isinstance(result, (tuple, list)):
+            return passing.fill(result, lambda x: passing.back(x, self.own, self.engine, (args, kwargs)))
+        return passing.back(result, self.own, self.engine, (args, kwargs))
+
+    def _taken(self, value: Any) -> Any:
+        """An argument in arrays or dtypes of the engine."""
+        if type(value) is not self.plain:
+            name = self._dtype_name(value)
+            if name is not None:
+                return self.engine.native_dtype(name)
+        return passing.passed(value, self.engine, takes_containers=self.takes_containers)
+
+
+def serving(
+    verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf, *, takes_containers: bool = False
+) -> Callable[..., Any]:
+    """A function that serves calls by the first engine that can, else by the function of the arrays' own library.
+
+    That function also serves where an engine raises: errors are those of the caller's library.
+    """
+    routes: dict[str, Route] = {}
+    traces = own.own_hook("trace_state")
+
+    def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if name not in routes:
+            engine = registry.backend_by_name(name)
+            routes[name] = Route(verb, own, engine, function_of, takes_containers=takes_containers)
+        return routes[name](args, kwargs)
+
+    def serve(*args: Any, **kwargs: Any) -> Any:
+        if traces is None or traces() is None:
+            for name in active():
+                if name != own.name:
+                    try:
+                        return by_engine(name, args, kwargs)
+                    except BackendNotFound:
+                        raise
+                    except Exception:  # noqa: S112 - another one serves, and the last one raises
+                        continue
+        return function(*args, **kwargs)
+
+    return serve
+
+
+def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a table of dispatch holds in modes for a function and some classes."""
+    if verb not in functions.SERVED:
+        return function
+    has_sparse = verb in CONTAINER_VERBS
+    return serving(verb, own, function, partial(_function_of, verb, own, key), takes_containers=has_sparse)
+
+
+def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Callable[..., Any]:
+    """The engine's function for its own classes in the place of those of the caller's library."""
+    ours, theirs = passing.plain_class(own), passing.plain_class(engine)
+
+    def translated(cls: type) -> type:
+        return theirs if cls is ours or cls not in VALUES else cls
+
+    several = isinstance(key, (tuple, frozenset))
+    dense = function_without_modes(verb, type(key)(map(translated, key)) if several else translated(key))
+    if verb not in CONTAINER_VERBS:
+        return dense
+
+    def of_either(*args: Any) -> Any:
+        is_dense = all(type(x) is theirs for x in args)
+        return dense(*args) if is_dense else getattr(engine.sparse, verb)(*args)
+
+    return of_either
