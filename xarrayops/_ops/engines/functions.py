@@ -17,8 +17,12 @@ OWN_LIBRARY_ONLY = {
     "apply_where": "it calls functions of the user, which get arrays of the library",
 }
 """The functions that engines do not serve, with the reason."""
+SPARSE = frozenset(
+    ("add", "concat", "count", "from_dense", "maximum", "multiply", "norm", "sddmm", "sum", "take", "to_dense")
+)
+"""The functions of sparse containers that engines serve. The others share the indices of an operand."""
 SERVED = (frozenset(ROLES) | {"einsum", "unique"}) - OWN_LIBRARY_ONLY.keys()
-"""The functions that engines serve. Verbs with a table of kernels of their own, such as attention, are beside them."""
+"""The functions with a table of dispatch that engines serve. Beside them they serve attention and relayout."""
 CAST = CASTING
 """Those whose integers become the default floating-point dtype of the caller's library."""
 ELEMENTWISE = frozenset(
@@ -64,7 +68,7 @@ ERRORS_OF_VALUES = frozenset(
         *("linalg.norm", "linalg.pinv", "linalg.solve", "linalg.svd", "linalg.svdvals"),
     )
 )
-"""Those that raise for some values: an index out of bounds, a singular matrix. Not every library looks at the values."""
+"""Those that raise for some values: an index out of bounds, a singular matrix. Not every library looks at them."""
 NOT_PROMOTED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("bincount", "compress", "where"), (0,)),
     **dict.fromkeys(("repeat", "segment_max", "segment_mean", "segment_min", "segment_sum"), (1,)),

@@ -6,14 +6,18 @@ Every family uses these functions. Arrays are found in sequences and records, to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import registry
 from xarrayops._core.registry import Backend
-from xarrayops._ops.exchange.convert import convert, shortcut
+from xarrayops._ops.exchange.convert import convert, explain_convert, shortcut
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
+from xarrayops._ops.explanation import Explanation
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
+
+if TYPE_CHECKING:
+    from xarrayops._core.sparse_backend import SparseBackend
 
 VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 """The classes of arguments that mean the same in every library."""
@@ -43,6 +47,8 @@ def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
     """The value with each array in it replaced, in sequences and records too."""
     if type(value) in VALUES:
         return value
+    if isinstance(value, dict):
+        return {name: fill(member, replace) for name, member in value.items()}
     if isinstance(value, (tuple, list)):
         members = [fill(member, replace) for member in value]
         make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
@@ -79,8 +85,10 @@ def device_in(x: Any, engine: Backend) -> Any:
     return None if found is None else found.native
 
 
-def plan_passing(x: Array, engine: Backend) -> ConversionPlan:
-    """What passing an array to an engine does."""
+def plan_passing(x: Any, engine: Backend) -> ConversionPlan | Explanation:
+    """What passing an array or a container to an engine does: action, reason and bytes."""
+    if registry.sparse_side(x) is not None:
+        return explain_convert("convert", x, engine.name)
     return plan_convert(x, engine.name, device=device_in(x, engine))
 
 
@@ -91,7 +99,8 @@ def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
     except NotPassed as error:
         return str(error)
     for name, x in arrays_in(arguments):
-        if own.functions["is_lazy"](x):
+        sparse = registry.sparse_side(x)
+        if own.functions["is_lazy"](x if sparse is None else sparse.values(x)):
             return f"{own.name} has not computed the values yet"
         if device_in(x, engine) is None:
             return f"{engine.name} cannot use the device of {name}"
@@ -125,13 +134,25 @@ def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
     device = device_in(x, engine)
     if device is None:
         raise NotPassed(f"{engine.name} cannot use the device of an argument")
-    if registry.sparse_side(x) is not None and not takes_containers:
-        raise NotPassed("an argument is sparse")
+    sparse = registry.sparse_side(x)
+    if sparse is not None:
+        require_same_indices(sparse, engine, sparse.seen(x).format if takes_containers else None)
     return convert(x, engine.name, device=device)
 
 
+def require_same_indices(own: SparseBackend, engine: Backend, format: str | None) -> None:
+    """Raise unless containers of a format have the same dtypes of indices in the engine. No format is allowed if None.
+
+    Otherwise a result would have wider indices than the own library gives.
+    """
+    if format is None:
+        raise NotPassed("an argument is sparse")
+    if own.index_dtypes(format) != engine.sparse.index_dtypes(format):
+        raise NotPassed(f"{engine.name} has other dtypes of indices in {format} containers")
+
+
 def _sample(x: Array, engine: Backend) -> Array:
-    plan = plan_passing(x, engine)
+    plan = plan_convert(x, engine.name, device=device_in(x, engine))
     if plan.action == "zero-copy":
         return convert(x, engine.name, device=plan.device)
     dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))

@@ -24,13 +24,12 @@ FunctionOf = Callable[[Backend], Callable[..., Any]]
 class Route:
     """A verb on the arrays of one library, served by the function of another one, the engine.
 
-    ``takes_containers`` says whether its arguments may be sparse. Raises `NotPassed` if the engine never serves.
+    Raises `NotPassed` if the engine never serves the verb.
     """
 
-    def __init__(
-        self, verb: str, own: Backend, engine: Backend, function_of: FunctionOf, *, takes_containers: bool = False
-    ) -> None:
-        self.verb, self.own, self.engine, self.takes_containers = verb, own, engine, takes_containers
+    def __init__(self, verb: str, own: Backend, engine: Backend, function_of: FunctionOf) -> None:
+        self.verb, self.own, self.engine = verb, own, engine
+        self.takes_containers = verb in CONTAINER_VERBS or verb.startswith("sparse.")
         self._traces = engine.own_hook("trace_state")
         self.require_no_trace()
         self.plain = passing.plain_class(own)
@@ -115,9 +114,7 @@ class Route:
         return passing.passed(value, self.engine, takes_containers=self.takes_containers)
 
 
-def serving(
-    verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf, *, takes_containers: bool = False
-) -> Callable[..., Any]:
+def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Callable[..., Any]:
     """A function that serves calls by the first engine that can, else by the function of the arrays' own library.
 
     That function also serves where an engine raises: errors are those of the caller's library.
@@ -128,7 +125,7 @@ def serving(
     def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name not in routes:
             engine = registry.backend_by_name(name)
-            routes[name] = Route(verb, own, engine, function_of, takes_containers=takes_containers)
+            routes[name] = Route(verb, own, engine, function_of)
         return routes[name](args, kwargs)
 
     def serve(*args: Any, **kwargs: Any) -> Any:
@@ -139,7 +136,7 @@ def serving(
                         return by_engine(name, args, kwargs)
                     except BackendNotFound:
                         raise
-                    except Exception:  # noqa: S112 - another one serves, and the last one raises
+                    except Exception:  # another one serves, and the last one raises
                         continue
         return function(*args, **kwargs)
 
@@ -150,8 +147,22 @@ def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any
     """What a table of dispatch holds in modes for a function and some classes."""
     if verb not in functions.SERVED:
         return function
-    has_sparse = verb in CONTAINER_VERBS
-    return serving(verb, own, function, partial(_function_of, verb, own, key), takes_containers=has_sparse)
+    return serving(verb, own, function, partial(_function_of, verb, own, key))
+
+
+def by_engines(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What serves the calls of ``function(backend, ...)`` in modes, for a verb without a table of dispatch.
+
+    An engine serves by the same function, with its own backend and arrays.
+    """
+    served: dict[Backend, Callable[..., Any]] = {}
+
+    def serve(own: Backend, *args: Any) -> Any:
+        if own not in served:
+            served[own] = serving(verb, own, partial(function, own), lambda engine: partial(function, engine))
+        return served[own](*args)
+
+    return serve
 
 
 def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Callable[..., Any]:
