@@ -101,12 +101,18 @@ class ByEngines(Variant):
     def __init__(self, library: Any, *, engines: tuple[str, ...], **options: Any) -> None:
         super().__init__(library, **options)
         self.engines = engines
+        self.compiles = "jax" in engines
         self.served: Counter[str] = Counter()
         """How many calls the engines served, by verb."""
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         with xo.engines(*self.engines), counting(self.served):
             return function(*args, **kwargs)
+
+
+@pytest.fixture
+def by_engines() -> type[ByEngines]:
+    return ByEngines
 
 
 @contextmanager

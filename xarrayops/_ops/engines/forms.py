@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from xarrayops._core import defaults
+from xarrayops._core import defaults, registry
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._ops.engines import functions
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
@@ -17,6 +17,21 @@ from xarrayops._protocol.hooks import array_roles
 from xarrayops._protocol.records import Record
 
 _INTEGERS = frozenset(("bool", *INTEGER_LIMITS))
+
+
+def refusal_of_formats(own: Backend, engine: Backend, args: tuple[Any, ...], plain: type) -> str | None:
+    """Why an engine cannot serve a call with containers: its indices have other dtypes, so the result's would be wider.
+
+    A container has its own format, and the request of `from_dense` that of the result. A dense array has none.
+    """
+    for x in _flat(args):
+        if type(x) is plain and not own.has_sparse_layouts:
+            continue
+        sparse = registry.sparse_side(x)
+        name = getattr(x, "format", None) if sparse is None else sparse.seen(x).format
+        if name is not None and own.sparse.index_dtypes(name) != engine.sparse.index_dtypes(name):
+            return f"{engine.name} has other dtypes of indices in {name} containers"
+    return None
 
 
 class Form(Record):

@@ -6,7 +6,8 @@ from xarrayops._core.floating_results import CASTING
 from xarrayops._protocol.surface import ROLES
 
 _VIEWS = (
-    *("atleast_nd", "broadcast_arrays", "broadcast_to", "diag", "expand_dims", "flip", "imag", "linalg.diagonal"),
+    *("atleast_nd", "broadcast_arrays", "broadcast_to", "conj", "diag", "expand_dims", "flip", "imag"),
+    "linalg.diagonal",
     *("matrix_transpose", "meshgrid", "moveaxis", "permute_dims", "positive", "real", "reshape", "sliding_window_view"),
     *("squeeze", "unstack"),
 )

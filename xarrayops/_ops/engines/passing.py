@@ -6,18 +6,15 @@ Every family uses these functions. Arrays are found in sequences and records, to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.registry import Backend
-from xarrayops._ops.exchange.convert import convert, explain_convert, shortcut
+from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
-
-if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
 
 VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 """The classes of arguments that mean the same in every library."""
@@ -127,28 +124,12 @@ def returned(results: Any, own: Backend, engine: Backend, arguments: Any) -> Any
 
 def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
     """An array of the engine with the values of x, over the same memory if possible. Raises if x cannot be passed."""
-    alias = shortcut(type(x), engine.name)
-    found = None if alias is None else alias(x)
-    if found is not None:
-        return found
     device = device_in(x, engine)
     if device is None:
         raise NotPassed(f"{engine.name} cannot use the device of an argument")
-    sparse = registry.sparse_side(x)
-    if sparse is not None:
-        require_same_indices(sparse, engine, sparse.seen(x).format if takes_containers else None)
-    return convert(x, engine.name, device=device)
-
-
-def require_same_indices(own: SparseBackend, engine: Backend, format: str | None) -> None:
-    """Raise unless containers of a format have the same dtypes of indices in the engine. No format is allowed if None.
-
-    Otherwise a result would have wider indices than the own library gives.
-    """
-    if format is None:
+    if not takes_containers and registry.sparse_side(x) is not None:
         raise NotPassed("an argument is sparse")
-    if own.index_dtypes(format) != engine.sparse.index_dtypes(format):
-        raise NotPassed(f"{engine.name} has other dtypes of indices in {format} containers")
+    return convert(x, engine.name, device=device)
 
 
 def _sample(x: Array, engine: Backend) -> Array:
@@ -161,11 +142,8 @@ def _sample(x: Array, engine: Backend) -> Array:
 
 def back(x: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
     """A result as an array of the caller's library, on the device of the arguments, which the caller may write."""
-    alias = None if engine.immutable else shortcut(type(x), own.name)
-    found = None if alias is None else alias(x)
-    if found is None:
-        library = own.name if own.has_entry_point else own.namespace
-        found = convert(x, library, device=device_of(arguments, own), copy=True if engine.immutable else None)
+    library = own.name if own.has_entry_point else own.namespace
+    found = convert(x, library, device=device_of(arguments, own), copy=True if engine.immutable else None)
     return found if own.returned is None else own.returned(found)
 
 

@@ -12,13 +12,23 @@ from xarrayops._core.floating_results import casting_integers
 from xarrayops._core.registry import Backend
 from xarrayops._ops.engines import functions, passing
 from xarrayops._ops.engines.block import active
-from xarrayops._ops.engines.forms import Form, default_dtype, has_integers, refusal_of_form, refusal_of_verb
+from xarrayops._ops.engines.forms import (
+    Form,
+    default_dtype,
+    has_integers,
+    refusal_of_form,
+    refusal_of_formats,
+    refusal_of_verb,
+)
 from xarrayops._ops.engines.passing import VALUES, NotPassed
+from xarrayops._ops.exchange.convert import shortcut
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops.errors import BackendNotFound
 
 FunctionOf = Callable[[Backend], Callable[..., Any]]
 """Gives the function of a verb that serves the arrays of a library."""
+Alias = Callable[[Any], Any]
+"""Gives an array over the same memory, or None."""
 
 
 class Route:
@@ -32,8 +42,9 @@ class Route:
         self.takes_containers = verb in CONTAINER_VERBS or verb.startswith("sparse.")
         self._traces = engine.own_hook("trace_state")
         self.require_no_trace()
-        self.plain = passing.plain_class(own)
-        passing.plain_class(engine)
+        self.plain, self._engine_class = passing.plain_class(own), passing.plain_class(engine)
+        self._alias: Alias | None = None
+        self._alias_back: Alias | None = None
         refusal = refusal_of_verb(verb, own, engine)
         if refusal is not None:
             raise NotPassed(refusal)
@@ -66,6 +77,8 @@ class Route:
             function = self._casting if has_integers(self.own, form) else self._function
             found = refusal_of_form(self.verb, self.own, self.engine, form) or function
             self._found[key] = found
+        if not isinstance(found, str) and self.takes_containers:
+            found = refusal_of_formats(self.own, self.engine, args, self.plain) or found
         if isinstance(found, str):
             raise NotPassed(found)
         return found
@@ -94,23 +107,45 @@ class Route:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of the engine, in arrays of the caller's library. Raises if the engine cannot serve the call."""
         function = self.function_for(args, kwargs)
-        taken = [passing.fill(value, self._taken) for value in args]
-        named = {name: passing.fill(value, self._taken) for name, value in kwargs.items()}
+        plain = self.plain
+        taken = [self._passed(x) if type(x) is plain else passing.fill(x, self._taken) for x in args]
+        named = {name: passing.fill(value, self._taken) for name, value in kwargs.items()} if kwargs else kwargs
         if self._context is None:
             result = function(*taken, **named)
         else:
             with self._context():
                 result = function(*taken, **named)
-        if type(result) in VALUES or isinstance(result, (tuple, list)):
-            return passing.fill(result, lambda x: passing.back(x, self.own, self.engine, (args, kwargs)))
-        return passing.back(result, self.own, self.engine, (args, kwargs))
+        for x in taken:
+            if result is x:
+                raise NotPassed(f"{self.engine.name} returns the argument itself, which would share its memory")
+        if type(result) is self._engine_class:
+            return self._back(result, args, kwargs)
+        return passing.fill(result, lambda x: self._back(x, args, kwargs))
+
+    def _passed(self, x: Any) -> Any:
+        """An array of the engine. The alias that the first conversion finds takes less time than to look it up."""
+        found = None if self._alias is None else self._alias(x)
+        if found is None:
+            found = passing.passed(x, self.engine, takes_containers=self.takes_containers)
+            self._alias = shortcut(self.plain, self.engine.name)
+        return found
+
+    def _back(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A result as an array of the caller's library."""
+        found = None if self._alias_back is None else self._alias_back(x)
+        if found is None:
+            found = passing.back(x, self.own, self.engine, (args, kwargs))
+            self._alias_back = None if self.engine.immutable else shortcut(self._engine_class, self.own.name)
+            return found
+        return found if self.own.returned is None else self.own.returned(found)
 
     def _taken(self, value: Any) -> Any:
         """An argument in arrays or dtypes of the engine."""
-        if type(value) is not self.plain:
-            name = self._dtype_name(value)
-            if name is not None:
-                return self.engine.native_dtype(name)
+        if type(value) is self.plain:
+            return self._passed(value)
+        name = self._dtype_name(value)
+        if name is not None:
+            return self.engine.native_dtype(name)
         return passing.passed(value, self.engine, takes_containers=self.takes_containers)
 
 
