@@ -151,8 +151,9 @@ def _enter(
     ``backend`` is None if the function finds another one in the table, which modes have changed already.
     """
     table(verb)
-    for change in changes_in_modes if in_modes and backend is not None else ():
-        name, function = f"{name}:changed", change(verb, backend, key, function)
+    if in_modes and backend is not None:
+        for change in changes_in_modes:
+            name, function = f"{name}:changed", change(verb, backend, key, function)
     entries = (_tables_in_modes if in_modes else _tables)[verb]
     if isinstance(key, tuple) and len(key) == 2:
         entries.setdefault(key[0], {})[key[1]] = function

@@ -207,8 +207,10 @@ def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Call
     def translated(cls: type) -> type:
         return theirs if cls is ours or cls not in VALUES else cls
 
-    several = isinstance(key, (tuple, frozenset))
-    dense = function_without_modes(verb, type(key)(map(translated, key)) if several else translated(key))
+    if isinstance(key, (tuple, frozenset)):
+        dense = function_without_modes(verb, type(key)(map(translated, key)))
+    else:
+        dense = function_without_modes(verb, translated(key))
     if verb not in CONTAINER_VERBS:
         return dense
 
