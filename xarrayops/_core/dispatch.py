@@ -118,7 +118,7 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
         name, function = f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb)
-        return _enter(verb, key, name, function, sparse.backend, in_modes=in_modes)
+        return _enter(verb, key, name, function, registry.backend_by_name(sparse.backend.name), in_modes=in_modes)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
     if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
         name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"

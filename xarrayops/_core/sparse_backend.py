@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xarrayops._core.namespace import candidates
 from xarrayops._generic.sparse import is_sound
 from xarrayops._generic.sparse_functions import FUNCTIONS
-from xarrayops._host.sparse.library import SparseLibrary
+from xarrayops._host.sparse.library import DenseBackend, SparseLibrary
 from xarrayops._protocol.candidates import Kernel, always, first_able
 from xarrayops._protocol.dtypes import FLOATING_RESULTS, INTEGER_LIMITS
 from xarrayops._protocol.install import install_command
@@ -29,9 +29,6 @@ from xarrayops._protocol.sparse import (
 from xarrayops._protocol.types import Array
 from xarrayops.errors import InvalidSparse, Unsupported
 
-if TYPE_CHECKING:
-    from xarrayops._core.backend import Backend
-
 
 class SparseBackend(SparseLibrary):
     """The functions that serve the sparse containers of one library.
@@ -44,9 +41,7 @@ class SparseBackend(SparseLibrary):
         The function of each verb. It calls the first kernel that can serve the call.
     """
 
-    backend: Backend
-
-    def __init__(self, backend: Backend, support: SparseSupport) -> None:
+    def __init__(self, backend: DenseBackend, support: SparseSupport) -> None:
         super().__init__(backend, _companion(backend.name, support))
         self.kernels: dict[str, list[Kernel]] = {
             verb: [*candidates(self.module, verb), *self._our_kernels(verb)] for verb in VERBS

@@ -61,4 +61,4 @@ def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: An
     summary = f"{library} serves its own containers" if chosen else f"{library} cannot serve this call"
     found = Explanation(verb, summary, listed, chosen)
     is_served = verb == "matmul" or name in SPARSE
-    return with_engines(found, sparse.backend, arguments, {}) if is_served else found
+    return with_engines(found, registry.backend_by_name(library), arguments, {}) if is_served else found
