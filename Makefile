@@ -79,6 +79,7 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/sums.py --out benchmarks/results/sums.json
 	$(RUN) benchmarks/peers/products.py --out benchmarks/results/products.json
 	$(RUN) benchmarks/peers/kernels.py --out benchmarks/results/kernels.json
+	$(RUN) benchmarks/peers/engines.py --out benchmarks/results/engines.json
 	$(RUN) benchmarks/peers/exchange.py --out benchmarks/results/exchange_cost.json
 	$(RUN) benchmarks/peers/layout.py --out benchmarks/results/layout.json
 	$(RUN) benchmarks/peers/attention.py --out benchmarks/results/attention.json

@@ -51,7 +51,7 @@ from xarrayops._ops.dtypes import (
     result_type as result_type,
 )
 from xarrayops._ops.einsum import einsum as einsum
-from xarrayops._ops.engines import engines as engines
+from xarrayops._ops.engines.block import engines as engines
 from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
 from xarrayops._ops.explain import explain as explain
 from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation

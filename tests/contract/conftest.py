@@ -6,12 +6,15 @@ import importlib.util
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 import xarrayops as xo
+from xarrayops._ops.engines import serving
 from xarrayops.testing import Variant, reversed_, strided
 
 # The switch is global to the process and read when JAX is imported; test_jax_x64_off.py has a process of its own.
@@ -92,6 +95,41 @@ class Eager(Uncomputed):
             return Variant.run(self, function, *args, **kwargs)
 
 
+class ByEngines(Variant):
+    """Functions run in a block of engines, which serve what they can."""
+
+    def __init__(self, library: Any, *, engines: tuple[str, ...], **options: Any) -> None:
+        super().__init__(library, **options)
+        self.engines = engines
+        self.compiles = "jax" in engines
+        self.served: Counter[str] = Counter()
+        """How many calls the engines served, by verb."""
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        with xo.engines(*self.engines), counting(self.served):
+            return function(*args, **kwargs)
+
+
+@pytest.fixture
+def by_engines() -> type[ByEngines]:
+    return ByEngines
+
+
+@contextmanager
+def counting(served: Counter[str]) -> Iterator[None]:
+    """Count the calls that engines serve, by verb."""
+    serve = serving.Route.__call__
+
+    def counted(route: Any, *args: Any) -> Any:
+        result = serve(route, *args)
+        served[route.verb] += 1
+        return result
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(serving.Route, "__call__", counted)
+        yield
+
+
 def _refuse_to_compute(*args: Any, **kwargs: Any) -> Any:
     raise AssertionError("the function computed")
 
@@ -104,15 +142,27 @@ def _readonly(make: Callable[[Any], Any], a: Any) -> Any:
 
 WAYS_TO_RUN: dict[str, list[tuple[str, type[Variant], dict[str, Any]]]] = {
     "dask": [("", Eager, {}), ("uncomputed", Uncomputed, {})],
-    "jax": [("", Variant, {"calls": 4}), ("jit", Jitted, {"calls": 2})],
+    "jax": [
+        ("", Variant, {"calls": 4}),
+        ("jit", Jitted, {"calls": 2}),
+        ("by-numpy-torch", ByEngines, {"engines": ("numpy", "torch"), "calls": 4}),
+    ],
     "numpy": [
         ("", Variant, {}),
         ("readonly", Variant, {"lay": _readonly}),
         ("strided", Variant, {"lay": strided}),
         ("reversed", Variant, {"lay": reversed_}),
+        ("by-torch", ByEngines, {"engines": ("torch",)}),
+        ("by-jax", ByEngines, {"engines": ("jax",)}),
     ],
     "torch_xla": [("", Variant, {"faults": {"linalg.eigh": "eigenvectors of float64 are refused, of float32 given"}})],
-    "torch": [("", Variant, {}), ("strided", Variant, {"lay": strided}), ("compile", Compiled, {"calls": 2})],
+    "torch": [
+        ("", Variant, {}),
+        ("strided", Variant, {"lay": strided}),
+        ("compile", Compiled, {"calls": 2}),
+        ("by-numpy", ByEngines, {"engines": ("numpy",)}),
+        ("by-jax", ByEngines, {"engines": ("jax",)}),
+    ],
 }
 """The variants of each library: a label, the class and its options. Other libraries have one plain variant."""
 GENERIC = {"array_api_strict": {"isin": "2.6.1 drops invert="}}

@@ -122,7 +122,7 @@ FAMILY = '''"""softmin: exponentials that sum to one."""
 from __future__ import annotations
 
 from xarrayops._core.dispatch import function_for
-from xarrayops._ops.explanation import explain_call
+from xarrayops._ops.explained import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
 

@@ -54,8 +54,8 @@ class Backend:
         The kernels of a verb or hook, best first, where the backend lists them.
     origins : dict
         Where each function comes from, in the words of `explain`.
-    refuse, refine : function or None
-        These hooks, if the backend defines them. None stands for the generic ones, which return None for every array.
+    refuse, refine, returned : function or None
+        These hooks, if the backend defines them. None stands for the generic ones, which do nothing.
     """
 
     def __init__(self, name: str, module: ModuleType) -> None:
@@ -82,7 +82,7 @@ class Backend:
             verb: served.kernels for verb, served in everything.items() if served.kernels
         }
         self.origins = {verb: served.origin for verb, served in everything.items()}
-        self.refuse, self.refine = self.own_hook("refuse"), self.own_hook("refine")
+        self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
 
     def _extended(self, verb: str) -> Callable[..., Any]:
         """The function of a verb beyond the standard that has no hook."""
@@ -176,6 +176,11 @@ class Backend:
     def immutable(self) -> bool:
         """Whether the library never writes to the memory of an array."""
         return bool(getattr(self.module, "IMMUTABLE", False))
+
+    @property
+    def ignores_values(self) -> bool:
+        """Whether the library does not raise where values are wrong, such as an index out of bounds."""
+        return bool(getattr(self.module, "IGNORES_VALUES", False))
 
     @property
     def no_strides(self) -> Gap | None:

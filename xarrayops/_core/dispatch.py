@@ -42,7 +42,6 @@ from xarrayops._core.joined_numbers import choosing_numbers, joining_numbers
 from xarrayops._core.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
-from xarrayops._protocol.precision import PRODUCTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops._protocol.types import Array
 
@@ -61,33 +60,23 @@ class _TableInModes(Table):
 _tables: dict[str, Table] = {}
 _tables_in_modes: dict[str, Table] = {}
 """The tables while a mode is active, such as a default dtype: functions in them look up the modes of their thread."""
-_bindings: list[tuple[dict[str, Any], str, str]] = []
-"""The global variables that hold a table: the module's variables, the variable's name and the verb."""
+Change = Callable[[str, Backend, Classes, Callable[..., Any]], Callable[..., Any]]
+changes_in_modes: list[Change] = []
+"""Each gets a verb, its backend, the classes and the function that serves them, and returns what serves in modes."""
 _backends: dict[type, Backend] = {}
 """The backend of each class, as far as one was found."""
 
 
 def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Table:
-    """The table of a verb, which `resolve` fills. The variable that holds it is bound to another one by `use_modes`."""
-    _tables.setdefault(verb, {})
-    _tables_in_modes.setdefault(verb, _TableInModes())
+    """The table of a verb, which `resolve` fills. In modes the variable holds another one."""
+    plain, in_modes = _tables.setdefault(verb, {}), _tables_in_modes.setdefault(verb, _TableInModes())
     if module is not None:
-        _bindings.append((module, name, verb))
+        modes.bind(module, name, plain, in_modes)
     return _current_tables()[verb]
 
 
 def _current_tables() -> dict[str, Table]:
     return _tables_in_modes if modes.active() else _tables
-
-
-def use_modes() -> None:
-    """Bind the tables that modes need, or the plain ones again. Calls cost nothing more while no mode is active."""
-    tables = _current_tables()
-    for module, name, verb in _bindings:
-        module[name] = tables[verb]
-
-
-modes.on_change.append(use_modes)
 
 
 def function_for(verb: str, key: Classes) -> Callable[..., Any]:
@@ -96,6 +85,12 @@ def function_for(verb: str, key: Classes) -> Callable[..., Any]:
         return _current_tables()[verb][key]
     except KeyError:
         return getattr(resolved, resolve(verb, key))
+
+
+def function_without_modes(verb: str, key: Classes) -> Callable[..., Any]:
+    """The function of a verb for some classes, as it is outside of all modes."""
+    found: Callable[..., Any] = getattr(resolved, _find(verb, key, in_modes=False))
+    return found
 
 
 @constant_while_tracing
@@ -123,9 +118,8 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
         if sparse is None:
             return publish(f"{verb}:slow", partial(dispatch_slow, verb))
         name, function = f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb)
-        if in_modes and verb in PRODUCTS:
-            name, function = f"{name}:modes", precision.refusing_containers(verb, function)
-        return _enter(verb, key, name, function, in_modes=in_modes)
+        found = registry.backend_by_name(sparse.backend.name)
+        return _enter(verb, key, name, function, found, in_modes=in_modes, containers=True)
     function, name = backend.functions[verb], f"{verb}:{backend.name}"
     if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
         name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
@@ -139,8 +133,7 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
         name = f"{name}:modes"
         if verb in CASTING:
             function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
-        function = precision.in_modes(verb, function, backend)
-    return _enter(verb, key, name, function, in_modes=in_modes)
+    return _enter(verb, key, name, function, backend, in_modes=in_modes)
 
 
 def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
@@ -149,12 +142,29 @@ def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: 
     function = converting_scalars(getattr(resolved, name))
     if name.endswith(":slow"):  # the arguments decide, and not their classes alone
         return publish(f"{name}:numpy_scalars", function)
-    return _enter(verb, key, f"{name}:numpy_scalars", function, in_modes=in_modes)
+    return _enter(verb, key, f"{name}:numpy_scalars", function, None, in_modes=in_modes)
 
 
-def _enter(verb: str, key: Classes, name: str, function: Callable[..., Any], *, in_modes: bool) -> str:
-    """Enter the function of a key in the table of the verb, and publish it."""
+def _enter(
+    verb: str,
+    key: Classes,
+    name: str,
+    function: Callable[..., Any],
+    backend: Backend | None,
+    *,
+    in_modes: bool,
+    containers: bool = False,
+) -> str:
+    """Enter the function of a key in the table of the verb, and publish it.
+
+    ``backend`` is None if the function finds another one in the table, which modes have changed already. The casts of
+    a precision policy come first, so that whatever serves gets the operands that the policy gives.
+    """
     table(verb)
+    if in_modes and backend is not None:
+        for change in changes_in_modes:
+            name, function = f"{name}:changed", change(verb, backend, key, function)
+        function = precision.in_modes(verb, function, backend, containers=containers)
     entries = (_tables_in_modes if in_modes else _tables)[verb]
     if isinstance(key, tuple) and len(key) == 2:
         entries.setdefault(key[0], {})[key[1]] = function

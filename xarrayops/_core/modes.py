@@ -6,18 +6,25 @@ any, whose functions look up the modes of their own thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import RLock
+from typing import Any
 
 _count = 0
 _changing = RLock()
-on_change: list[Callable[[], None]] = []
-"""Functions to call when the first mode begins and when the last one ends."""
+_bindings: list[tuple[dict[str, Any], str, Any, Any]] = []
+"""The global variables that hold another object while a mode is active: module, name, and the two objects."""
 
 
 def active() -> bool:
     """Whether a mode is active in any thread."""
     return _count > 0
+
+
+def bind(module: dict[str, Any], name: str, plain: Any, in_modes: Any) -> None:
+    """Let a global variable hold an object, and another one while a mode is active. So its use costs nothing more."""
+    with _changing:
+        _bindings.append((module, name, plain, in_modes))
+        module[name] = in_modes if active() else plain
 
 
 def begin() -> None:
@@ -35,5 +42,5 @@ def _change(by: int) -> None:
     with _changing:
         before, _count = active(), _count + by
         if active() is not before:
-            for notify in on_change:
-                notify()
+            for module, name, plain, in_modes in _bindings:
+                module[name] = in_modes if active() else plain

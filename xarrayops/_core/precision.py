@@ -22,10 +22,12 @@ widens: Setting[bool] = Setting("xo.autocast")
 """Whether operands of half types are cast to float32 in functions that `AUTOCAST` lists so."""
 
 
-def in_modes(verb: str, function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
+def in_modes(
+    verb: str, function: Callable[..., Any], backend: Backend, *, containers: bool = False
+) -> Callable[..., Any]:
     """The function of a verb while a mode is active somewhere: it follows the policy of its thread."""
     if verb in PRODUCTS:
-        return _product(function, backend)
+        return _refusing_containers(verb, function) if containers else _product(function, backend)
     return _widening(function, backend) if AUTOCAST.get(verb) == "float32" else function
 
 
@@ -57,15 +59,23 @@ def under_policy(backend: Backend, arrays: tuple[Array, ...], serve: Callable[..
 
 
 def of_engine(backend: Backend, x: Array) -> AbstractContextManager[Any]:
-    """The context in which a library that serves foreign arrays multiplies as the policy of this thread allows."""
+    """The context in which a library that serves foreign arrays multiplies as the policy of this thread allows.
+
+    Raises
+    ------
+    Unsupported
+        The library cannot keep the policy, or does not say that it sums products of half types in float32.
+    """
     current = policy.value(None)
     if current is None:
         return nullcontext()
+    if backend.own_hook("product_precision") is None and backend.functions["dtype_name"](x.dtype) in HALVES:
+        raise Unsupported(f"{backend.name} does not say how it sums products of half types")
     context: AbstractContextManager[Any] = backend.functions["product_precision"](current[3], x)
     return context
 
 
-def refusing_containers(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _refusing_containers(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The product of sparse containers, which has no policy: it raises in a block that sets one."""
 
     @wraps(function)

@@ -58,7 +58,10 @@ class Setting(Generic[T]):
 
     def innermost(self, blocks: tuple[_Block, ...]) -> _Value | None:
         """The value in the innermost of some blocks that sets it."""
-        return next((block.values[self] for block in reversed(blocks) if self in block.values), None)
+        for block in reversed(blocks):
+            if self in block.values:
+                return block.values[self]
+        return None
 
     def count(self, change: int) -> None:
         """Count the open blocks that set it."""
@@ -87,7 +90,7 @@ _blocks: ContextVar[tuple[_Block, ...]] = ContextVar("xarrayops blocks", default
 
 
 def _open_blocks() -> tuple[_Block, ...]:
-    return tuple(block for block in _blocks.get() if block.is_open)
+    return tuple([block for block in _blocks.get() if block.is_open])
 
 
 class Scope:

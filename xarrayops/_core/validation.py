@@ -20,6 +20,7 @@ OPTIONAL = {
     "REFUSED_TYPES": (dict, "a dict of Gap by class name"),
     "UNTRACEABLE": (dict, "a dict of Gap by function name"),
     "IMMUTABLE": (bool, "True or False"),
+    "IGNORES_VALUES": (bool, "True or False"),
     "WRAPS_INTEGERS": (bool, "True or False"),
     "CASTS_INTEGERS": (tuple, "a tuple of names of functions"),
     "NO_STRIDES": (Gap, "a Gap"),

@@ -14,7 +14,8 @@ from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wro
 from xarrayops._core.registry import SCALARS, Backend
 from xarrayops._core.sequences import named_leaves
 from xarrayops._ops.exchange.convert import convert, explain_convert
-from xarrayops._ops.explanation import Candidate, Explanation, explain_served
+from xarrayops._ops.explained import explain_served
+from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.types import Array, ArrayT

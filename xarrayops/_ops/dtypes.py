@@ -18,7 +18,8 @@ from xarrayops._core.dispatch import (
     resolved,
 )
 from xarrayops._core.registry import SCALARS, Backend
-from xarrayops._ops.explanation import Explanation, explain_served
+from xarrayops._ops.explained import explain_served
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.dtypes import COMPLEX_OF

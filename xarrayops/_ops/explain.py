@@ -8,7 +8,8 @@ from typing import Any
 from xarrayops import fft, linalg, standard
 from xarrayops._core import modes
 from xarrayops._ops.creation import explain_creation
-from xarrayops._ops.explanation import Candidate, Explanation, explain_call, refuse_wrong_arguments
+from xarrayops._ops.explained import explain_call, refuse_wrong_arguments
+from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.extended import module_of
 from xarrayops._ops.operations.define import defined
 from xarrayops._ops.operations.definition import Definition

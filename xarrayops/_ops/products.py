@@ -9,7 +9,8 @@ from xarrayops._core import options
 from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.explanation import Explanation, explain_served
+from xarrayops._ops.explained import explain_served
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.sparse.explain import explain_matmul
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.candidates import Call

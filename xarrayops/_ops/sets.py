@@ -6,7 +6,8 @@ from typing import Any, Literal, overload
 
 from xarrayops._core.dispatch import resolve, resolved, table
 from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops._ops.explanation import Explanation, bound_arguments, explain_call
+from xarrayops._ops.explained import bound_arguments, explain_call
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
 

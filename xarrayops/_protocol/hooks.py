@@ -215,6 +215,16 @@ class Hooks(ExchangeHooks):
         raise NotImplementedError
 
     @staticmethod
+    def returned(x: Array, /) -> Array:
+        """An array as functions of the library return it: NumPy's return a scalar in place of an array without axes."""
+        raise NotImplementedError
+
+    @staticmethod
+    def serving_others() -> AbstractContextManager[Any]:
+        """A context in which the library serves arrays of other libraries, without warnings that those do not give."""
+        raise NotImplementedError
+
+    @staticmethod
     def einsum(subscripts: str, /, *operands: Array) -> Array:
         """Einstein summation in NumPy's notation."""
         raise NotImplementedError

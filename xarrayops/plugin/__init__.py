@@ -19,6 +19,8 @@ Data that it may define:
     A mapping from a function's name to the `Gap` that says why the library's own compiler cannot trace it.
 ``IMMUTABLE``
     True if the library never writes the memory of an array, and assumes that nothing else does.
+``IGNORES_VALUES``
+    True if the library does not raise where values are wrong: an index out of bounds, a singular matrix.
 ``WRAPS_INTEGERS``
     True if the library wraps a Python integer that the dtype of the array operand cannot hold, or raises another error
     than NumPy. Then functions such as ``xo.add(x, n)`` check the integer.

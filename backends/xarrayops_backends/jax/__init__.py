@@ -115,6 +115,7 @@ from xarrayops_backends.jax._update import select, update
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
+IGNORES_VALUES = True
 WRAPS_INTEGERS = True
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SHARED_ENVIRONMENT = {

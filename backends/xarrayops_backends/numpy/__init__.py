@@ -37,6 +37,8 @@ from xarrayops_backends.numpy._exchange import (
     import_refusal,
     memory,
     refuse,
+    returned,
+    serving_others,
     to_numpy,
     try_as_numpy,
     try_from_numpy,

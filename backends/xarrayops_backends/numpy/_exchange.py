@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,16 @@ def try_as_numpy(x: Array, /) -> Array:
 def try_from_numpy(a: Array, /) -> Array:
     """The array itself."""
     return a
+
+
+def returned(x: Array, /) -> Array:
+    """A scalar in place of an array without axes."""
+    return x if x.ndim else x[()]
+
+
+def serving_others() -> AbstractContextManager[Any]:
+    """NumPy alone warns of a division by zero, an overflow and a logarithm of a negative number."""
+    return np.errstate(all="ignore")
 
 
 def to_numpy(x: Array, /) -> Array:

@@ -60,6 +60,8 @@ def memory(x: Array, /) -> Memory | None:
 
 def _has_tangent(x: Array) -> bool:
     """Whether x carries a forward-mode tangent."""
+    if getattr(forward_ad, "_current_level", 0) < 0:  # unpack_dual reads it too, and takes several times as long
+        return False
     unpack: Callable[[Array], Any] = forward_ad.unpack_dual
     return unpack(x).tangent is not None
 

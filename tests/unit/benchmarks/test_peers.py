@@ -65,6 +65,14 @@ def test_products(tmp_path):
     assert all(row["ours / float32"] > 0 for row in rows)
 
 
+def test_engines(tmp_path):
+    pytest.importorskip("torch")
+    options = ("--rounds", 1, "--sizes", "4", "--libraries", "numpy,torch")
+    rows = results_of("engines.py", tmp_path, *options)["rows"]
+    assert {row["verb"] for row in rows} >= {"add", "sort", "matmul", "relayout", "linalg.solve"}
+    assert all(row["engine / own"] and not row["not served"] for row in rows)
+
+
 def test_extended(tmp_path):
     pytest.importorskip("torch")
     rows = results_of("extended.py", tmp_path, "--rounds", 1, "--sizes", "400")["rows"]

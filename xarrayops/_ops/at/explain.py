@@ -7,7 +7,8 @@ from typing import Any
 from xarrayops._core.arguments import signature
 from xarrayops._core.registry import Backend
 from xarrayops._ops.at import operands
-from xarrayops._ops.explanation import Explanation, explain_call
+from xarrayops._ops.explained import explain_call
+from xarrayops._ops.explanation import Explanation
 from xarrayops._protocol.indexing import Index
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported

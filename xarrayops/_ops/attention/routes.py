@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.dispatch import constant_while_tracing, publish
 from xarrayops._core.entry_points import names
 from xarrayops._core.precision import of_engine
 from xarrayops._core.registry import Backend, by_module
-from xarrayops._ops.engines import active
-from xarrayops._ops.exchange.convert import convert
-from xarrayops._ops.exchange.plan import plan_convert
+from xarrayops._ops.engines import active, passing
 from xarrayops._ops.explanation import Candidate
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.candidates import Call, Kernel, NotServed, always, copies_of, first_able, refusal, remember
@@ -21,8 +18,6 @@ from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound, Unsupported, available_names
 
-FIELDS = ("q", "k", "v", "mask", "bias", "offset", "q_lengths", "kv_lengths")
-"""Where a call may hold arrays."""
 NOTES = {"generic": "written on the standard alone, for what no other serves"}
 """What `explain` says of kernels that can serve."""
 
@@ -48,7 +43,7 @@ class Route(Record):
         """Why it cannot serve the call; None if it can. Nothing is copied to find that out."""
         if not self.is_foreign:
             return self.refusal_of(a)
-        return _obstacle(a, self.own, self.engine) or self.refusal_of(_call_for(a, self.engine))
+        return passing.obstacle(a, self.own, self.engine) or self.refusal_of(passing.sampled(a, self.engine))
 
     def refusal_of(self, a: Attention) -> str | None:
         """Why the kernel itself cannot serve a call of its own library's arrays."""
@@ -58,30 +53,23 @@ class Route(Record):
         """What is copied on the way in and out, and by the kernel itself."""
         if not self.is_foreign:
             return copies_of(self.kernel, Call((a,), {}))
-        plans = {name: _plan(x, self.engine) for name, x in _arrays(a)}
-        coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
-        own = copies_of(self.kernel, Call((_call_for(a, self.engine),), {}))
-        return (*coming, *own, *(("copies the result",) if self.engine.immutable else ()))
+        within = copies_of(self.kernel, Call((passing.sampled(a, self.engine),), {}))
+        return passing.copies(a, self.engine, within)
 
     def converted(self, a: Attention) -> Attention | str:
         """The call in arrays of the engine, or why they cannot change hands."""
         if not self.is_foreign:
             return a
-        obstacle = _obstacle(a, self.own, self.engine)
-        if obstacle is not None:
-            return obstacle
-        to = self.engine.name
-        return a._replace(**{name: convert(x, to, device=_device(x, self.engine)) for name, x in _arrays(a)})
+        obstacle = passing.obstacle(a, self.own, self.engine)
+        return passing.taken(a, self.engine) if obstacle is None else obstacle
 
-    def serve(self, taken: Attention, device: Any) -> tuple[Array, Array | None]:
+    def serve(self, taken: Attention, a: Attention) -> tuple[Array, Array | None]:
         """Carry out what was taken; results come back to the device of the caller's arrays."""
         if not self.is_foreign:
             return self.kernel[1](taken)
         with of_engine(self.engine, taken.q):
-            out, lse = self.kernel[1](taken)
-        back = {"device": device, "copy": True if self.engine.immutable else None}  # results are the caller's to write
-        library = self.own.name if self.own.has_entry_point else self.own.namespace
-        return convert(out, library, **back), None if lse is None else convert(lse, library, **back)
+            results = self.kernel[1](taken)
+        return passing.returned(results, self.own, self.engine, a)
 
 
 def routes(own: Backend, engines: Iterable[str]) -> list[Route]:
@@ -107,7 +95,7 @@ def serve_by_first(found: Iterable[Route], a: Attention) -> tuple[Array, Array |
         reason = taken if isinstance(taken, str) else route.refusal_of(taken)
         if reason is None and not isinstance(taken, str):
             try:
-                return route.serve(taken, route.own.functions["device"](a.q))
+                return route.serve(taken, a)
             except NotServed as error:
                 reason = remember(route.kernel, Call((taken,), {}), error)
         reasons.append(f"{route.name}: {reason}")
@@ -170,53 +158,3 @@ def unused_engines(a: Attention, own: Backend) -> str:
     if not clauses and others:
         clauses.append(f"xo.engines(name) lets kernels of a library serve that is installed: {', '.join(others)}")
     return "; ".join(clauses)
-
-
-def _arrays(a: Attention) -> Iterator[tuple[str, Array]]:
-    for name in FIELDS:
-        value = getattr(a, name)
-        if hasattr(value, "shape"):
-            yield name, value
-
-
-def _plan(x: Array, engine: Backend) -> Any:
-    return plan_convert(x, engine.name, device=_device(x, engine))
-
-
-def _device(x: Array, engine: Backend) -> Any:
-    """The engine's own name for the device that holds x; None if it cannot use that device."""
-    own = registry.backend_of(x)
-    held = own.device_of(x)
-    if held is None:
-        return None
-    found = engine.device_at(held.kind, held.index)
-    if found is None:  # a library without a backend file has kinds of devices of its own
-        memory = own.functions["memory"](x)
-        found = None if memory is None else engine.device_at(memory.device, memory.index)
-    return None if found is None else found.native
-
-
-def _obstacle(a: Attention, own: Backend, engine: Backend) -> str | None:
-    """Why arrays of the call cannot change hands."""
-    if own.functions["is_lazy"](a.q):
-        return f"{own.name} has not computed the values yet"
-    for name, x in _arrays(a):
-        if _device(x, engine) is None:
-            return f"{engine.name} cannot use the device of {name}"
-        plan = _plan(x, engine)
-        if plan.action == "refuse":
-            return f"{name}: {plan.reason}"
-    return None
-
-
-def _call_for(a: Attention, engine: Backend) -> Attention:
-    """The call as the engine would get it; arrays that would be copied have their shape and dtype, and no values."""
-    converted = {}
-    for name, x in _arrays(a):
-        plan = _plan(x, engine)
-        if plan.action == "zero-copy":
-            converted[name] = convert(x, engine.name, device=plan.device)
-        else:
-            dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))
-            converted[name] = engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
-    return a._replace(**converted)

@@ -8,7 +8,9 @@ from typing import Any
 from xarrayops import standard
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.explanation import Candidate, Explanation, bound_arguments, explain_call, explain_with_dry_run
+from xarrayops._ops.engines.explain import with_engines
+from xarrayops._ops.explained import bound_arguments, explain_call, explain_with_dry_run
+from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.layout.layout import (
     as_strided,
     axes_by_format,
@@ -34,7 +36,9 @@ def explain_contiguous(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
 def explain_relayout(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     """Explain whether `relayout` would copy. It changes the shape, so it also supports libraries without strides."""
     bound = bound_arguments(verb, relayout, args, kwargs)
-    return _explain_order(verb, forecast, *bound.args, **bound.kwargs, needs_strides=False)
+    found = _explain_order(verb, forecast, *bound.args, **bound.kwargs, needs_strides=False)
+    x = bound.args[0]
+    return with_engines(found, require_one_backend(verb, {"x": x}), (x,), {}) if found.action == "copy" else found
 
 
 def explain_with_memory_format(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:

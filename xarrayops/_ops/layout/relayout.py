@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from itertools import product
 
+from xarrayops._core import modes
 from xarrayops._core.arguments import described
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
+from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops._protocol.devices import Memory, compact_strides
 from xarrayops._protocol.indexing import Index
@@ -58,7 +60,7 @@ def relayout(x: ArrayT, pattern: str, /, *, channels: int | None = None) -> Arra
     """
     backend = require_one_backend("relayout", {"x": x})
     try:
-        return _relayout(backend, x, plan(pattern), channels)
+        return _serve(backend, x, plan(pattern), channels)
     except Unsupported as error:
         raise Unsupported(f"{_described_call(backend, x, pattern, channels)}: {error}") from None
     except ValueError as error:  # also errors of the library, for example too many axes
@@ -100,6 +102,19 @@ def _relayout(backend: Backend, x: Array, steps: AxisPlan, channels: int | None)
             return _in_pieces(backend, x, steps)
         x = f["permute_dims"](f["reshape"](_zero_padded(backend, x, steps), _split(x.shape, steps)), steps.placed)
     return f["contiguous"](x)
+
+
+def _relayout_in_modes(backend: Backend, x: Array, steps: AxisPlan, channels: int | None) -> Array:
+    """By an engine, if elements have to be copied."""
+    memory = backend.functions["memory"](x)
+    _require_fit(x.ndim, steps, channels)
+    copies = memory is not None and not _forecast(memory, steps, channels)[0]
+    return (_by_engines if copies else _relayout)(backend, x, steps, channels)
+
+
+_serve = _relayout
+_by_engines = by_engines("relayout", _relayout)
+modes.bind(globals(), "_serve", _relayout, _relayout_in_modes)
 
 
 def _writes_in_place(backend: Backend, x: Array) -> bool:

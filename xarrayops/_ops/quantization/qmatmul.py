@@ -6,7 +6,8 @@ from xarrayops import standard as xp
 from xarrayops._core.arguments import described
 from xarrayops._core.precision import under_policy
 from xarrayops._core.registry import Backend
-from xarrayops._ops.explanation import Explanation, explain_served
+from xarrayops._ops.explained import explain_served
+from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.quantization.operands import backend_of, checked_quantized, shown
 from xarrayops._ops.quantization.quantize import quantized
 from xarrayops._ops.quantization.records import Quantized

@@ -160,7 +160,7 @@ def _bits_call(key: Array, shape: int | tuple[int, ...], dtype: Any) -> tuple[An
 
 def explain_bits(verb: str, /, key: Array, shape: int | tuple[int, ...] = (), *, dtype: Any = "uint64") -> Explanation:
     """Explain `bits`: the kernels of the key's library, which generators use too."""
-    from xarrayops._ops.explanation import explain_served
+    from xarrayops._ops.explained import explain_served
     from xarrayops._protocol.candidates import Call
 
     backend, call = _bits_call(key, shape, dtype)

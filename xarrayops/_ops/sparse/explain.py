@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import registry
+from xarrayops._ops.engines.explain import with_engines
+from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.exchange.convert import explain_convert
-from xarrayops._ops.explanation import Explanation, candidates, chosen_name, explain_call
+from xarrayops._ops.explained import explain_call
+from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.sparse.convert import plan_sparse_convert
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Container
@@ -56,4 +59,6 @@ def _explain_kernels(verb: str, sparse: SparseBackend, name: str, *arguments: An
     listed = candidates(library, sparse.kernels[name], Call(arguments, {}))
     chosen = chosen_name(listed)
     summary = f"{library} serves its own containers" if chosen else f"{library} cannot serve this call"
-    return Explanation(verb, summary, listed, chosen)
+    found = Explanation(verb, summary, listed, chosen)
+    is_served = verb == "matmul" or name in SPARSE
+    return with_engines(found, registry.backend_by_name(library), arguments, {}) if is_served else found

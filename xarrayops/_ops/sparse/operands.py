@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from xarrayops._core import defaults, modes, registry
 from xarrayops._core.arguments import common_backend, require_array_argument
+from xarrayops._ops.engines.functions import SPARSE
+from xarrayops._ops.engines.serving import by_engines
 from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
 
@@ -37,10 +39,21 @@ def sparse_verb(prepare: Callable[P, Any]) -> Callable[P, Any]:
             raise wrong from None
         if not modes.active():
             return sparse.call(prepare.__name__, *arguments)
-        return sparse.call(prepare.__name__, *arguments, dtype=defaults.floating_dtype())
+        return call_in_modes(prepare.__name__)(sparse.backend, *arguments)
 
     vars(verb)["prepare"] = prepare
     return verb
+
+
+@cache
+def call_in_modes(name: str) -> Callable[..., Any]:
+    """What serves calls of a verb in modes, by an engine if engines serve the verb."""
+    call = partial(_call, name)
+    return by_engines(f"sparse.{name}", call) if name in SPARSE else call
+
+
+def _call(name: str, backend: Backend, *arguments: Any) -> Any:
+    return backend.sparse.call(name, *arguments, dtype=defaults.floating_dtype())
 
 
 def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:

@@ -1,13 +1,13 @@
-"""engines: the libraries whose kernels may serve the arrays of other libraries."""
+"""The block that sets the engines: the libraries whose kernels may serve the arrays of other libraries."""
 
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Any
 
-from xarrayops._core import registry
+from xarrayops._core import modes, registry
 from xarrayops._core.scoped import Scope, Setting
-from xarrayops._ops.verb import Verb
 
 ENVIRONMENT = tuple(name.strip() for name in os.environ.get("XARRAYOPS_ENGINES", "").split(",") if name.strip())
 _engines: Setting[tuple[str, ...]] = Setting("xo.engines", is_carried=False)
@@ -16,12 +16,15 @@ _engines: Setting[tuple[str, ...]] = Setting("xo.engines", is_carried=False)
 class engines(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.engines("jax")
     """Allow kernels of some libraries, the engines, to serve arrays of other libraries inside a ``with`` block.
 
-    For example, XLA's attention can serve NumPy arrays. The first engine that can serve a call serves it. Arrays are
-    passed to the engine without a copy if their memory can be shared, and otherwise as a copy on the same device.
-    Arrays that require a gradient are never passed. Results are arrays of the caller's library.
-    ``explain("attention", ...)`` shows the engine and the copies. If no engine can serve a call, the library of the
-    array serves it, as without a block. The block is local to the thread or task, and torch.compile cannot trace it.
-    `attention` is the only verb that engines serve so far.
+    For example, PyTorch's sort can serve NumPy arrays. The first engine that can serve a call serves it, and otherwise
+    the library of the arrays. Results are what that library would give: the class, the dtype, the shape, the device and
+    the errors; values may differ by rounding. Arrays are passed to the engine without a copy if their memory can be
+    shared, and otherwise as a copy on the same device. `explain` shows the engine and the copies.
+
+    Engines serve the functions of xarrayops that compute: those of the standard, those under NumPy's names, `einsum`,
+    `attention`, `relayout`, and the functions of sparse containers. They do not serve views, creation functions,
+    operators such as ``x + y``, and functions of a namespace. Arrays that require a gradient are never passed, nor
+    tracers and lazy arrays. The block is local to the thread or task, and torch.compile cannot trace it.
 
     Parameters
     ----------
@@ -39,10 +42,10 @@ class engines(Scope):  # noqa: N801 - lower case, because it is used as a statem
     Examples
     --------
     >>> import numpy as np, xarrayops as xo
-    >>> x = np.zeros((1, 2, 16, 8), dtype=np.float32)
+    >>> x = np.asarray([3.0, 1.0, 2.0])
     >>> with xo.engines("numpy"):
-    ...     xo.attention(x, x, x).shape
-    (1, 2, 16, 8)
+    ...     xo.sort(x)
+    array([1., 2., 3.])
     """
 
     def __init__(self, *names: str) -> None:
@@ -56,6 +59,11 @@ class engines(Scope):  # noqa: N801 - lower case, because it is used as a statem
         super().__init__()
         self._names = names
 
+    def opened(self, block: ExitStack) -> None:
+        """Engines are a mode: dispatch uses other tables."""
+        modes.begin()
+        block.callback(modes.end)
+
     def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
         """The engines."""
         return [(_engines, self._names, ENVIRONMENT)]
@@ -66,4 +74,5 @@ def active() -> tuple[str, ...]:
     return _engines.value(ENVIRONMENT)
 
 
-VERBS = (Verb("engines", engines),)
+if ENVIRONMENT:
+    modes.begin()

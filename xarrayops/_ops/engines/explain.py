@@ -1,0 +1,59 @@
+"""What engines would do with a call, for `explain`: the same tests as in `serving`, and no array is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.registry import Backend
+from xarrayops._ops.engines import passing
+from xarrayops._ops.engines.block import active
+from xarrayops._ops.engines.serving import Route
+from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops._protocol.candidates import Call, refusal
+from xarrayops.errors import XArrayOpsError
+
+
+def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
+    """An explanation of what the arrays' own library does, with the active engines before it."""
+    engines = [registry.backend_by_name(name) for name in active() if name != own.name]
+    if not engines:
+        return found
+    listed = tuple(each for engine in engines for each in _candidates(found.verb, own, engine, args, kwargs))
+    first = chosen_name(listed)
+    summary = found.summary if first is None else f"{first} serves this call"
+    return found._replace(summary=summary, candidates=(*listed, *found.candidates), chosen=first or found.chosen)
+
+
+def _candidates(
+    verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[Candidate]:
+    reason = _refusal(verb, own, engine, args, kwargs)
+    arguments = _named(args, kwargs)
+    kernels = [kernel for kernel in engine.kernels.get(verb, ()) if kernel[0] != "generic"]
+    if reason is not None or not kernels:
+        copies = () if reason is not None else passing.copies(arguments, engine)
+        yield Candidate(f"{engine.name}:{verb}", reason is None, reason or "the engine's function", copies)
+        return
+    call = Call(*passing.sampled((args, kwargs), engine))
+    for kernel in kernels:
+        reason = refusal(kernel, call)
+        copies = () if reason is not None else passing.copies(arguments, engine)
+        yield Candidate(f"{engine.name}:{kernel[0]}", reason is None, reason or "", copies)
+
+
+def _refusal(verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why an engine cannot serve a call; None if it can."""
+    traces = own.own_hook("trace_state")
+    if traces is not None and traces() is not None:
+        return f"{own.name} compiles or transforms a function"
+    try:
+        Route(verb, own, engine, lambda engine: passing.fill).function_for(args, kwargs)
+    except XArrayOpsError as error:
+        return str(error)
+    return passing.obstacle(_named(args, kwargs), own, engine)
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {f"argument {i}": value for i, value in enumerate(args, 1)} | kwargs

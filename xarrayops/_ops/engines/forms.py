@@ -1,0 +1,137 @@
+"""Whether an engine's function gives what the caller's library would give, by the form of a call.
+
+The form is the dtypes of the arrays and the classes of the numbers. Libraries follow one standard, but differ in what
+it leaves open: the default dtypes, the promotion of integers beside floating-point numbers, the errors of values.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from xarrayops._core import defaults, registry
+from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._ops.engines import functions
+from xarrayops._protocol.dtypes import INTEGER_LIMITS
+from xarrayops._protocol.hooks import array_roles
+from xarrayops._protocol.records import Record
+
+_INTEGERS = frozenset(("bool", *INTEGER_LIMITS))
+
+
+def refusal_of_formats(own: Backend, engine: Backend, args: tuple[Any, ...], plain: type) -> str | None:
+    """Why an engine cannot serve a call with containers: its indices have other dtypes, so the result's would be wider.
+
+    A container has its own format, and the request of `from_dense` that of the result. A dense array has none.
+    """
+    for x in _flat(args):
+        if type(x) is plain and not own.has_sparse_layouts:
+            continue
+        sparse = registry.sparse_side(x)
+        name = getattr(x, "format", None) if sparse is None else sparse.seen(x).format
+        if name is not None and own.sparse.index_dtypes(name) != engine.sparse.index_dtypes(name):
+            return f"{engine.name} has other dtypes of indices in {name} containers"
+    return None
+
+
+class Form(Record):
+    """The form of a call: the names of its keywords, and a part for each argument, the positional ones first.
+
+    A part is the dtype of an array, or the class of another argument; of a sequence it is a tuple of parts.
+    """
+
+    keywords: tuple[str, ...]
+    parts: tuple[Any, ...]
+
+
+def refusal_of_verb(verb: str, own: Backend, engine: Backend) -> str | None:
+    """Why an engine cannot serve any call of a verb; None if it can serve some."""
+    if verb in functions.OWN_LIBRARY_ONLY:
+        return functions.OWN_LIBRARY_ONLY[verb]
+    if verb in functions.ERRORS_OF_VALUES and engine.ignores_values and not own.ignores_values:
+        return f"{engine.name} does not look at the values, for some of which {own.name} raises"
+    if verb in functions.INDICES:
+        return _other_default("indexing", own, engine)
+    return None
+
+
+def refusal_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> str | None:
+    """Why an engine cannot serve calls of a form."""
+    skipped, roles = functions.NOT_PROMOTED.get(verb, ()), array_roles(verb)
+    at = len(form.parts) - len(form.keywords)
+    joined = list(_flat(tuple(part for i, part in enumerate(form.parts[:at]) if i not in skipped)))
+    named = zip(form.keywords, form.parts[at:], strict=True)
+    joined += _flat(tuple(part for name, part in named if name in roles))
+    for part in _flat(form.parts):
+        if type(part) is not type:
+            refusal = _refusal_of_dtype(own.functions["dtype_name"](part), part, engine)
+            if refusal is not None:
+                return refusal
+    dtypes = [part for part in joined if type(part) is not type]
+    numbers = [part for part in joined if part in SCALARS]
+    names = [own.functions["dtype_name"](dtype) for dtype in dtypes]
+    are_integers = all(name in _INTEGERS for name in names)
+    if verb in functions.CAST and are_integers:
+        numbers = [number for number in numbers if number not in (float, complex)]
+        default = defaults.floating_dtype() or default_dtype(own, "real floating")
+        refusal = engine.functions["import_refusal"](default)
+        if refusal is not None:
+            return f"integers give {own.name}'s default dtype: {refusal}"
+        if verb in functions.ELEMENTWISE:
+            result = own.functions[verb](own.functions["empty"]((0,), dtype=dtypes[0]))
+            if own.functions["dtype_name"](result.dtype) != default:
+                return f"{verb} of {names[0]} is {result.dtype} in {own.name}"
+    if are_integers and (verb in functions.SUMS or ("bool" in names and int in numbers)):
+        refusal = _other_default("integral", own, engine)
+        if refusal is not None:
+            return refusal
+    if len(set(dtypes)) + len(set(numbers)) > 1:
+        return _other_promotion(own, engine, dtypes, numbers)
+    return None
+
+
+def has_integers(own: Backend, form: Form) -> bool:
+    """Whether an array of the form has integers or booleans."""
+    return any(type(part) is not type and own.functions["dtype_name"](part) in _INTEGERS for part in _flat(form.parts))
+
+
+def _flat(parts: Any) -> Any:
+    for part in parts:
+        if type(part) is tuple:
+            yield from _flat(part)
+        else:
+            yield part
+
+
+def _refusal_of_dtype(name: str | None, dtype: Any, engine: Backend) -> str | None:
+    if name is None:
+        return f"dtype {dtype} is not one of the standard"
+    refusal: str | None = engine.functions["import_refusal"](name)
+    return refusal
+
+
+def _other_promotion(own: Backend, engine: Backend, dtypes: list[Any], numbers: list[type]) -> str | None:
+    """Why the dtype of the result would be another one; None if both libraries promote alike."""
+    examples = [number(1) for number in numbers]
+    names = [own.functions["dtype_name"](dtype) for dtype in dtypes]
+    try:
+        ours = own.functions["dtype_name"](own.functions["result_type"](*dtypes, *examples))
+        native = map(engine.native_dtype, names)
+        theirs = engine.functions["dtype_name"](engine.functions["result_type"](*native, *examples))
+    except Exception as error:  # a library may raise any error for dtypes that have no common one
+        return f"{', '.join(names)} have no common dtype: {error}"
+    shown = ", ".join([*names, *(f"a Python {number.__name__}" for number in numbers)])
+    return None if ours == theirs else f"{shown} give {ours} in {own.name}, and {theirs} in {engine.name}"
+
+
+def _other_default(kind: str, own: Backend, engine: Backend) -> str | None:
+    ours, theirs = default_dtype(own, kind), default_dtype(engine, kind)
+    return None if ours == theirs else f"{own.name}'s default dtype ({kind}) is {ours}, and {engine.name}'s is {theirs}"
+
+
+@cache
+def default_dtype(backend: Backend, kind: str) -> str:
+    """The name of a default dtype of a library: "real floating", "integral" or "indexing"."""
+    native = backend.namespace.__array_namespace_info__().default_dtypes()[kind]
+    name: str = backend.functions["dtype_name"](native)
+    return name

@@ -1,0 +1,78 @@
+"""Which functions engines serve, and what their results depend on: data by function."""
+
+from __future__ import annotations
+
+from xarrayops._core.floating_results import CASTING
+from xarrayops._protocol.surface import ROLES
+
+_VIEWS = (
+    *("atleast_nd", "broadcast_arrays", "broadcast_to", "conj", "diag", "expand_dims", "flip", "imag"),
+    "linalg.diagonal",
+    *("matrix_transpose", "meshgrid", "moveaxis", "permute_dims", "positive", "real", "reshape", "sliding_window_view"),
+    *("squeeze", "unstack"),
+)
+OWN_LIBRARY_ONLY = {
+    **dict.fromkeys(_VIEWS, "it may return a view, which takes no kernel"),
+    **dict.fromkeys(("empty_like", "full_like", "ones_like", "zeros_like"), "it only fills memory"),
+    "astype": "it only copies",
+    "apply_where": "it calls functions of the user, which get arrays of the library",
+}
+"""The functions that engines do not serve, with the reason."""
+SPARSE = frozenset(
+    ("add", "concat", "count", "from_dense", "maximum", "multiply", "norm", "sddmm", "sum", "take", "to_dense")
+)
+"""The functions of sparse containers that engines serve. The others share the indices of an operand."""
+SERVED = (frozenset(ROLES) | {"einsum", "unique"}) - OWN_LIBRARY_ONLY.keys()
+"""The functions with a table of dispatch that engines serve. Beside them they serve attention and relayout."""
+CAST = CASTING
+"""Those whose integers become the default floating-point dtype of the caller's library."""
+ELEMENTWISE = frozenset(
+    (
+        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log10"),
+        *("log1p", "log2", "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh"),
+    )
+)
+"""Those of them whose dtype is that of the result for no elements: NumPy returns half precision for narrow integers."""
+INDICES = frozenset(
+    (
+        *("argmax", "argmin", "argpartition", "argsort", "bincount", "count_nonzero", "digitize", "histogram"),
+        *("intersect1d", "lexsort", "nonzero", "searchsorted", "topk", "unique", "unique_all", "unique_counts"),
+        *("unique_inverse", "linalg.matrix_rank"),
+    )
+)
+"""Those that return indices or numbers of elements, in the default dtype of indices of the library."""
+SUMS = frozenset(
+    (
+        *("cumulative_prod", "cumulative_sum", "linalg.trace", "nansum", "polyval", "prod", "segment_sum", "sum"),
+        "trapezoid",
+    )
+)
+"""Those that return narrow integers in the default dtype of integers of the library."""
+ERRORS_OF_VALUES = frozenset(
+    (
+        *(
+            "bincount",
+            "clip",
+            "compress",
+            "cov",
+            "delete",
+            "digitize",
+            "histogram",
+            "insert",
+            "interp",
+            "nanpercentile",
+        ),
+        *("nanquantile", "one_hot", "percentile", "pow", "quantile", "repeat", "segment_max", "segment_mean"),
+        *("segment_min", "segment_sum", "take", "take_along_axis"),
+        *("linalg.cholesky", "linalg.cond", "linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh"),
+        *("linalg.inv", "linalg.lstsq", "linalg.matrix_norm", "linalg.matrix_power", "linalg.matrix_rank"),
+        *("linalg.norm", "linalg.pinv", "linalg.solve", "linalg.svd", "linalg.svdvals"),
+    )
+)
+"""Those that raise for some values: an index out of bounds, a singular matrix. Not every library looks at them."""
+NOT_PROMOTED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("bincount", "compress", "where"), (0,)),
+    **dict.fromkeys(("repeat", "segment_max", "segment_mean", "segment_min", "segment_sum"), (1,)),
+    **dict.fromkeys(("take", "take_along_axis"), (1,)),
+}
+"""The positions of arrays whose dtype does not affect that of the result: indices and conditions."""

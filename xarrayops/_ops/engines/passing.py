@@ -1,0 +1,161 @@
+"""Pass the arguments of a call to another library, and its results back.
+
+Every family uses these functions. Arrays are found in sequences and records, too; other values pass unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.registry import Backend
+from xarrayops._ops.exchange.convert import convert, explain_convert
+from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
+from xarrayops._ops.explanation import Explanation
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
+"""The classes of arguments that mean the same in every library."""
+
+
+class NotPassed(Unsupported):
+    """An engine cannot serve a call."""
+
+
+_plain: dict[Backend, type] = {}
+
+
+def plain_class(backend: Backend) -> type:
+    """The class of the arrays that a library makes. Raises if they have no values, such as task graphs.
+
+    Other classes (NumPy's scalars, tracers, subclasses) are never passed: a result would not have their class.
+    """
+    if backend not in _plain:
+        sample = backend.functions["empty"]((0,))
+        if backend.functions["memory"](sample) is None:
+            raise NotPassed(f"arrays of {backend.name} have no values yet, or no memory that other libraries can see")
+        _plain[backend] = type(sample)
+    return _plain[backend]
+
+
+def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
+    """The value with each array in it replaced, in sequences and records too."""
+    if type(value) in VALUES:
+        return value
+    if isinstance(value, dict):
+        return {name: fill(member, replace) for name, member in value.items()}
+    if isinstance(value, (tuple, list)):
+        members = [fill(member, replace) for member in value]
+        make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
+        return make(members)
+    return replace(value)
+
+
+def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays among the arguments, each with its name."""
+    if isinstance(values, dict):
+        for key, member in values.items():
+            yield from arrays_in(member, key)
+    elif isinstance(values, (tuple, list)):
+        names = getattr(values, "_fields", None) or [f"{name}[{i}]" for i in range(len(values))]
+        for each, member in zip(names, values, strict=True):
+            yield from arrays_in(member, each)
+    elif type(values) not in VALUES and hasattr(values, "shape"):
+        yield name, values
+
+
+def device_in(x: Any, engine: Backend) -> Any:
+    """The engine's own name for the device that holds x; None if it cannot use that device."""
+    sparse = registry.sparse_side(x)
+    if sparse is not None:
+        return device_in(sparse.values(x), engine)
+    own = registry.backend_of(x)
+    held = own.device_of(x)
+    if held is None:
+        return None
+    found = engine.device_at(held.kind, held.index)
+    if found is None:  # a library without a backend file has kinds of devices of its own
+        memory = own.functions["memory"](x)
+        found = None if memory is None else engine.device_at(memory.device, memory.index)
+    return None if found is None else found.native
+
+
+def plan_passing(x: Any, engine: Backend) -> ConversionPlan | Explanation:
+    """What passing an array or a container to an engine does: action, reason and bytes."""
+    if registry.sparse_side(x) is not None:
+        return explain_convert("convert", x, engine.name)
+    return plan_convert(x, engine.name, device=device_in(x, engine))
+
+
+def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
+    """Why the arguments of a call cannot be passed; None if they can. Nothing is copied to find that out."""
+    try:
+        plain_class(engine)
+    except NotPassed as error:
+        return str(error)
+    for name, x in arrays_in(arguments):
+        sparse = registry.sparse_side(x)
+        if own.functions["is_lazy"](x if sparse is None else sparse.values(x)):
+            return f"{own.name} has not computed the values yet"
+        if device_in(x, engine) is None:
+            return f"{engine.name} cannot use the device of {name}"
+        plan = plan_passing(x, engine)
+        if plan.action == "refuse":
+            return f"{name}: {plan.reason}"
+    return None
+
+
+def taken(arguments: Any, engine: Backend) -> Any:
+    """The arguments of a call, with the arrays passed."""
+    return fill(arguments, lambda x: passed(x, engine) if hasattr(x, "shape") else x)
+
+
+def sampled(arguments: Any, engine: Backend) -> Any:
+    """The arguments as the engine would get them; an array that would be copied has no values."""
+    return fill(arguments, lambda x: _sample(x, engine) if hasattr(x, "shape") else x)
+
+
+def returned(results: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
+    """The results of a call in arrays of the caller's library, on the device of the arguments."""
+    return fill(results, lambda x: back(x, own, engine, arguments))
+
+
+def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
+    """An array of the engine with the values of x, over the same memory if possible. Raises if x cannot be passed."""
+    device = device_in(x, engine)
+    if device is None:
+        raise NotPassed(f"{engine.name} cannot use the device of an argument")
+    if not takes_containers and registry.sparse_side(x) is not None:
+        raise NotPassed("an argument is sparse")
+    return convert(x, engine.name, device=device)
+
+
+def _sample(x: Array, engine: Backend) -> Array:
+    plan = plan_convert(x, engine.name, device=device_in(x, engine))
+    if plan.action == "zero-copy":
+        return convert(x, engine.name, device=plan.device)
+    dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))
+    return engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
+
+
+def back(x: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
+    """A result as an array of the caller's library, on the device of the arguments, which the caller may write."""
+    library = own.name if own.has_entry_point else own.namespace
+    found = convert(x, library, device=device_of(arguments, own), copy=True if engine.immutable else None)
+    return found if own.returned is None else own.returned(found)
+
+
+def device_of(arguments: Any, own: Backend) -> Any:
+    """The device of the arrays in the arguments of a call."""
+    x = next(x for _, x in arrays_in(arguments))
+    sparse = registry.sparse_side(x)
+    return own.functions["device"](x) if sparse is None else sparse.device(x)
+
+
+def copies(arguments: Any, engine: Backend, within: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What is copied on the way in and out, in lines for `explain`; ``within`` is what the kernel itself copies."""
+    plans = {name: plan_passing(x, engine) for name, x in arrays_in(arguments)}
+    coming = (f"copies {name}, {p.nbytes} bytes: {p.reason}" for name, p in plans.items() if p.action == "copy")
+    return (*coming, *within, *(("copies the result",) if engine.immutable else ()))

@@ -1,0 +1,230 @@
+"""The functions that serve calls in modes: those of the engines first, then that of the arrays' own library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
+
+from xarrayops._core import defaults, registry
+from xarrayops._core.dispatch import Classes, function_without_modes
+from xarrayops._core.floating_results import casting_integers
+from xarrayops._core.precision import of_engine
+from xarrayops._core.registry import Backend
+from xarrayops._ops.engines import functions, passing
+from xarrayops._ops.engines.block import active
+from xarrayops._ops.engines.forms import (
+    Form,
+    default_dtype,
+    has_integers,
+    refusal_of_form,
+    refusal_of_formats,
+    refusal_of_verb,
+)
+from xarrayops._ops.engines.passing import VALUES, NotPassed
+from xarrayops._ops.exchange.convert import shortcut
+from xarrayops._protocol.precision import PRODUCTS
+from xarrayops._protocol.sparse import CONTAINER_VERBS
+from xarrayops.errors import BackendNotFound
+
+FunctionOf = Callable[[Backend], Callable[..., Any]]
+"""Gives the function of a verb that serves the arrays of a library."""
+Alias = Callable[[Any], Any]
+"""Gives an array over the same memory, or None."""
+
+
+class Route:
+    """A verb on the arrays of one library, served by the function of another one, the engine.
+
+    Raises `NotPassed` if the engine never serves the verb.
+    """
+
+    def __init__(self, verb: str, own: Backend, engine: Backend, function_of: FunctionOf) -> None:
+        self.verb, self.own, self.engine = verb, own, engine
+        self.takes_containers = verb in CONTAINER_VERBS or verb.startswith("sparse.")
+        self._traces = engine.own_hook("trace_state")
+        self.require_no_trace()
+        self.plain, self._engine_class = passing.plain_class(own), passing.plain_class(engine)
+        self._alias: Alias | None = None
+        self._alias_back: Alias | None = None
+        refusal = refusal_of_verb(verb, own, engine)
+        if refusal is not None:
+            raise NotPassed(refusal)
+        self._function = self._casting = function_of(engine)
+        if verb in functions.CAST:
+            self._casting = casting_integers(verb, self._function, engine.functions, self._floating_dtype)
+        self._context = engine.own_hook("serving_others")
+        self._multiplies = verb in PRODUCTS
+        self._found: dict[Any, Callable[..., Any] | str] = {}
+
+    def _floating_dtype(self) -> str:
+        return defaults.floating_dtype() or default_dtype(self.own, "real floating")
+
+    def require_no_trace(self) -> None:
+        """Raise while the engine compiles or transforms a function: its results would be tracers."""
+        if self._traces is not None and self._traces() is not None:
+            raise NotPassed(f"{self.engine.name} compiles or transforms a function")
+
+    def function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The function of the engine for calls of this form. No array is passed to find it.
+
+        Raises if the engine would not give what the caller's library gives.
+        """
+        self.require_no_trace()
+        parts = (*map(self._part, args), *map(self._part, kwargs.values())) if kwargs else (*map(self._part, args),)
+        key = defaults.floating_dtype(), parts, *kwargs
+        try:
+            found = self._found[key]
+        except KeyError:
+            form = Form((*kwargs,), parts)
+            function = self._casting if has_integers(self.own, form) else self._function
+            found = refusal_of_form(self.verb, self.own, self.engine, form) or function
+            self._found[key] = found
+        if not isinstance(found, str) and self.takes_containers:
+            found = refusal_of_formats(self.own, self.engine, args, self.plain) or found
+        if isinstance(found, str):
+            raise NotPassed(found)
+        return found
+
+    def _part(self, value: Any) -> Any:
+        """The part of the form that an argument gives: a dtype, a class, or a tuple of parts."""
+        kind = type(value)
+        if kind is self.plain:
+            return value.dtype
+        if kind in VALUES:
+            return kind
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self._part, value))
+        name = self._dtype_name(value)
+        if name is not None:
+            return self.own.native_dtype(name)
+        if self.takes_containers and registry.sparse_side(value) is not None:
+            return value.dtype
+        raise NotPassed(f"an argument is a {registry.describe_class(kind)}")
+
+    def _dtype_name(self, value: Any) -> str | None:
+        """The name of an argument that is a dtype; None for other arguments."""
+        is_array = hasattr(value, "dtype") and not isinstance(value, type)  # NumPy's dtypes may be classes
+        return None if is_array else self.own.functions["dtype_name"](value)
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of the engine, in arrays of the caller's library. Raises if the engine cannot serve the call."""
+        function = self.function_for(args, kwargs)
+        plain = self.plain
+        taken = [self._passed(x) if type(x) is plain else passing.fill(x, self._taken) for x in args]
+        named = {name: passing.fill(value, self._taken) for name, value in kwargs.items()} if kwargs else kwargs
+        result = self._result(function, taken, named)
+        for x in taken:
+            if result is x:
+                raise NotPassed(f"{self.engine.name} returns the argument itself, which would share its memory")
+        if type(result) is self._engine_class:
+            return self._back(result, args, kwargs)
+        return passing.fill(result, lambda x: self._back(x, args, kwargs))
+
+    def _result(self, function: Callable[..., Any], taken: list[Any], named: dict[str, Any]) -> Any:
+        """What the engine's function returns. It multiplies as the precision policy of this thread allows."""
+        if self._context is None and not self._multiplies:
+            return function(*taken, **named)
+        first = next(x for x in taken if type(x) is not str)  # subscripts of einsum come before the arrays
+        policy = of_engine(self.engine, first) if self._multiplies else nullcontext()
+        with policy, nullcontext() if self._context is None else self._context():
+            return function(*taken, **named)
+
+    def _passed(self, x: Any) -> Any:
+        """An array of the engine. The alias that the first conversion finds takes less time than to look it up."""
+        found = None if self._alias is None else self._alias(x)
+        if found is None:
+            found = passing.passed(x, self.engine, takes_containers=self.takes_containers)
+            self._alias = shortcut(self.plain, self.engine.name)
+        return found
+
+    def _back(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A result as an array of the caller's library."""
+        found = None if self._alias_back is None else self._alias_back(x)
+        if found is None:
+            found = passing.back(x, self.own, self.engine, (args, kwargs))
+            self._alias_back = None if self.engine.immutable else shortcut(self._engine_class, self.own.name)
+            return found
+        return found if self.own.returned is None else self.own.returned(found)
+
+    def _taken(self, value: Any) -> Any:
+        """An argument in arrays or dtypes of the engine."""
+        if type(value) is self.plain:
+            return self._passed(value)
+        name = self._dtype_name(value)
+        if name is not None:
+            return self.engine.native_dtype(name)
+        return passing.passed(value, self.engine, takes_containers=self.takes_containers)
+
+
+def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: FunctionOf) -> Callable[..., Any]:
+    """A function that serves calls by the first engine that can, else by the function of the arrays' own library.
+
+    That function also serves where an engine raises: errors are those of the caller's library.
+    """
+    routes: dict[str, Route] = {}
+    traces = own.own_hook("trace_state")
+
+    def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if name not in routes:
+            engine = registry.backend_by_name(name)
+            routes[name] = Route(verb, own, engine, function_of)
+        return routes[name](args, kwargs)
+
+    def serve(*args: Any, **kwargs: Any) -> Any:
+        if traces is None or traces() is None:
+            for name in active():
+                if name != own.name:
+                    try:
+                        return by_engine(name, args, kwargs)
+                    except BackendNotFound:
+                        raise
+                    except Exception:  # another one serves, and the last one raises
+                        continue
+        return function(*args, **kwargs)
+
+    return serve
+
+
+def in_tables(verb: str, own: Backend, key: Classes, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a table of dispatch holds in modes for a function and some classes."""
+    if verb not in functions.SERVED:
+        return function
+    return serving(verb, own, function, partial(_function_of, verb, own, key))
+
+
+def by_engines(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What serves the calls of ``function(backend, ...)`` in modes, for a verb without a table of dispatch.
+
+    An engine serves by the same function, with its own backend and arrays.
+    """
+    served: dict[Backend, Callable[..., Any]] = {}
+
+    def serve(own: Backend, *args: Any) -> Any:
+        if own not in served:
+            served[own] = serving(verb, own, partial(function, own), lambda engine: partial(function, engine))
+        return served[own](*args)
+
+    return serve
+
+
+def _function_of(verb: str, own: Backend, key: Classes, engine: Backend) -> Callable[..., Any]:
+    """The engine's function for its own classes in the place of those of the caller's library."""
+    ours, theirs = passing.plain_class(own), passing.plain_class(engine)
+
+    def translated(cls: type) -> type:
+        return theirs if cls is ours or cls not in VALUES else cls
+
+    if isinstance(key, (tuple, frozenset)):
+        dense = function_without_modes(verb, type(key)(map(translated, key)))
+    else:
+        dense = function_without_modes(verb, translated(key))
+    if verb not in CONTAINER_VERBS:
+        return dense
+
+    def of_either(*args: Any) -> Any:
+        is_dense = all(type(x) is theirs for x in args)
+        return dense(*args) if is_dense else getattr(engine.sparse, verb)(*args)
+
+    return of_either

@@ -1,0 +1,104 @@
+"""The explanations of calls that the function of a backend serves, or that of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.arguments import array_arguments, common_backend, signature
+from xarrayops._core.refused import wrong_call
+from xarrayops._core.registry import Backend
+from xarrayops._ops.engines.explain import with_engines
+from xarrayops._ops.engines.functions import OWN_LIBRARY_ONLY, SERVED
+from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
+from xarrayops._protocol.candidates import Call
+from xarrayops._protocol.surface import OWN
+from xarrayops._protocol.types import gap_of
+from xarrayops.errors import Unsupported
+
+if TYPE_CHECKING:
+    import inspect
+
+
+def explain_call(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
+    """Explain a standard function, or a verb that a hook serves: the candidates are those of the arrays' library.
+
+    Each candidate checks the call that it would get: every argument, with native dtype and device.
+    """
+    hook = hook_of(verb)
+    bound = signature(hook).bind(*args, **kwargs)
+    backend = common_backend(verb, dict(array_arguments(hook, args, kwargs)))
+    bound.apply_defaults()
+    for name, native in (("dtype", backend.native_dtype), ("device", backend.native_device)):
+        if bound.arguments.get(name) is not None:
+            bound.arguments[name] = native(bound.arguments[name])
+    return explain_served(verb, backend, Call(bound.args, bound.kwargs))
+
+
+def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None = None) -> Explanation:
+    """The candidates of a backend for a verb, or for a hook that serves some of its calls."""
+    name, hook = hook or verb, hook or hook_of(verb)
+    gap, kernels = gap_of(backend.functions[hook]), backend.kernels.get(hook)
+    if kernels:
+        listed = candidates(backend.name, kernels, call)
+    else:
+        listed = (Candidate(f"{backend.name}:{name}", gap is None, str(gap) if gap else backend.origins[hook]),)
+    chosen = chosen_name(listed)
+    found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
+    may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
+    return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found
+
+
+def explain_with_dry_run(found: Explanation, dry_run: Callable[[], Any]) -> Explanation:
+    """The explanation, corrected by a dry run, which copies and reads nothing.
+
+    It is for verbs that may refuse a call because of the values of its arguments.
+    """
+    if found.chosen is None:
+        return found
+    try:
+        dry_run()
+    except Unsupported as error:
+        library, _, _ = found.chosen.partition(":")
+        refused = tuple(c._replace(ok=False, reason=str(error)) for c in found.candidates)
+        return Explanation(found.verb, _summary(library, None), refused, None)
+    return found
+
+
+def bound_arguments(
+    verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    """The arguments of a call, bound to the parameters of one of the functions of xarrayops."""
+    from inspect import signature as signature_of  # imported here: it takes a quarter of `import xarrayops`
+
+    try:
+        return signature_of(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"xo.{verb}: {error}") from None
+
+
+def refuse_wrong_arguments(
+    verb: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Raise as the call itself would, if it has arguments of NumPy's function that ours does not take."""
+    from inspect import signature as signature_of
+
+    whole = signature_of(function, follow_wrapped=False)
+    refused = [name for name, parameter in whole.parameters.items() if parameter.annotation == "Refused"]
+    try:
+        bound = whole.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"xo.{verb}: {error}") from None
+    bound.apply_defaults()
+    given = bound.arguments
+    if any(given[name] is not whole.parameters[name].default for name in refused):
+        raise wrong_call(verb, given)
+
+
+def hook_of(verb: str) -> str:
+    """The name of the backend's function that serves a verb."""
+    return OWN.get(verb) or verb
+
+
+def _summary(library: str, chosen: str | None) -> str:
+    return f"{library} serves its own arrays" if chosen else f"{library} cannot serve this call"
