@@ -19,11 +19,10 @@ _KNOWN = 1024
 class NativeKernel(Record):
     """A compiled function, for the arrays of one library.
 
-    ``name`` tells it from all others. ``load`` builds the function if necessary and returns it: an object of tvm-ffi,
-    which takes what has ``__dlpack__``, bool, int, float and str. ``reference`` is the array code with the same
-    results. ``options`` are the names of the options. ``device`` is the kind of device: "cpu" or "cuda".
-
-    The function is called with the arrays, the options, and an array for each result, which it fills.
+    ``name`` distinguishes it from all others. ``load`` builds the function if necessary and returns it: an object of
+    tvm-ffi, which takes what has ``__dlpack__``, bool, int, float and str. ``reference`` is the array code with the
+    same results. ``options`` are the names of the options. ``device`` is the kind of device: "cpu" or "cuda". The
+    function is called with the arrays, the options, and an array for each result, which it fills.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Shared libraries from C++ and CUDA sources: built with the compiler at hand, and kept in the user's cache.
+"""Shared libraries from C++ and CUDA sources: built with the installed compiler, and kept in the user's cache.
 
 Nothing is downloaded. A library is kept under a key of all that determines it, so a change of the sources, the flags or
 the compiler builds another one. Processes may build the same library at the same time: each builds in a folder of its

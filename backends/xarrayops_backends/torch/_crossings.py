@@ -34,8 +34,8 @@ _WAITED = "called a synchronizing CUDA operation"
 class _Crossings(TorchFunctionMode):
     """Reports the crossings of the calls in one thread.
 
-    If CUDA is in use when it begins, PyTorch's debug mode tells which other calls wait for the device. That was tested
-    with a stand-in for the debug mode, and never run on hardware.
+    If CUDA is in use when it begins, PyTorch's debug mode reports which other calls wait for the device. That was
+    tested with a stand-in for the debug mode, and never run on hardware.
     """
 
     def __init__(self, report: Callable[..., None]) -> None:

@@ -93,7 +93,7 @@ def operation(name: str, /, *, blockwise: str | None = None) -> Callable[[Callab
           export as ``entry`` is called with the arrays, the options in their order, and an array in C order for each
           result, with the shape and dtype that the reference gives; it fills these and returns nothing. The options are
           of bool, int, float or str; calls with others, or with an omitted array, are passed over. The first call
-          builds it with the compiler at hand (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``; later
+          builds it with the installed compiler (CXX, else c++, g++ or clang++; NVCC or nvcc) and ``flags``; later
           processes find it in the user's cache (``XARRAYOPS_CACHE``, else ``~/.cache/xarrayops``). It needs the extra
           ``native``. Without that or a compiler the next kernel serves, and `explain` says why.
         - ``build()`` builds all native kernels now. It raises `BuildError` where that is not possible.
