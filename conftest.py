@@ -17,6 +17,11 @@ LIBRARIES[ROOT / "xarrayops" / "_ops" / "sparse"] = "scipy"
 MISSING = [folder for folder, library in LIBRARIES.items() if find_spec(library) is None]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for the whole contract suite."""
+    parser.addoption("--every-row", action="store_true", help="run every row of the contract suite by engines of JAX")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Skip modules without examples: ``--doctest-modules`` would import all files, including those of the tests."""

@@ -22,12 +22,15 @@ WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_P
 QUICK_ROW_INTERVAL = 8
 """The quick tests include one of this many rows of the contract suite where rows take long: under a compiler, and on
 JAX, which compiles each operation. At least one row of each theme is quick."""
+ENGINE_ROW_INTERVAL = 4
+"""All tests include one of this many rows that an engine compiles; ``--every-row`` includes them all."""
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as long what ``long_except`` does not match, and most rows that are compiled. This runs before ``-m``."""
     rows: Counter[tuple[str, str]] = Counter()
+    left_out = []
     for item in items:
         call = getattr(item, "callspec", None)
         variant = call and call.params.get("variant")
@@ -36,10 +39,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             rows[row] += 1
             if rows[row] % QUICK_ROW_INTERVAL != 1:
                 item.add_marker(pytest.mark.long)
+            is_by_engine = getattr(variant, "compiles", False) and hasattr(variant, "engines")
+            if is_by_engine and rows[row] % ENGINE_ROW_INTERVAL != 1 and not config.getoption("--every-row"):
+                left_out.append(item)
         for mark in item.iter_markers("long_except"):
             (quick,) = mark.args
             if not re.match(quick, call.id):
                 item.add_marker(pytest.mark.long)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(left_out)
+        items[:] = [item for item in items if item not in dropped]
 
 
 def pytest_collection_finish() -> None:

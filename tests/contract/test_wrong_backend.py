@@ -90,6 +90,8 @@ WRONG = {
     "negative": (_raises, "RuntimeError: no kernel"),
     "unstack": (_one_short, "results: 1, expected 2"),
 }
+COMPOSED = ("calibrate", "dequantize", "qmatmul", "quantize")
+"""The functions that are written with others of the backend, and fail where one of those is wrong."""
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,8 @@ def test_only_the_wrong_function_fails(numpy: Variant, before: dict[str, str], v
     assert verb not in before
     with replaced(numpy, verb, function):
         after = failures(numpy)
-    assert after.keys() == {*before, verb}
+    assert verb in after
+    assert after.keys() <= {*before, verb, *COMPOSED}
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(after[verb])
 

@@ -59,20 +59,19 @@ def under_policy(backend: Backend, arrays: tuple[Array, ...], serve: Callable[..
 
 
 def of_engine(backend: Backend, x: Array) -> AbstractContextManager[Any]:
-    """The context in which a library that serves foreign arrays multiplies as the policy of this thread allows.
-
-    Raises
-    ------
-    Unsupported
-        The library cannot keep the policy, or does not say that it sums products of half types in float32.
-    """
+    """The context in which a library that serves foreign arrays multiplies as the policy of this thread allows."""
     current = policy.value(None)
     if current is None:
         return nullcontext()
-    if backend.own_hook("product_precision") is None and backend.functions["dtype_name"](x.dtype) in HALVES:
-        raise Unsupported(f"{backend.name} does not say how it sums products of half types")
     context: AbstractContextManager[Any] = backend.functions["product_precision"](current[3], x)
     return context
+
+
+def refusal_of_engine(backend: Backend, dtype: str) -> str | None:
+    """Why a library cannot serve products of foreign arrays of a dtype under the policy of this thread."""
+    if policy.value(None) is None or dtype not in HALVES or backend.own_hook("product_precision") is not None:
+        return None
+    return f"{backend.name} does not say how it sums products of half types"
 
 
 def _refusing_containers(verb: str, function: Callable[..., Any]) -> Callable[..., Any]:

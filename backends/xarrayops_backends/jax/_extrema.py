@@ -68,7 +68,7 @@ def _with_nan(result: Array, x: Array, axis: Axes, keepdims: bool, has_slices: b
     """The result of a reduction, and NaN where the reduced elements have one."""
     if not jnp.isdtype(x.dtype, ("real floating", "complex floating")):
         return result
-    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     first = next(iter(sorted(each % x.ndim for each in axes)), None)
     if first is not None and has_slices and _is_long(x, first):
         unordered = _combined(jnp.logical_or, lambda part, start: jnp.isnan(part), x, first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import jax
@@ -37,4 +37,5 @@ def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...],
     def unflatten(known: tuple[Any, ...], values: Any) -> Any:
         return cls(**dict(zip((*data, *constants), (*values, *known), strict=True)))
 
-    _jax.tree_util.register_pytree_node(cls, flatten, unflatten)
+    with suppress(ValueError):  # JAX knows the class from an earlier import of this module
+        _jax.tree_util.register_pytree_node(cls, flatten, unflatten)

@@ -8,7 +8,7 @@ from functools import partial
 from xarrayops._core import registry
 from xarrayops._core.dispatch import constant_while_tracing, publish
 from xarrayops._core.entry_points import names
-from xarrayops._core.precision import of_engine
+from xarrayops._core.precision import of_engine, refusal_of_engine
 from xarrayops._core.registry import Backend, by_module
 from xarrayops._ops.engines import active, passing
 from xarrayops._ops.explanation import Candidate
@@ -43,7 +43,12 @@ class Route(Record):
         """Why it cannot serve the call; None if it can. Nothing is copied to find that out."""
         if not self.is_foreign:
             return self.refusal_of(a)
-        return passing.obstacle(a, self.own, self.engine) or self.refusal_of(passing.sampled(a, self.engine))
+        return self._obstacle(a) or self.refusal_of(passing.sampled(a, self.engine))
+
+    def _obstacle(self, a: Attention) -> str | None:
+        """Why no kernel of the engine can serve the call."""
+        dtype = self.own.functions["dtype_name"](a.q.dtype)
+        return refusal_of_engine(self.engine, dtype) or passing.obstacle(a, self.own, self.engine)
 
     def refusal_of(self, a: Attention) -> str | None:
         """Why the kernel itself cannot serve a call of its own library's arrays."""
@@ -60,7 +65,7 @@ class Route(Record):
         """The call in arrays of the engine, or why they cannot change hands."""
         if not self.is_foreign:
             return a
-        obstacle = passing.obstacle(a, self.own, self.engine)
+        obstacle = self._obstacle(a)
         return passing.taken(a, self.engine) if obstacle is None else obstacle
 
     def serve(self, taken: Attention, a: Attention) -> tuple[Array, Array | None]:

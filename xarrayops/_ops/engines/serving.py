@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
 from xarrayops._core import defaults, registry
 from xarrayops._core.dispatch import Classes, function_without_modes
 from xarrayops._core.floating_results import casting_integers
-from xarrayops._core.precision import of_engine
+from xarrayops._core.precision import of_engine, refusal_of_engine
 from xarrayops._core.registry import Backend
 from xarrayops._ops.engines import functions, passing
 from xarrayops._ops.engines.block import active
@@ -127,9 +127,16 @@ class Route:
         if self._context is None and not self._multiplies:
             return function(*taken, **named)
         first = next(x for x in taken if type(x) is not str)  # subscripts of einsum come before the arrays
-        policy = of_engine(self.engine, first) if self._multiplies else nullcontext()
+        policy = self._policy(first) if self._multiplies else nullcontext()
         with policy, nullcontext() if self._context is None else self._context():
             return function(*taken, **named)
+
+    def _policy(self, x: Any) -> AbstractContextManager[Any]:
+        """The context in which the engine multiplies as the precision policy allows. Raises if it cannot."""
+        refusal = refusal_of_engine(self.engine, self.engine.functions["dtype_name"](x.dtype))
+        if refusal is not None:
+            raise NotPassed(refusal)
+        return of_engine(self.engine, x)
 
     def _passed(self, x: Any) -> Any:
         """An array of the engine. The alias that the first conversion finds takes less time than to look it up."""
