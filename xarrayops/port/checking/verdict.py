@@ -58,9 +58,16 @@ def _with_forecasts(verdict: Verdict, base: Forecast | None, forecasts: Sequence
         return verdict
     best = min(own, key=lambda forecast: forecast.seconds)
     ratio = base.seconds / best.seconds if best.seconds else 1.0
-    reason = f"on {best.device} {shown(best.seconds)}, {best.bound}: {ratio:.2g} times as quick as NumPy"
+    reason = f"on {best.device} {shown(best.seconds)}, {best.bound}: {_compared(ratio)}"
     pays = ratio > 1 or verdict.verdict == REDESIGN
     return Verdict(verdict.backend, verdict.verdict if pays else STAY, (reason, *verdict.reasons))
+
+
+def _compared(ratio: float) -> str:
+    """The time on NumPy divided by that on another library, in words."""
+    if f"{ratio:.2g}" == "1":
+        return "as quick as NumPy"
+    return f"{ratio:.2g} times as quick as NumPy" if ratio > 1 else f"{1 / ratio:.2g} times the time of NumPy"
 
 
 def _is_only_for_numpy(finding: Finding) -> bool:
