@@ -129,10 +129,8 @@ def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
     elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
         name = f"{name}:{key.index(int)}"
         function = within_limits(verb, backend, key)
-    if in_modes:
-        name = f"{name}:modes"
-        if verb in CASTING:
-            function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
+    if in_modes and verb in CASTING:
+        function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
     return _enter(verb, key, name, function, backend, in_modes=in_modes)
 
 
@@ -162,8 +160,9 @@ def _enter(
     """
     table(verb)
     if in_modes and backend is not None:
+        name = f"{name}:modes"  # another object than the function without modes, of the same name otherwise
         for change in changes_in_modes:
-            name, function = f"{name}:changed", change(verb, backend, key, function)
+            function = change(verb, backend, key, function)
         function = precision.in_modes(verb, function, backend, containers=containers)
     entries = (_tables_in_modes if in_modes else _tables)[verb]
     if isinstance(key, tuple) and len(key) == 2:
