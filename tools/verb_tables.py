@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "xarrayops"
-PUBLIC_MODULES = ("fft", "linalg", "sparse")
+PUBLIC_MODULES = ("fft", "linalg")
 FAMILY_MODULES = ("sparse", "random")
-"""The public modules with the verbs of one family. The package imports `random` when it is first used."""
+"""The public modules with the verbs of one family. The package imports them when they are first used."""
+WITH_PACKAGE = ("arrays", "creation", "dtypes", "engines")
+"""The families that are imported with the package: those of the standard, and modes that the environment may set."""
 
 
 class Row(NamedTuple):
@@ -86,6 +88,17 @@ def _origin(node: ast.expr, origins: dict[str, str]) -> tuple[str, str]:
     return name, module
 
 
+def is_late(family: Family) -> bool:
+    """Whether the names of a family are at the top level, and their modules are imported at the first use."""
+    return family.module.rpartition(".")[2] not in (*WITH_PACKAGE, *FAMILY_MODULES)
+
+
+def late_imports(standard: list[str], families: list[Family]) -> dict[str, str]:
+    """The names at the top level that are imported at their first use, each with its module."""
+    rows = [row for family in families if is_late(family) for row in family.rows if row.name not in standard]
+    return {name: module for row in rows for name, module in row.imports.items()}
+
+
 def public_imports(standard: list[str], families: list[Family]) -> dict[str, dict[str, str]]:
     """The imports of each public module: names of functions and classes, each with its module."""
     errors = ast.parse((PACKAGE / "errors.py").read_text())
@@ -97,7 +110,7 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
     package |= dict.fromkeys(names, "xarrayops._core.dtypes")
     public: dict[str, dict[str, str]] = {"__init__": package} | {module: {} for module in FAMILY_MODULES}
     for family in families:
-        for row in family.rows:
+        for row in () if is_late(family) else family.rows:
             module = row.name.partition(".")[0]
             public[module if module in FAMILY_MODULES else "__init__"] |= row.imports
     return public
@@ -115,16 +128,11 @@ def with_imports(source: str, imports: dict[str, str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def with_types_of(source: str, names: dict[str, list[str]]) -> str:
-    """The source with imports for type checkers of the names of modules, which are loaded when they are needed."""
+def with_types_of(source: str, names: dict[str, str]) -> str:
+    """The source with imports for type checkers of names that are imported at their first use, each with its module."""
     lines, body = source.splitlines(), ast.parse(source).body
     tests = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"]
-    imports = [each for node in tests for each in node.body if isinstance(each, ast.ImportFrom)]
-    packages = {module.rpartition(".")[0] for module in names}
-    old = [each for each in imports if (each.module or "").rpartition(".")[0] in packages]
-    new = [
-        f"    from {module} import {', '.join(f'{name} as {name}' for name in sorted(listed))}"
-        for module, listed in names.items()
-    ]
+    old = [each for node in tests for each in node.body if isinstance(each, ast.ImportFrom)]
+    new = [f"    from {module} import {name} as {name}" for name, module in names.items()]
     lines[old[0].lineno - 1 : old[-1].end_lineno] = new
     return "\n".join([*lines, ""])

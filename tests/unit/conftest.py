@@ -35,6 +35,8 @@ def entries(monkeypatch):
     with ExitStack() as stack:
         for memory in (
             registry._by_class,
+            registry._by_container,
+            registry._by_array_type,
             registry._generic,
             registry.by_module,
             dispatch._backends,

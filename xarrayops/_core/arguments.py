@@ -157,10 +157,10 @@ def sparse_argument(verb: str, name: str, x: Any) -> Unsupported:
 
 def _backend_of_argument(verb: str, name: str, arrays: dict[str, Any], *, containers: bool) -> Backend:
     x = arrays[name]
-    gap = registry.refusal(x)
+    sparse = registry.backend_of_container(type(x))
+    gap = registry.refusal(x) if sparse is None else None
     if gap is not None:
         raise Unsupported(f"{_written(verb)}: argument {name} is a {registry.describe_class(type(x))}. {gap}.")
-    sparse = registry.backend_of_container(type(x))
     if sparse is not None and not containers:
         raise sparse_argument(verb, name, x)
     backend = sparse or registry.register_conforming(x)

@@ -13,13 +13,11 @@ from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able,
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.hooks import WRAPPED_HOOKS
 from xarrayops._protocol.records import Record
-from xarrayops._protocol.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, TOPICS
+from xarrayops._protocol.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
 from xarrayops._protocol.types import gap_of, unsupported
 from xarrayops.errors import Unsupported
 
 EXTENSIONS = ("linalg", "fft")
-own_functions: dict[str, Callable[..., Any]] = {}
-"""The functions of xarrayops beyond the standard, which all namespaces have; `xarrayops._ops.verbs` adds them."""
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 GENERIC = "xarrayops' generic function, written on the standard alone"
 """The origin of a generic function."""
@@ -182,7 +180,7 @@ def build_namespace(
         "__array_api_version__": "2025.12",
         "__array_namespace_info__": information,
         "__getattr__": lambda name: _extended(namespace, "", name, all_functions, _function_of_xarrayops),
-        "__dir__": lambda: sorted({*vars(namespace), *own_functions, *(v for v in EXTENDED if "." not in v)}),
+        "__dir__": lambda: sorted({*vars(namespace), *(v for v in (*OWN, *EXTENDED) if "." not in v)}),
     }
     vars(namespace).update(attributes)
     return namespace
@@ -208,13 +206,13 @@ def _no_function(namespace: str, name: str) -> Callable[..., Any]:
 
 def _function_of_xarrayops(namespace: str, name: str) -> Callable[..., Any]:
     """A function beyond the standard, such as `attention`. Other names of the library are not in the namespace."""
-    if name not in own_functions:
+    if name not in OWN:
         from xarrayops._core.numpy_names import MAIN  # needed for errors only
 
         others = ": it has the functions of the array API standard and those of xarrayops"
         # without its name the error gets no suggestion from Python, which would be the most similar name
         raise AttributeError(f"{namespace} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
-    return own_functions[name]
+    return getattr(import_module("xarrayops"), name)
 
 
 def _information(base: ModuleType) -> Callable[[], Any]:

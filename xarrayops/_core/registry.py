@@ -7,7 +7,7 @@ without an entry point, through ``__array_namespace__``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from threading import RLock
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SCALARS = frozenset({bool, int, float, complex})
 """Python's numbers, which every library accepts. Exactly these classes: a NumPy scalar is a NumPy array."""
 _by_class: dict[type, Backend] = {}
+_by_container: dict[type, Backend] = {}
+_by_array_type: dict[type, Backend] = {}
 _generic: dict[str, Backend] = {}
 """The backends without an entry point, by the name of the namespace."""
 by_module: dict[str, Backend] = {}
@@ -104,27 +106,31 @@ def backend_of_class(cls: type) -> Backend | None:
 
 
 def _served_by_entry_point(cls: type) -> Backend | None:
-    for base in cls.__mro__:
-        root = base.__module__.partition(".")[0]
-        entry = entry_points().get(root) if root in sys.modules else None
-        if entry is not None:
-            backend = load(entry)
-            if issubclass(cls, backend.module.ARRAY_TYPES) and refused_class(cls, backend) is None:
-                return backend
+    for _, backend in _libraries_of(cls):
+        if issubclass(cls, backend.module.ARRAY_TYPES) and refused_class(cls, backend) is None:
+            return backend
     return None
 
 
 def backend_of_container(cls: type) -> Backend | None:
     """The backend whose library defines this class of sparse containers; None if there is none."""
+    if cls in _by_container:
+        return _by_container[cls]
+    for base, backend in _libraries_of(cls):
+        package = backend.sparse_classes
+        if package and f"{base.__module__}.".startswith(f"{package}."):
+            _by_container[cls] = backend
+            return backend
+    return None
+
+
+def _libraries_of(cls: type) -> Iterator[tuple[type, Backend]]:
+    """The base classes of a class that are of imported libraries, each with the backend of its library."""
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
         entry = entry_points().get(root) if root in sys.modules else None
         if entry is not None:
-            backend = load(entry)
-            package = backend.sparse_classes
-            if package and f"{base.__module__}.".startswith(f"{package}."):
-                return backend
-    return None
+            yield base, load(entry)
 
 
 def sparse_backend_of(classes: Iterable[type]) -> SparseBackend | None:
@@ -156,13 +162,13 @@ def refused_class(cls: type, backend: Backend) -> Gap | None:
 
 def refusal(x: Any) -> Gap | None:
     """Why an array of a known library is not supported; None if it is."""
-    for base in type(x).__mro__:
-        entry = entry_points().get(base.__module__.partition(".")[0])
-        if entry is not None and base.__module__.partition(".")[0] in sys.modules:
-            backend = load(entry)
-            if isinstance(x, backend.module.ARRAY_TYPES):
-                return refused_class(type(x), backend) or backend.functions["refuse"](x)
-    return None
+    backend = _by_array_type.get(type(x))
+    if backend is None:
+        backend = next((b for _, b in _libraries_of(type(x)) if isinstance(x, b.module.ARRAY_TYPES)), None)
+        if backend is None:
+            return None
+        _by_array_type[type(x)] = backend
+    return refused_class(type(x), backend) or backend.functions["refuse"](x)
 
 
 def register_conforming(x: Any) -> Backend | None:

@@ -21,6 +21,7 @@ from xarrayops._protocol.sparse import (
     CONTAINER_VERBS,
     ELEMENTWISE,
     MERGED,
+    READ_IN_PART,
     VERBS,
     Container,
     Parts,
@@ -46,6 +47,8 @@ class SparseBackend(SparseLibrary):
         self.kernels: dict[str, list[Kernel]] = {
             verb: [*candidates(self.module, verb), *self._our_kernels(verb)] for verb in VERBS
         }
+        for verb in READ_IN_PART:
+            self.kernels[verb] = list(map(self._with_canonical_operands, self.kernels[verb]))
         self.functions = {verb: first_able(f"sparse.{verb}", kernels) for verb, kernels in self.kernels.items()}
         self.call = getattr(self.module, "untraced", _as_it_is)(self._call)
 
@@ -58,6 +61,13 @@ class SparseBackend(SparseLibrary):
         if verb in FUNCTIONS:
             found.append(("generic", partial(FUNCTIONS[verb], self), always))
         return found
+
+    def _with_canonical_operands(self, kernel: Kernel) -> Kernel:
+        """The kernel; unless it is the host kernel, it gets canonical containers."""
+        name, function, refusal = kernel
+        if name == "host":
+            return kernel
+        return name, lambda *args: function(*(self.canonical(x) if self.holds(x) else x for x in args)), refusal
 
     def parts_fault(self, p: Parts, *, canonical: bool) -> str | None:
         """What is wrong with the parts, with the first invalid entry; None if they are valid.
@@ -128,6 +138,8 @@ class SparseBackend(SparseLibrary):
 
     def _operand(self, verb: str, x: Any) -> Any:
         """An operand, canonical if the kernels of the verb rely on it. Raises if its indices are out of bounds."""
+        if verb in READ_IN_PART:
+            return x
         if self.holds(x) and (verb in CANONICAL_OPERANDS or (verb in MERGED and self._is_in_host_memory(self.seen(x)))):
             return self.canonical(x)
         self.require_sound(x)

@@ -9,8 +9,13 @@ _states: list[tuple[type, tuple[str, ...], tuple[str, ...]]] = []
 
 
 def add(cls: type, data: tuple[str, ...], constants: tuple[str, ...]) -> None:
-    """Register a class with the libraries as they load. For the arguments see the hook `register_state`."""
+    """Register a class with the loaded libraries, and with others as they load.
+
+    For the arguments see the hook `register_state`.
+    """
     _states.append((cls, data, constants))
+    for backend in list(registry.by_module.values()):
+        backend.functions["register_state"](cls, data, constants)
 
 
 def _register(backend: Backend) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xarrayops._core.arguments import array_arguments, common_backend, signature
 from xarrayops._core.refused import wrong_call
 from xarrayops._core.registry import Backend
-from xarrayops._ops.engines.explain import with_engines
-from xarrayops._ops.engines.functions import OWN_LIBRARY_ONLY, SERVED
+from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.surface import OWN
@@ -45,6 +44,11 @@ def explain_served(verb: str, backend: Backend, call: Call, *, hook: str | None 
         listed = (Candidate(f"{backend.name}:{name}", gap is None, str(gap) if gap else backend.origins[hook]),)
     chosen = chosen_name(listed)
     found = Explanation(verb, _summary(backend.name, chosen), listed, chosen)
+    if not active():
+        return found
+    from xarrayops._ops.engines.explain import with_engines
+    from xarrayops._ops.engines.functions import OWN_LIBRARY_ONLY, SERVED
+
     may_be_served = hook in SERVED or hook in OWN_LIBRARY_ONLY
     return with_engines(found, backend, call.args, call.kwargs) if may_be_served else found
 

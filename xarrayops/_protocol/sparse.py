@@ -194,5 +194,7 @@ CANONICAL_OPERANDS = frozenset((*_HOOKS[_HOOKS.index("maximum") :], *ELEMENTWISE
 """The verbs whose operands are canonical everywhere."""
 MERGED = frozenset(("add", "multiply"))
 """The verbs whose operands are canonical in host memory."""
+READ_IN_PART = frozenset(("take",))
+"""The verbs whose host kernel reads a part of its operand and checks that part; other kernels get it canonical."""
 CONTAINER_VERBS = ("matmul", "device", "is_lazy")
 """The verbs of the main namespace that accept containers too."""

@@ -492,6 +492,39 @@ OWN: dict[str, str | None] = {
 }
 """The verbs beyond the standard that have a row in a table of verbs, each with its hook."""
 
+LATE = {
+    "Calibration": "xarrayops._ops.quantization.records",
+    "Candidate": "xarrayops._ops.explanation",
+    "Explanation": "xarrayops._ops.explanation",
+    "Layout": "xarrayops._ops.layout.layout",
+    "LossScale": "xarrayops._ops.precision.scaling",
+    "Quantized": "xarrayops._ops.quantization.records",
+    "as_strided": "xarrayops._ops.layout.layout",
+    "at": "xarrayops._ops.at.verb",
+    "attention": "xarrayops._ops.attention.verb",
+    "autocast": "xarrayops._ops.precision.blocks",
+    "calibrate": "xarrayops._ops.quantization.calibrate",
+    "contiguous": "xarrayops._ops.layout.layout",
+    "convert": "xarrayops._ops.exchange.convert",
+    "dequantize": "xarrayops._ops.quantization.quantize",
+    "einsum": "xarrayops._ops.einsum",
+    "explain": "xarrayops._ops.explain",
+    "layout_of": "xarrayops._ops.layout.layout",
+    "loss_scale": "xarrayops._ops.precision.scaling",
+    "operation": "xarrayops._ops.operations.define",
+    "pin_memory": "xarrayops._ops.layout.layout",
+    "precision": "xarrayops._ops.precision.blocks",
+    "profile": "xarrayops._ops.crossings.blocks",
+    "qmatmul": "xarrayops._ops.quantization.qmatmul",
+    "quantize": "xarrayops._ops.quantization.quantize",
+    "relayout": "xarrayops._ops.layout.relayout",
+    "shares_memory": "xarrayops._ops.exchange.convert",
+    "strict": "xarrayops._ops.crossings.blocks",
+    "unique": "xarrayops._ops.sets",
+    "with_memory_format": "xarrayops._ops.layout.layout",
+}
+"""The names of these verbs at the top level that are imported at their first use, each with its module."""
+
 EXTENDED = {
     "allclose": "(x1, x2, /, *, rtol=1e-05, atol=1e-08, equal_nan=False)",
     "apply_where": "(condition, args, f1, f2=None, /, *, fill_value=None)",

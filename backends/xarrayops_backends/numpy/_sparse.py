@@ -10,7 +10,6 @@ import scipy.sparse
 from numpy.lib.array_utils import byte_bounds
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, Call
 from xarrayops.plugin.layout import views
 from xarrayops.plugin.sparse import FORMATS as FORMATS, Container, Parts
 
@@ -93,30 +92,3 @@ def dtype_refusal(dtype: str, /) -> str | None:
     if dtype not in _HALVES:
         return None
     return f"SciPy's sparse arrays hold no {dtype}. Instead: xo.astype(x, xo.float32)"
-
-
-def _take_refusal(call: Call, /) -> str | None:
-    """SciPy's own kernel copies whole rows of csr and whole columns of csc."""
-    s, indices, axis = call.args
-    if not isinstance(s, scipy.sparse.sparray) or s.format != ("csr", "csc")[axis] or s.indices.dtype != np.int32:
-        return "it takes rows of a csr array or columns of a csc array, with int32 indices"
-    if s.dtype.name in _HALVES or s.dtype.kind not in "biufc":
-        return f"SciPy's kernel does not support {s.dtype}"
-    if indices.dtype == np.bool_ or not indices.size:
-        return None
-    if indices.dtype not in (np.int32, np.int64):
-        return "the indices are not int32 or int64"
-    if indices.min() < -s.shape[axis] or indices.max() >= s.shape[axis]:
-        return "an index is out of range"
-    if int(np.diff(s.indptr).max(initial=0)) * indices.size > np.iinfo(np.int32).max:
-        return "the result may need int64 indices"
-    return None
-
-
-def _take(s: Container, indices: Array, axis: int, /) -> Container:
-    made = s[:, indices] if axis else s[indices]
-    made.has_sorted_indices = made.has_canonical_format = True  # the operand is canonical
-    return made
-
-
-TAKE_CANDIDATES = [("scipy", _take, _take_refusal)]

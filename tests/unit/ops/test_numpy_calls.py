@@ -140,9 +140,9 @@ OTHERS = (
     *(f"np.{verb}(3, 'int32')" for verb in ("asarray", "ones", "zeros")),
     *(f"np.{verb}((2, 3), order='{order}')" for verb in ("ones", "zeros") for order in "CF"),
     *(f"np.{verb}(x, 'int32')" for verb in ("ones_like", "zeros_like")),
-    "np.empty_like(x, 'int32') * 0",
+    "np.empty_like(x, 'int32')",
     *(f"np.{verb}(x, order='F')" for verb in ("asarray", "ones_like", "zeros_like")),
-    "np.empty_like(x, order='F') * 0",
+    "np.empty_like(x, order='F')",
     *(f"np.{verb}(x, 1)" for verb in ("count_nonzero", "diff", "flip", "tril", "triu", "argmax", "argmin")),
     *(f"np.{verb}(x, 0, z[0].astype(int))" for verb in ("argmax", "argmin")),
     *(f"np.{verb}(x, axis=0, out=z[0].astype(int))" for verb in ("argmax", "argmin")),
@@ -152,7 +152,7 @@ OTHERS = (
     *(f"np.{verb}([x, y], {options})" for verb in ("concat", "stack") for options in ("1", "axis=1, dtype='float32'")),
     "np.concat([x, y], out=np.zeros((6, 4)))",
     "np.stack([x, y], out=np.zeros((2, 3, 4)))",
-    *(f"np.empty({arguments}) * 0" for arguments in ("3, 'float32'", "3, order='F'")),
+    *(f"np.empty({arguments})" for arguments in ("3, 'float32'", "3, order='F'")),
     "np.full((2, 3), 1, 'float32')",
     "np.full(2, 3, 'float32')",
     "np.full((2, 3), 1.0, order='F')",
@@ -278,7 +278,7 @@ def elementwise():
 def ours(call):
     """The call of our function for one of NumPy's."""
     inner = call.replace("np.", "xo.", 1)
-    return re.sub(r"\)(\[\d\]| \* 0)$", ")", inner)
+    return re.sub(r"\)\[\d\]$", ")", inner)
 
 
 TO_FOLLOW = {**{call: ours(call) for call in (*elementwise(), *OTHERS)}, **WITH_ANOTHER_NAME}
@@ -325,13 +325,14 @@ def follow(call):
 def test_the_answer_gives_what_numpy_gives(theirs):
     expected = eval(theirs, fresh())
     for got in follow(TO_FOLLOW[theirs]):
-        ends = re.search(r"\)(\[\d\]| \* 0)$", theirs)
+        ends = re.search(r"\)(\[\d\])$", theirs)
         got = eval(f"got{ends[1]}") if ends else got
         pairs = zip(got, expected, strict=True) if isinstance(expected, tuple) else [(got, expected)]
         for mine, each in pairs:
             assert np.shape(mine) == np.shape(each)
             assert np.asarray(mine).dtype.kind == np.asarray(each).dtype.kind
-            np.testing.assert_allclose(mine, each, rtol=1e-12)
+            if not theirs.startswith("np.empty"):  # which leaves the values undefined
+                np.testing.assert_allclose(mine, each, rtol=1e-12)
 
 
 def test_a_wrong_answer_is_found(monkeypatch):

@@ -210,7 +210,7 @@ def _indices_fault(
     indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
 ) -> str | None:
     """The fault of the indices; the pointers are valid."""
-    if canonical and _are_canonical(indptr, indices, extent):
+    if canonical and are_canonical(indptr, indices, extent):
         return None
     line, across = names
 
@@ -244,7 +244,7 @@ def _indices_fault(
     return _first_fault(len(indices), indices.strides[0], within, ordered if canonical else None)
 
 
-def _are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
+def are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
     """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0.
 
     They rise if the number of indices that are no larger than the previous one is the number of such indices at which a

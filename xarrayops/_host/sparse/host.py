@@ -229,11 +229,16 @@ def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Arr
 
 
 def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:
-    """The selected rows or columns."""
-    p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
-    places = selected(np, to_numpy(indices), s.shape[axis], np.int64)
+    """The selected rows or columns. Rows of csr and columns of csc are checked after they are copied, and no others."""
+    p, chosen = library.on_host(library.seen(s)), library.backend.functions["to_numpy"](indices)
     by_columns = p.format == BY_COLUMNS
-    made = selection.take(_compressed(p), places, 1 - axis if by_columns else axis)
+    along = axis == int(by_columns) and p.format in ("csr", BY_COLUMNS)
+    made = None
+    if along and form_fault(p) is None:
+        made = selection.take_lines(_compressed(p), selected(np, chosen, s.shape[axis], np.int64))
+    if made is None:
+        c = _compressed(library.on_host(library.seen(library.canonical(s))))
+        made = selection.take(c, selected(np, chosen, s.shape[axis], np.int64), 1 - axis if by_columns else axis)
     if by_columns:
         return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
     return _container(library, made, "csr" if p.format == "bsr" else p.format, None)

@@ -51,6 +51,10 @@ class SparseLibrary:
 
     functions: dict[str, Callable[..., Any]]
 
+    def canonical(self, s: Container) -> Container:
+        """The container itself if it is found to be canonical, else a canonical copy. Raises if it is invalid."""
+        raise NotImplementedError
+
     def __init__(self, backend: DenseBackend, module: ModuleType) -> None:
         self.backend = backend
         self.module = module

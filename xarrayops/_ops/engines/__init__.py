@@ -7,11 +7,22 @@ says beforehand whether the results would be those of the caller's library; `fun
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from xarrayops._core import dispatch
+from xarrayops._core.registry import Backend
 from xarrayops._ops.engines.block import active as active, engines as engines
-from xarrayops._ops.engines.serving import in_tables
 from xarrayops._ops.verb import Verb
 
-dispatch.changes_in_modes.append(in_tables)
+
+def _in_tables(verb: str, own: Backend, key: dispatch.Classes, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like `serving.in_tables`, which is imported when the first block is open."""
+    from xarrayops._ops.engines.serving import in_tables
+
+    return in_tables(verb, own, key, function)
+
+
+dispatch.changes_in_modes.append(_in_tables)
 
 VERBS = (Verb("engines", engines),)

@@ -101,6 +101,8 @@ def take(s: Container, indices: Array, /, *, axis: int = 0) -> Container:
     ------
     IndexError
         An index is out of range; the message names the first. Traced indices are not checked.
+    InvalidSparse
+        s is invalid. For rows of csr and columns of csc in host memory only the selected ones are read and checked.
     Unsupported
         The indices are a traced mask.
 

@@ -254,8 +254,7 @@ def test_multiplication_of_matrices_with_equal_indices():
 
 def test_kernels_are_explained():
     s = xo.sparse.from_dense(np.eye(3))
-    assert xo.explain("sparse.take", s, np.asarray([0])).chosen == "numpy:scipy"
-    assert xo.explain("sparse.take", s, np.asarray([0]), axis=1).chosen == "numpy:host"
+    assert xo.explain("sparse.take", s, np.asarray([0])).chosen == "numpy:host"
     assert xo.explain("sparse.sqrt", s).chosen == "numpy:generic"
     found = xo.explain("sparse.maximum", s, 0)
     assert found.chosen == "numpy:generic"
@@ -270,7 +269,7 @@ def test_invalid_containers_are_named():
         lambda s: xo.sparse.maximum(s, 0),
         lambda s: xo.sparse.maximum(s, s),
         lambda s: xo.sparse.scale(s, rows=np.ones(2)),
-        lambda s: xo.sparse.take(s, np.asarray([0])),
+        lambda s: xo.sparse.take(s, np.asarray([1])),
         lambda s: xo.sparse.concat([s, s]),
         xo.sparse.count,
         xo.sparse.norm,
