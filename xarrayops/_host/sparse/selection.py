@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
 from xarrayops._host import threads
 from xarrayops._host.sparse.check import are_canonical
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
