@@ -12,10 +12,13 @@ from xarrayops_backends.numpy._guard import require_all_numbers as _require_numb
 
 
 def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    """The root of a product of the vector with itself, as in np.linalg.norm, without its checks."""
-    if ord is None and axis is None and not keepdims and x.dtype.kind == "f":
-        flat = x if x.ndim == 1 else x.ravel("K")
-        return np.sqrt(flat.dot(flat))
+    """The root of the sum of squares as in np.linalg.norm, without its checks and its copy of the conjugate."""
+    if ord is None and x.dtype.kind == "f":
+        if axis is None and not keepdims:
+            flat = x if x.ndim == 1 else x.ravel("K")
+            return np.sqrt(flat.dot(flat))
+        if type(axis) is int:
+            return np.sqrt(np.add.reduce(x * x, axis=axis, keepdims=keepdims))
     _require_numbers("linalg.norm", x)
     return np.linalg.norm(x, ord, checked_axes(axis, x.ndim), keepdims)
 
