@@ -60,6 +60,7 @@ from xarrayops_backends.jax._exchange import (
     queue,
     tie,
     to_numpy,
+    try_as_numpy,
     try_from_numpy,
 )
 from xarrayops_backends.jax._extrema import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min

@@ -180,6 +180,24 @@ def try_from_numpy(a: Any, /) -> Array | None:
         return None
 
 
+def try_as_numpy(x: Array, /) -> Any:
+    """JAX's own read-only view of an array in the memory of one CPU device, or None."""
+    try:
+        device = x.device
+        if device.platform != "cpu" or x.sharding.memory_kind not in _default_memories(device):
+            return None
+        seen = np.asarray(x)  # it waits for the values
+        is_view = seen.flags.c_contiguous and seen.__array_interface__["data"][0] == x.unsafe_buffer_pointer()
+    except Exception:  # a tracer, an array on several devices, random keys, a deleted array: the plan says what it is
+        return None
+    return seen if is_view else None
+
+
+@cache
+def _default_memories(device: Any) -> tuple[str | None, ...]:
+    return None, device.default_memory().kind
+
+
 def to_numpy(x: Array, /) -> Any:
     """A read-only view on the CPU, otherwise a copy."""
     return np.asarray(x)

@@ -17,6 +17,9 @@ from xarrayops_backends.numpy._guard import require_numbers
 
 _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
+_BYTES = frozenset("bB")
+_SMALL = 1 << 13
+"""The number of products up to which NumPy's own loop for integers of 8 bits is quicker than BLAS and two casts."""
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
@@ -29,11 +32,17 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Two float matrices use ``dot``, whose overhead before BLAS is half that of the generalised ufunc."""
+    """Two float matrices use ``dot``, whose overhead before BLAS is half that of the generalised ufunc.
+
+    Products of integers of 8 bits wrap, as do those of int32 that are narrowed.
+    """
     if x1.dtype.char in _BLAS and x2.dtype.char in _BLAS:
         return x1.dot(x2) if x1.ndim == 2 == x2.ndim else np.matmul(x1, x2)
     require_numbers("matmul", x1.dtype)
     require_numbers("matmul", x2.dtype)
+    if x1.dtype.char in _BYTES and x2.dtype.char in _BYTES:
+        is_small = x1.size * (x2.shape[-1] if x2.ndim > 1 else 1) <= _SMALL
+        return np.matmul(x1, x2) if is_small else matmul_int32(x1, x2).astype(np.result_type(x1, x2))
     narrow = _narrow(x1, x2)
     return np.matmul(x1, x2) if narrow is None else _matmul(x1, x2, narrow)
 

@@ -260,3 +260,32 @@ def test_explain_shows_the_kernels():
         traced = []
         jax.jit(lambda a: traced.append(xo.explain("matmul", a, z, out_dtype="int32").chosen))(z)
         assert traced == ["jax:float32"]
+
+
+@pytest.mark.parametrize(("first", "second"), KINDS)
+@pytest.mark.parametrize(
+    "shapes", [((30, 700), (700, 90)), ((2, 40, 300), (300, 50)), ((9000,), (9000,)), ((2, 3), (3, 2))]
+)
+def test_products_in_the_dtype_of_the_operands_wrap(first, second, shapes):
+    """Also sums beyond int32: 2**18 products of -128 and -128 are 2**32."""
+    rng = np.random.default_rng(4)
+    a, b = operand(rng, first, shapes[0], "extremes"), operand(rng, second, shapes[1])
+    for library in ("numpy", "jax"):
+        if library == "jax":
+            pytest.importorskip("jax")
+        got = xo.matmul(xo.convert(a, library), xo.convert(b, library))
+        want = np.matmul(a, b)
+        np.testing.assert_array_equal(xo.convert(got, "numpy"), want)
+        assert xo.convert(got, "numpy").dtype == want.dtype
+        many = np.full((1, (1 << 18) + 3), -128, np.int8)
+        x = xo.convert(many, library)
+        assert xo.matmul(x, xo.matrix_transpose(x)).tolist() == np.matmul(many, many.T).tolist()
+
+
+def test_shapes_without_a_product_are_refused():
+    for library in ("numpy", "jax"):
+        if library == "jax":
+            pytest.importorskip("jax")
+        a = xo.convert(np.ones((200, 100), np.int8), library)
+        with pytest.raises((ValueError, TypeError)):
+            xo.matmul(a, a)

@@ -99,6 +99,7 @@ OPERATORS = (
     "r = m[[0,1],[1,2]]",
     "r = v[[True,False,True,True]]",
     "r = m[i[1:3], i[1:3]]",
+    "r = v[np.stack([i, i]) % 4]",
     "r = m[np.ix_(i[1:3], i[1:3])]",
     "r = v.reshape(2,2)[[0,1]]",
     "r = [3.0] * v",

@@ -46,6 +46,14 @@ def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[
         what = "Dask takes one array of integers in an index"
         instead = f"np.reshape({text}, (-1,))[flat_indices]"
         yield program.finding(node, "index", what, instead, ("dask",), certain=certain)
+    for part in parts(node.slice):
+        value = program.value(part)
+        if value.is_array and value.dtype_kind == "int" and value.ndim is not None and value.ndim > 1:
+            what = (
+                f"{program.text(part)} has {value.ndim} axes: Dask takes an array of integers with one axis as an index"
+            )
+            instead = f"np.reshape({program.text(part)}, (-1,)) as the index, and np.reshape of the result"
+            yield program.finding(node, "index", what, instead, ("dask",), certain=certain)
     if MASK in found and isinstance(node.ctx, ast.Load) and not _is_changed(place):
         what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
         instead = "np.where(mask, x, fill) for all elements, followed by a reduction"

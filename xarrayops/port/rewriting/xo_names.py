@@ -96,7 +96,8 @@ def _ours(name: str) -> str:
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
         line = re.match(r"xo\.([\w.]+)\(", names.lines[last][1]) if last in names.lines else None
         return line[1] if line else ours
-    raise _Stays(names.answer(last) or (f": xo.{ours} differs in its arguments" if _exists(ours) else ": xo has none"))
+    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if _exists(ours) else ": xo has none"
+    raise _Stays(names.answer(last) or takes)
 
 
 def _exists(name: str) -> bool:
