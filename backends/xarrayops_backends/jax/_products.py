@@ -1,8 +1,8 @@
 """Products of integers of 8 bits: exact ones in int32, and those in the dtype of the operands, which wrap.
 
-XLA has kernels for the exact ones. On CPUs they take at most as long as products of float32 for two arrays of int8, and 3 to 5
-times as long if there is uint8. Inside a program, XLA may fold a transpose into a product of integers, which then takes
-up to 4 times as long.
+XLA has kernels for the exact ones. On CPUs they take at most as long as products of float32 for two arrays of int8, and
+3 to 5 times as long if there is uint8. Inside a program, XLA may fold a transpose into a product of integers, which
+then takes up to 4 times as long.
 """
 
 from __future__ import annotations

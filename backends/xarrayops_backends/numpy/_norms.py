@@ -18,7 +18,8 @@ def linalg_norm(x: Array, /, *, ord: Any = None, axis: Any = None, keepdims: boo
             flat = x if x.ndim == 1 else x.ravel("K")
             return np.sqrt(flat.dot(flat))
         if type(axis) is int:
-            return np.sqrt(np.add.reduce(x * x, axis=axis, keepdims=keepdims))
+            squares: Array = np.add.reduce(x * x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+            return np.sqrt(squares)
     _require_numbers("linalg.norm", x)
     return np.linalg.norm(x, ord, checked_axes(axis, x.ndim), keepdims)
 
