@@ -19,22 +19,71 @@ FOLDER = Path(__file__).parent
 STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 """The stand-in reports host memory as device memory; a library with a real device would use these addresses there."""
-QUICK_ROW_INTERVAL = 8
-"""The quick tests include one of this many rows of the contract suite where rows take long: under a compiler, and on
-JAX, which compiles each operation. At least one row of each theme is quick."""
+QUICK_ROW_INTERVAL = 24
+"""The quick tests include one of this many rows of the contract suite where rows take long: under a compiler, by
+engines, on JAX, which compiles each operation, and on Dask. At least one row of each theme is quick."""
+QUICK_TEST_INTERVAL = 10
+"""The quick tests include one of this many tests of a slow module."""
+SLOW_MODULES = frozenset(
+    [
+        "contract/test_attention_gradients",
+        "contract/test_exchange_lifetime",
+        "contract/test_exchange_matrix",
+        "unit/backends/jax/test_attention",
+        "unit/backends/jax/test_attention_cudnn",
+        "unit/backends/jax/test_extrema",
+        "unit/backends/jax/test_sparse",
+        "unit/backends/torch/test_attention",
+        "unit/bench/test_compare",
+        "unit/bench/test_interleaved",
+        "unit/bench/test_operations",
+        "unit/bench/test_resume",
+        "unit/bench/test_run",
+        "unit/bench/test_trust",
+        "unit/bench/test_workloads",
+        "unit/benchmarks/test_peers",
+        "unit/core/test_compiled_modes",
+        "unit/host/sparse/test_compact",
+        "unit/host/sparse/test_order",
+        "unit/host/sparse/test_products",
+        "unit/ops/operations/test_native",
+        "unit/ops/quantization/test_qmatmul",
+        "unit/ops/quantization/test_quantize",
+        "unit/ops/test_at",
+        "unit/ops/test_default_dtypes",
+        "unit/ops/test_extended_odd_arguments",
+        "unit/ops/test_floating_dtypes",
+        "unit/ops/test_odd_arguments",
+        "unit/ops/test_one_answer",
+        "unit/port/rewriting/test_aliases",
+        "unit/port/rewriting/test_calls",
+        "unit/port/rewriting/test_xo_style",
+        "unit/port/test_rules",
+        "unit/port/test_trace",
+        "unit/testing/test_check_operation",
+        "unit/testing/test_sparse_fuzz",
+        "unit/testing/verify/test_ports",
+    ]
+)
+"""The modules whose tests take longest together, by their path in this folder."""
 ENGINE_ROW_INTERVAL = 4
 """All tests include one of this many rows that an engine compiles; ``--every-row`` includes them all."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as long what ``long_except`` does not match, and most rows that are compiled. This runs before ``-m``."""
+    """Mark as long most rows and modules that take long, and what ``long_except`` does not match.
+
+    This runs before ``-m``.
+    """
     rows: Counter[tuple[str, str]] = Counter()
+    of_module: Counter[str] = Counter()
     left_out = []
     for item in items:
         call = getattr(item, "callspec", None)
         variant = call and call.params.get("variant")
-        if getattr(variant, "compiles", False) or getattr(variant, "library", None) == "jax":
+        is_slow = getattr(variant, "compiles", False) or getattr(variant, "library", None) in ("jax", "dask")
+        if is_slow or hasattr(variant, "engines"):
             row = str(variant), item.name.partition("[")[0]
             rows[row] += 1
             if rows[row] % QUICK_ROW_INTERVAL != 1:
@@ -42,6 +91,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             is_by_engine = getattr(variant, "compiles", False) and hasattr(variant, "engines")
             if is_by_engine and rows[row] % ENGINE_ROW_INTERVAL != 1 and not config.getoption("--every-row"):
                 left_out.append(item)
+        module = item.nodeid.partition(".py::")[0].removeprefix("tests/")
+        of_module[module] += 1
+        if module in SLOW_MODULES and of_module[module] % QUICK_TEST_INTERVAL != 1:
+            item.add_marker(pytest.mark.long)
         for mark in item.iter_markers("long_except"):
             (quick,) = mark.args
             if not re.match(quick, call.id):
