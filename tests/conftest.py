@@ -19,10 +19,10 @@ FOLDER = Path(__file__).parent
 STANDIN = FOLDER / "standins" / "cupy"
 WITHOUT_DEVICES = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 """The stand-in reports host memory as device memory; a library with a real device would use these addresses there."""
-QUICK_ROW_INTERVAL = 24
+QUICK_ROW_INTERVAL = 48
 """The quick tests include one of this many rows of the contract suite where rows take long: under a compiler, by
 engines, on JAX, which compiles each operation, and on Dask. At least one row of each theme is quick."""
-QUICK_TEST_INTERVAL = 10
+QUICK_TEST_INTERVAL = 16
 """The quick tests include one of this many tests of a slow module."""
 SLOW_MODULES = frozenset(
     [
@@ -93,9 +93,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 left_out.append(item)
         module = item.nodeid.partition(".py::")[0].removeprefix("tests/")
         of_module[module] += 1
-        if module in SLOW_MODULES and of_module[module] % QUICK_TEST_INTERVAL != 1:
+        patterns = list(item.iter_markers("long_except"))
+        if module in SLOW_MODULES and not patterns and of_module[module] % QUICK_TEST_INTERVAL != 1:
             item.add_marker(pytest.mark.long)
-        for mark in item.iter_markers("long_except"):
+        for mark in patterns:
             (quick,) = mark.args
             if not re.match(quick, call.id):
                 item.add_marker(pytest.mark.long)

@@ -1,7 +1,8 @@
-"""Each pattern of ``long_except`` matches some parameters of its test, but not all."""
+"""Each pattern of ``long_except`` matches some parameters of its test, but not all; each slow module exists."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -28,3 +29,12 @@ def test_every_pattern_matches_some_but_not_all_parameters() -> None:
     found = {tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("listed")}
     assert found, "no library of these tests is installed"
     assert {test for test, speed in found if speed == "quick"} == {test for test, speed in found if speed == "long"}
+
+
+def test_every_slow_module_exists() -> None:
+    body = ast.parse((TESTS / "conftest.py").read_text()).body
+    (call,) = (n.value for n in body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "SLOW_MODULES")
+    assert isinstance(call, ast.Call)
+    modules = ast.literal_eval(call.args[0])
+    assert [name for name in modules if not (TESTS / f"{name}.py").is_file()] == []
+    assert modules == sorted(set(modules))
