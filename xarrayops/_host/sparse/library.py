@@ -51,10 +51,6 @@ class SparseLibrary:
 
     functions: dict[str, Callable[..., Any]]
 
-    def canonical(self, s: Container) -> Container:
-        """The container itself if it is found to be canonical, else a canonical copy. Raises if it is invalid."""
-        raise NotImplementedError
-
     def __init__(self, backend: DenseBackend, module: ModuleType) -> None:
         self.backend = backend
         self.module = module
@@ -66,6 +62,10 @@ class SparseLibrary:
         self.wrap: Callable[[Parts], Container] = module.wrap
         self._values: Callable[[Container], Array] = getattr(module, "values", lambda s: self.seen(s).data)
         self._with_values: Callable[[Container, Array], Container] = getattr(module, "with_values", self._wrapped)
+
+    def canonical(self, s: Container) -> Container:
+        """The container itself if it is found to be canonical, else a canonical copy. Raises if it is invalid."""
+        raise NotImplementedError
 
     def index_dtypes(self, format: str) -> tuple[str, ...]:
         """The names of the dtypes of indices of a format, the narrowest first."""

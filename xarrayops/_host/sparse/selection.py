@@ -50,10 +50,10 @@ def take_lines(c: Compressed, places: Array) -> Compressed | None:
             csr_row_index(last - first, lines[first:last], pointers, columns, values, indices[part], made[part])
 
     pieces = threads.thread_count() if count >= SPREAD else 1
-    threads.run(copy, ranges(indptr.__getitem__, places.size, pieces))
-    return (
-        Compressed(indptr, indices, data, places.size, c.columns) if are_canonical(indptr, indices, c.columns) else None
-    )
+    threads.run(copy, ranges(lambda line: int(indptr[line]), places.size, pieces))
+    if not are_canonical(indptr, indices, c.columns):
+        return None
+    return Compressed(indptr, indices, data, places.size, c.columns)
 
 
 def concat(matrices: list[Compressed], axis: int) -> Compressed:

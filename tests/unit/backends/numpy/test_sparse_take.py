@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 import xarrayops as xo
+from xarrayops._host import threads
 from xarrayops._host.sparse import order
 from xarrayops.errors import InvalidSparse
 
@@ -56,6 +57,16 @@ def test_large_results_are_copied_by_several_threads():
     expected = s[rows]
     for name in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(made, name), getattr(expected, name))
+
+
+def test_the_work_of_many_threads_exceeds_int32(monkeypatch):
+    """The number of entries times that of threads does not overflow, whatever the dtype of the indices."""
+    s = scipy.sparse.random_array((3000, 800), density=0.4, format="csr", rng=RNG)
+    monkeypatch.setattr(threads, "thread_count", lambda: 3000)
+    monkeypatch.setattr(threads, "run", lambda work, tasks: work(iter(tasks)))
+    assert s.nnz * 3000 > np.iinfo(np.int32).max
+    rows = RNG.permutation(3000)
+    np.testing.assert_array_equal(xo.sparse.take(s, rows).indices, s[rows].indices)
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
