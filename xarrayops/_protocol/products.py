@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xarrayops._protocol.types import Array
+
 MAGNITUDES = {"int8": 128, "uint8": 255}
 """The greatest absolute value of each integer dtype of 8 bits."""
 
@@ -26,3 +28,14 @@ def greatest_terms(first: str, second: str, /, *, zeros: int = 0) -> int:
     (65535, 32767)
     """
     return ((1 << 31) - 1) // ((MAGNITUDES[first] * MAGNITUDES[second]) << zeros)
+
+
+def multiplications(x1: Array, x2: Array, /) -> int:
+    """The number of multiplications of numbers in a matrix product of two arrays; 0 if their shapes do not fit.
+
+    A stack of matrices times one matrix counts as a whole, a stack in the second operand as one matrix.
+    """
+    if not (x1.ndim and x2.ndim) or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
+        return 0
+    count: int = x1.size * (x2.shape[-1] if x2.ndim > 1 else 1)
+    return count

@@ -15,12 +15,12 @@ import jax
 import jax.numpy as jnp
 
 from xarrayops.plugin import Array
+from xarrayops.plugin.products import MAGNITUDES, multiplications
 from xarrayops_backends.jax._dtypes import _CONFIG, finfo
 from xarrayops_backends.jax._products import matmul_bytes
 
-_BYTES = ("int8", "uint8")
 _SMALL = 1 << 18
-"""The number of products of integers of 8 bits up to which JAX's own product is served."""
+"""The number of multiplications of integers of 8 bits up to which JAX's own product is served."""
 _SUBSCRIPTS = frozenset(f"{ascii_letters} ,.->")
 
 
@@ -30,16 +30,9 @@ def _precision() -> Any:
 
 def matmul(x1: Array, x2: Array, /) -> Array:
     """In full precision."""
-    if x1.dtype.name in _BYTES and x2.dtype.name in _BYTES and _is_large(x1, x2):
+    if x1.dtype.name in MAGNITUDES and x2.dtype.name in MAGNITUDES and multiplications(x1, x2) > _SMALL:
         return matmul_bytes(x1, x2)
     return jnp.matmul(x1, x2, precision=_precision())
-
-
-def _is_large(x1: Array, x2: Array) -> bool:
-    """Whether two arrays have a product for which XLA's own narrow loop takes longer than another program."""
-    if not (x1.ndim and x2.ndim) or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
-        return False
-    return x1.size * (x2.shape[-1] if x2.ndim > 1 else 1) > _SMALL
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:

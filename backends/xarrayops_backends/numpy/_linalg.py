@@ -10,6 +10,7 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.products import (
     matmul as _matmul,
     matmul_int32 as matmul_int32,
+    multiplications,
     tensordot as _tensordot,
     vecdot as _vecdot,
 )
@@ -19,7 +20,7 @@ _BLAS = frozenset("fdFDgG")
 """The codes of the dtypes that NumPy multiplies with BLAS, or sums in their own precision."""
 _BYTES = frozenset("bB")
 _SMALL = 1 << 13
-"""The number of products up to which NumPy's own loop for integers of 8 bits is quicker than BLAS and two casts."""
+"""Up to so many multiplications, NumPy's own loop for integers of 8 bits is quicker than BLAS and two casts."""
 
 
 def einsum(subscripts: str, /, *operands: Array) -> Array:
@@ -41,7 +42,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     require_numbers("matmul", x1.dtype)
     require_numbers("matmul", x2.dtype)
     if x1.dtype.char in _BYTES and x2.dtype.char in _BYTES:
-        is_small = x1.size * (x2.shape[-1] if x2.ndim > 1 else 1) <= _SMALL
+        is_small = multiplications(x1, x2) <= _SMALL
         return np.matmul(x1, x2) if is_small else matmul_int32(x1, x2).astype(np.result_type(x1, x2))
     narrow = _narrow(x1, x2)
     return np.matmul(x1, x2) if narrow is None else _matmul(x1, x2, narrow)

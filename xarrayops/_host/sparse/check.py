@@ -245,12 +245,12 @@ def _indices_fault(
 
 
 def are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
-    """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0.
+    """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0, unless no index exists.
 
     They rise if the number of indices that are no larger than the previous one is the number of such indices at which a
     line begins. Then it is sufficient that the first and the last index of each line are within bounds.
     """
-    if 0 in (indices.strides[0], indptr.strides[0]):
+    if any(x.size and not x.strides[0] for x in (indices, indptr)):
         return False
     falls, buffer = 0, np.empty(CHUNK, np.bool_)
     for start in range(0, len(indices) - 1, CHUNK):

@@ -6,6 +6,7 @@ One function per verb of `xarrayops.plugin.sparse`; the `SparseLibrary` precedes
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,14 +232,16 @@ def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Arr
 def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> Container:
     """The selected rows or columns. Rows of csr and columns of csc are checked after they are copied, and no others."""
     p, chosen = library.on_host(library.seen(s)), library.backend.functions["to_numpy"](indices)
+    places = selected(np, chosen, s.shape[axis], np.int64)
     by_columns = p.format == BY_COLUMNS
-    along = axis == int(by_columns) and p.format in ("csr", BY_COLUMNS)
+    is_lines = axis == int(by_columns)
     made = None
-    if along and form_fault(p) is None:
-        made = selection.take_lines(_compressed(p), selected(np, chosen, s.shape[axis], np.int64))
+    if is_lines and p.format in ("csr", BY_COLUMNS) and form_fault(p) is None:
+        with suppress(selection.NotCanonical):
+            made = selection.take_lines(_compressed(p), places)
     if made is None:
         c = _compressed(library.on_host(library.seen(library.canonical(s))))
-        made = selection.take(c, selected(np, chosen, s.shape[axis], np.int64), 1 - axis if by_columns else axis)
+        made = selection.take_lines(c, places) if is_lines else selection.take_across(c, places)
     if by_columns:
         return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
     return _container(library, made, "csr" if p.format == "bsr" else p.format, None)

@@ -15,28 +15,30 @@ from xarrayops._host.sparse.order import SPREAD, as_scipy, bits, canonicalized, 
 Array = np.ndarray[Any, Any]
 
 
-def take(c: Compressed, places: Array, axis: int) -> Compressed:
-    """The rows (axis 0) or columns (axis 1) at these places, which are within bounds and may be repeated."""
-    lengths = np.diff(c.indptr) if axis == 0 else np.bincount(c.indices, minlength=c.columns)
+class NotCanonical(ValueError):
+    """The pointers or the indices of a selected row are not canonical."""
+
+
+def take_across(c: Compressed, places: Array) -> Compressed:
+    """The columns at these places, which are within bounds and may be repeated."""
+    lengths = np.bincount(c.indices, minlength=c.columns)
     wide = np.result_type(c.indices, index_dtype(int(lengths.take(places).sum(dtype=np.int64)), places.size))
     source = c._replace(indptr=c.indptr.astype(wide, copy=False), indices=c.indices.astype(wide, copy=False))
-    found = as_scipy(source, bits(c.data))
-    made = found[places] if axis == 0 else found[:, places]
-    selected = Compressed(made.indptr, made.indices, made.data.view(c.data.dtype), *made.shape)
-    return canonicalized(selected) if axis else selected
+    made = as_scipy(source, bits(c.data))[:, places]
+    return canonicalized(Compressed(made.indptr, made.indices, made.data.view(c.data.dtype), *made.shape))
 
 
-def take_lines(c: Compressed, places: Array) -> Compressed | None:
-    """The rows at these places; None if the pointers or the indices of one of them are not canonical.
+def take_lines(c: Compressed, places: Array) -> Compressed:
+    """The rows at these places, which are within bounds and may be repeated.
 
-    No other row is read, so that the time is that of the result.
+    No other row is read, so that the time is that of the result. One that is not canonical raises `NotCanonical`.
     """
     from scipy.sparse._sparsetools import csr_row_index  # it serves s[rows] in SciPy, and writes to given arrays
 
     begins, ends = c.indptr.take(places), c.indptr[1:].take(places)
     lengths = ends - begins
     if places.size and (lengths.min() < 0 or begins.min() < 0 or ends.max() > len(c.indices)):
-        return None
+        raise NotCanonical
     count = int(lengths.sum(dtype=np.int64))
     wide = np.result_type(c.indices, index_dtype(count, places.size))
     indptr, indices, data = np.zeros(places.size + 1, wide), np.empty(count, wide), np.empty(count, c.data.dtype)
@@ -52,7 +54,7 @@ def take_lines(c: Compressed, places: Array) -> Compressed | None:
     pieces = threads.thread_count() if count >= SPREAD else 1
     threads.run(copy, ranges(lambda line: int(indptr[line]), places.size, pieces))
     if not are_canonical(indptr, indices, c.columns):
-        return None
+        raise NotCanonical
     return Compressed(indptr, indices, data, places.size, c.columns)
 
 

@@ -27,7 +27,7 @@ OF_ELEMENTS, COMPLEX = "arithmetic of elements", "complex"
 POWER, MATH = "power", "math"
 TRIGONOMETRY, REMAINDER, SELECTION = "trigonometry", "remainder", "selection"
 REDUCTION, DEVIATION, EXTREME, SCAN = "reduction", "deviation", "position of an extreme", "scan"
-PRODUCT, VECTOR_PRODUCT = "matrix product", "product with a vector"
+PRODUCT, THIN_PRODUCT, VECTOR_PRODUCT = "matrix product", "product with a few rows", "product with a vector"
 VIEW, BLOCK, ELEMENT = "view", "view of several axes", "element"
 GATHER, MASKED, COPY, JOIN = "gather", "selection by a mask", "copy", "join"
 ASSIGNMENT, SCATTER, FILL = "assignment", "scatter", "assignment by a mask"
@@ -37,20 +37,24 @@ COUNT, HISTOGRAM = "count", "histogram"
 LINALG, EIGEN, SINGULAR, FFT = "linear algebra", "eigenvalues", "singular values", "Fourier transform"
 KINDS = (
     *(ELEMENTWISE, WITH_NUMBER, OF_ELEMENTS, COMPLEX, POWER, MATH, TRIGONOMETRY, REMAINDER, SELECTION),
-    *(REDUCTION, DEVIATION, EXTREME, SCAN, PRODUCT, VECTOR_PRODUCT, VIEW, BLOCK, ELEMENT),
+    *(REDUCTION, DEVIATION, EXTREME, SCAN, PRODUCT, THIN_PRODUCT, VECTOR_PRODUCT, VIEW, BLOCK, ELEMENT),
     *(GATHER, MASKED, COPY, JOIN, ASSIGNMENT, SCATTER, FILL, PLACE, CREATION, RANDOM),
     *(SORT, SEARCH, COUNT, HISTOGRAM, LINALG, EIGEN, SINGULAR, FFT),
 )
 """The kinds. Operations of a kind take about the same time for the same size."""
-BY_ARITHMETIC = (PRODUCT, LINALG, EIGEN, SINGULAR)
+BY_ARITHMETIC = (PRODUCT, THIN_PRODUCT, LINALG, EIGEN, SINGULAR)
 """The kinds whose size is the number of additions and multiplications; of all others it is the bytes that move."""
+FEW = 8
+"""The number of rows of the measured thin product: too few for the arithmetic to take most of the time."""
 RATES = ("operations", "number_s", "transfer_rate")
 """What `measure_operations` gives besides the name of the device."""
-_LENGTHS = (16, 1 << 12, 1 << 15, 1 << 18, 1 << 21)
+_LENGTHS = (16, 1 << 12, 1 << 15, 1 << 18, 1 << 22, (1 << 22) - (1 << 12))
+"""A result of 32 MiB is of new pages each time, because glibc returns such memory to the system. A shorter one is of
+pages that are in use already, if no longer one was freed before: the longest vectors are measured first."""
 _ORDERS = (8, 64, 512, 2048)
 _TRIALS, _MOST_S = 5, 0.1
-_LONG_S = 0.02
-"""After an operation that takes longer, no larger one is measured."""
+_LONG_S = 0.2
+"""Operations that would take longer, in proportion to the smaller ones, are not measured."""
 _ALIVE = 4
 """Results that exist at the same time, as in programs: the memory of the last one is not in the caches."""
 
@@ -73,7 +77,8 @@ def samples(np: Any, moved: Callable[[Any], Any], *, is_port: bool, length: int)
     random = numpy.random.default_rng(0)
     host = numpy.linspace(0.5, 1.5, length)
     permutation = random.permutation(length)
-    x, y, z = moved(host), moved(host[::-1].copy()), moved(host + 1j)
+    x, y, z = moved(host), moved(host[::-1].copy()), moved(host[: length // 2] + 1j)
+    first, second = x[: length // 2], y[: length // 2]
     target, matrix = moved(host.copy()), moved(host.reshape(4, -1))
     shuffled, index, mask = moved(host[permutation]), moved(permutation), moved(permutation % 16 == 0)
     assign, put = _assignments(is_port=is_port)
@@ -83,7 +88,7 @@ def samples(np: Any, moved: Callable[[Any], Any], *, is_port: bool, length: int)
     yield Sample(WITH_NUMBER, False, 2 * n, lambda x: 2.5 * x, (x,))
     yield Sample(WITH_NUMBER, True, 2 * n, lambda x: np.maximum(x, 0.5), (x,))
     yield Sample(OF_ELEMENTS, False, 24.0 * length, lambda x, y: x + y, (x[1], x[2]))
-    yield Sample(COMPLEX, False, 6 * n, lambda x, y: x * y, (z, z))
+    yield Sample(COMPLEX, False, 3 * n, lambda x, y: x * y, (z, z))
     yield Sample(POWER, False, 2 * n, lambda x: x**1.7, (x,))
     yield Sample(MATH, True, 2 * n, np.exp, (x,))
     yield Sample(TRIGONOMETRY, True, 2 * n, np.sin, (x,))
@@ -102,7 +107,7 @@ def samples(np: Any, moved: Callable[[Any], Any], *, is_port: bool, length: int)
     yield Sample(GATHER, True, 3 * n, np.take, (x, index))
     yield Sample(MASKED, False, n, lambda x, m: x[m], (x, mask))
     yield Sample(COPY, True, 2 * n, np.copy, (x,))
-    yield Sample(JOIN, True, 4 * n, lambda x, y: np.concatenate([x, y]), (x, y))
+    yield Sample(JOIN, True, 2 * n, lambda x, y: np.concatenate([x, y]), (first, second))
     yield Sample(ASSIGNMENT, False, 2 * n, assign, (target, y))
     yield Sample(FILL, False, n, lambda x, mask: put(x, mask, 0.5), (target, mask))
     yield Sample(SCATTER, False, 3 * n, put, (target, index, y))
@@ -113,7 +118,7 @@ def samples(np: Any, moved: Callable[[Any], Any], *, is_port: bool, length: int)
     yield Sample(SEARCH, True, 3 * n, np.searchsorted, (x, shuffled))
     yield Sample(COUNT, True, 2 * n, lambda i: np.bincount(i, minlength=length), (index,))
     yield Sample(HISTOGRAM, True, n, lambda x: np.histogram(x, 100), (x,))
-    yield Sample(FFT, False, 4 * n, np.fft.fft, (z,))
+    yield Sample(FFT, False, 2 * n, np.fft.fft, (z,))
 
 
 def samples_of_matrices(np: Any, moved: Callable[[Any], Any], *, order: int) -> Iterator[Sample]:
@@ -121,7 +126,9 @@ def samples_of_matrices(np: Any, moved: Callable[[Any], Any], *, order: int) -> 
     random = numpy.random.default_rng(0)
     host = random.standard_normal((order, order))
     a, b, v = moved(host), moved(host + host.T), moved(host[0].copy())
+    few = moved(host[:FEW].copy())
     yield Sample(VECTOR_PRODUCT, False, 8.0 * (order**2 + 2 * order), lambda a, v: a @ v, (a, v))
+    yield Sample(THIN_PRODUCT, False, 2.0 * FEW * order**2, lambda few, a: few @ a, (few, a))
     if order > 512:
         return
     yield Sample(PRODUCT, False, 2.0 * order**3, lambda a: a @ a, (a,))
@@ -177,7 +184,7 @@ def measure_operations(backend: str, device: str | None = None, kinds: Collectio
         copied_s = _seconds(lambda x: xo.convert(x, backend, device=device, copy=True), (large,)) if is_copied else 0.0
     return {
         "device": str(xo.device(one)),
-        "operations": [[kind, by_function, _cleaned(points)] for (kind, by_function), points in found.items()],
+        "operations": [[kind, by_function, _cleaned(sorted(points))] for (kind, by_function), points in found.items()],
         "number_s": max(number_s, 0.0),
         "transfer_rate": large.nbytes / copied_s if is_copied else None,
     }
@@ -189,7 +196,7 @@ def _add(
     """Measure samples of these kinds. Those that the library refuses, and those that would take long, are left out."""
     for sample in of_size:
         points = found.get((sample.kind, sample.by_function), [])
-        if sample.kind not in kinds or (points and points[-1][1] > _LONG_S):
+        if sample.kind not in kinds or any(seconds * sample.size > _LONG_S * size for size, seconds in points[-1:]):
             continue
         with suppress(Exception):  # libraries raise various errors for dtypes and functions that they do not have
             seconds = _seconds(sample.function, sample.arguments)

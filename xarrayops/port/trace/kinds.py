@@ -57,7 +57,7 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 def kind_of_ufunc(ufunc: np.ufunc, operands: Sequence[Any], count: int) -> str:
     """The kind of a function of elements, or of a product; operands that are no arrays are numbers."""
     if ufunc.signature is not None:
-        return _product(operands)
+        return _product(ufunc.__name__, operands)
     kind = _BY_NAME.get(ufunc.__name__, operations.ELEMENTWISE)
     if any(x.dtype.kind == "c" for x in operands):
         kind = operations.MATH if ufunc.__name__ == "absolute" else kind
@@ -72,7 +72,7 @@ def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence
     if isinstance(getattr(function, "__self__", None), _GENERATORS):
         return operations.RANDOM
     if name in _PRODUCTS:
-        return _product(operands)
+        return _product(name, operands)
     if name == "where":
         return operations.SELECTION if len(operands) > 1 else operations.MASKED
     if name in _BY_NAME:
@@ -87,10 +87,16 @@ def kind_of(function: Any, name: str, operands: Sequence[Any], results: Sequence
     return operations.GATHER if operands else operations.CREATION
 
 
-def _product(operands: Sequence[Any]) -> str:
-    """Matrices are read several times; where one operand is a vector, each element is read once."""
-    is_of_vector = any(x.ndim == 1 for x in operands)
-    return operations.VECTOR_PRODUCT if is_of_vector else operations.PRODUCT
+def _product(name: str, operands: Sequence[Any]) -> str:
+    """By the rows of the first operand or the columns of the second, whichever is less: 1 or 2, a few, or more."""
+    shapes = [x.shape for x in operands]
+    if any(len(shape) == 1 for shape in shapes):
+        return operations.VECTOR_PRODUCT
+    if name not in ("matmul", "dot") or any(len(shape) != 2 for shape in shapes):
+        return operations.PRODUCT
+    lines = min(shapes[0][0], shapes[1][1])
+    few = operations.THIN_PRODUCT if lines <= 2 * operations.FEW else operations.PRODUCT
+    return operations.VECTOR_PRODUCT if lines <= 2 else few
 
 
 def flops_of(name: str, operands: Sequence[Any], results: Sequence[Any]) -> int:
