@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -29,10 +30,27 @@ TILE = 1 << 10
 """The rows, columns and terms of a panel, at most."""
 SMALL = 1 << 14
 """The number of elements up to which new memory costs less than the handling of panels."""
+ROTATED, TURNS = 1 << 16, 4
+"""The number of elements up to which the buffers of panels are used in turn, and how many of them there are."""
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
 _INT32 = np.dtype(np.int32)
-_panels = threading.local()
+
+
+class _Buffers(threading.local):
+    """The buffers of a thread by name, as rings.
+
+    Small ones are used in turn: BLAS reads panels on several cores, and memory that another core has just read takes
+    longer to write.
+    """
+
+    def __init__(self) -> None:
+        none = np.empty(0, _SINGLE)
+        self.small = {name: deque([none] * TURNS) for name in ("left", "right", "product")} | {"sums": deque([none])}
+        self.large = {name: deque([none]) for name in self.small}
+
+
+_buffers = _Buffers()
 
 
 def matmul(x1: Array, x2: Array, dtype: np.dtype[Any]) -> Array:
@@ -76,14 +94,14 @@ def _matmul(x1: Array, x2: Array, dtype: np.dtype[Any], terms: int) -> Array:
     left = x1[None] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
     (rows, inner), columns = left.shape[-2:], right.shape[-1]
-    stack = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    stack = left.shape[:-2] if right.ndim == 2 else np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     shape = (*stack, *((rows,) if x1.ndim > 1 else ()), *((columns,) if x2.ndim > 1 else ()))
     count = math.prod(stack) * rows * columns
     if inner <= terms and max(left.size, right.size, count) <= SMALL:
         return np.matmul(left.astype(_SINGLE), right.astype(_SINGLE)).astype(dtype).reshape(shape)[()]
     out = (np.empty if inner else np.zeros)((*stack, rows, columns), dtype)
     if count and inner:
-        if right.ndim == 2 < left.ndim:  # all rows times one matrix
+        if right.ndim == 2:  # all rows times one matrix
             _tiles(left.reshape(1, -1, inner), right[None], out.reshape(1, -1, columns), terms)
         else:
             _stacks(left, right, out, terms)
@@ -161,11 +179,11 @@ def _panel(name: str, x: Array) -> Array:
 def _buffer(name: str, shape: tuple[int, ...]) -> Array:
     """A part of one of this thread's buffers."""
     size = math.prod(shape)
-    whole = getattr(_panels, name, None)
-    if whole is None or whole.size < size:
-        whole = np.empty(size, _SINGLE)
-        setattr(_panels, name, whole)
-    return whole[:size].reshape(shape)
+    ring = (_buffers.small if size <= ROTATED else _buffers.large)[name]
+    ring.rotate()
+    if ring[0].size < size:
+        ring[0] = np.empty(size, _SINGLE)
+    return ring[0][:size].reshape(shape)
 
 
 @lru_cache

@@ -245,7 +245,7 @@ def _indices_fault(
 
 
 def are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
-    """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0, unless no index exists.
+    """Whether the indices of each line rise within bounds; the pointers are valid. False if a stride is 0.
 
     They rise if the number of indices that are no larger than the previous one is the number of such indices at which a
     line begins. Then it is sufficient that the first and the last index of each line are within bounds.
