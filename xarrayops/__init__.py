@@ -307,6 +307,9 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
     from xarrayops._ops.quantization.records import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
+    from xarrayops._ops.transformations.batches import vmap as vmap
+    from xarrayops._ops.transformations.gradients import grad as grad, value_and_grad as value_and_grad
+    from xarrayops._ops.transformations.memory import checkpoint as checkpoint, no_grad as no_grad
 else:  # a type checker reports missing names itself
 
     def __getattr__(name: str) -> _typing.Any:

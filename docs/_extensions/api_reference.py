@@ -37,6 +37,7 @@ OPERATIONS = {
     "explain": "Explain",
     "engines": "Engines",
     "precision": "Precision",
+    "transformations": "Gradients, batches and checkpoints",
     "crossings": "Crossings",
     "operations": "Operations of your own",
 }

@@ -31,10 +31,13 @@ from xarrayops._generic.running import (
     carries_mode as carries_mode,
     carry_mode as carry_mode,
     carry_operation as carry_operation,
+    checkpoint as checkpoint,
     compilations as compilations,
     crossings as crossings,
     native_kernel as native_kernel,
+    no_grad as no_grad,
     run_modes as run_modes,
+    value_and_grad as value_and_grad,
     vjp as vjp,
     vmap as vmap,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from xarrayops._protocol.operations import Operation
 from xarrayops._protocol.running import RunMode
-from xarrayops._protocol.types import unsupported
+from xarrayops._protocol.types import Array, unsupported
 
 
 def carry_mode(xp: ModuleType, name: str, key: str, /) -> AbstractContextManager[Any]:
@@ -47,3 +47,18 @@ native_kernel = unsupported(
 )
 vjp = unsupported("it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
 vmap = unsupported("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
+value_and_grad = unsupported(
+    "it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")'
+)
+
+
+def checkpoint(
+    xp: ModuleType, function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /
+) -> tuple[Array, ...]:
+    """The standard stores nothing for gradients."""
+    return function(*arrays)
+
+
+def no_grad(xp: ModuleType) -> AbstractContextManager[Any]:
+    """The standard stores nothing for gradients."""
+    return nullcontext()

@@ -23,6 +23,7 @@ from xarrayops._ops import (
     random,
     sets,
     sparse,
+    transformations,
 )
 from xarrayops._ops.verb import Verb
 
@@ -44,6 +45,7 @@ TABLES: tuple[tuple[Verb, ...], ...] = (
     random.VERBS,
     sets.VERBS,
     sparse.VERBS,
+    transformations.VERBS,
 )
 VERBS = {verb.name: verb for table in TABLES for verb in table}
 """Every verb by its name, except explain, which imports this table."""

@@ -17,13 +17,14 @@ from xarrayops._protocol.native import NativeKernel
 from xarrayops._protocol.operations import Operation
 from xarrayops._protocol.running import RunMode
 from xarrayops._protocol.surface import ROLES
+from xarrayops._protocol.transformation_hooks import TransformationHooks
 from xarrayops._protocol.types import Array, Gap
 
 if TYPE_CHECKING:
     from xarrayops._protocol.random import Draw
 
 
-class Hooks(ExchangeHooks):
+class Hooks(ExchangeHooks, TransformationHooks):
     """The hooks: names, signatures and laws. The class is documentation and is never instantiated."""
 
     @staticmethod
@@ -153,21 +154,6 @@ class Hooks(ExchangeHooks):
         device. The arrays have the requirements of the kernel, and all are given. It may raise `Unsupported` if a
         package is missing. `xarrayops.plugin.native` has what such a kernel is made of.
         """
-        raise NotImplementedError
-
-    @staticmethod
-    def vjp(
-        function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], cotangents: tuple[Array, ...], /
-    ) -> tuple[Array, ...]:
-        """The vector-Jacobian product of a function of floating-point arrays: one array for each of its arguments.
-
-        ``cotangents`` has an array for each result.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
-        """The function of arrays with a new first axis, for each index of which it calls the given function."""
         raise NotImplementedError
 
     @staticmethod
@@ -352,7 +338,7 @@ class Hooks(ExchangeHooks):
 
 HOOKS: dict[str, Callable[..., Any]] = {
     name: member.__func__
-    for hooks in (Hooks, ExchangeHooks)
+    for hooks in Hooks.__mro__[:-1]
     for name, member in vars(hooks).items()
     if isinstance(member, staticmethod)
 }

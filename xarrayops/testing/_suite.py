@@ -47,6 +47,7 @@ from xarrayops.testing._table import (
     supported_cases,
     without_warnings,
 )
+from xarrayops.testing._transformations import TransformationSuite
 from xarrayops.testing._user_operations import OperationSuite
 from xarrayops.testing._variant import Variant
 from xarrayops.testing._windows import WindowSuite
@@ -99,6 +100,7 @@ class ContractSuite(
     InspectionSuite,
     RandomSuite,
     OperationSuite,
+    TransformationSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

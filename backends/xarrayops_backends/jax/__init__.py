@@ -110,7 +110,7 @@ from xarrayops_backends.jax._standard import (
     sign,
     sum,
 )
-from xarrayops_backends.jax._transformations import opaque, vjp, vmap
+from xarrayops_backends.jax._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
 from xarrayops_backends.jax._update import select, update
 
 NAMESPACE = jnp

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
@@ -25,6 +28,47 @@ def vjp(
 def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
     """`jax.vmap`."""
     return _jax.vmap(function)
+
+
+class _Thread(threading.local):
+    """How many functions this thread differentiates."""
+
+    depth = 0
+
+
+_thread = _Thread()
+
+
+def value_and_grad(
+    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
+) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+    """`jax.value_and_grad`."""
+
+    def of_all(given: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
+        return function(*given)
+
+    _thread.depth += 1
+    try:
+        (value, others), found = _jax.value_and_grad(of_all, has_aux=True)(arrays)
+    finally:
+        _thread.depth -= 1
+    return value, others, found
+
+
+def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
+    """`jax.checkpoint`."""
+    found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
+    return found
+
+
+def no_grad() -> AbstractContextManager[Any]:
+    """JAX differentiates everything that it traces."""
+    if _thread.depth:
+        raise Unsupported(
+            "xo.no_grad: JAX differentiates everything inside the function that xo.grad differentiates. Instead: "
+            "jax.lax.stop_gradient(x)"
+        )
+    return nullcontext()
 
 
 @partial(jax.jit, static_argnums=1)

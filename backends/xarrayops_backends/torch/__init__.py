@@ -144,6 +144,7 @@ from xarrayops_backends.torch._manipulation import (
     diff,
     expand_dims,
     flip,
+    moveaxis,
     repeat,
     reshape,
     roll,
@@ -197,7 +198,7 @@ from xarrayops_backends.torch._statistics import (
     sum,
     var,
 )
-from xarrayops_backends.torch._transformations import opaque, vjp, vmap
+from xarrayops_backends.torch._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
 from xarrayops_backends.torch._update import select, update
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
 

@@ -86,6 +86,11 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
         raise ValueError(f"the shapes {', '.join(map(str, shapes))} do not broadcast: {error}") from error
 
 
+def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
+    """torch.moveaxis has no batching rule, so that torch.func.vmap raises."""
+    return torch.movedim(x, source, destination)  # type: ignore[arg-type]
+
+
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """torch.flip accepts neither axis=None nor wide unsigned integers (pytorch#71210)."""
     return _by_bits(torch.Tensor.flip, x, tuple(range(x.ndim)) if axis is None else axis)

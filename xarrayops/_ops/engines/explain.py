@@ -11,6 +11,7 @@ from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.serving import Route
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops._ops.nested import fill
 from xarrayops._protocol.candidates import Call, refusal
 from xarrayops.errors import XArrayOpsError
 
@@ -49,7 +50,7 @@ def _refusal(verb: str, own: Backend, engine: Backend, args: tuple[Any, ...], kw
     if traces is not None and traces() is not None:
         return f"{own.name} compiles or transforms a function"
     try:
-        Route(verb, own, engine, lambda engine: passing.fill).function_for(args, kwargs)
+        Route(verb, own, engine, lambda engine: fill).function_for(args, kwargs)
     except XArrayOpsError as error:
         return str(error)
     return passing.obstacle(_named(args, kwargs), own, engine)

@@ -5,7 +5,6 @@ Every family uses these functions. Arrays are found in sequences and records, to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from xarrayops._core import registry
@@ -13,11 +12,9 @@ from xarrayops._core.registry import Backend
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation
+from xarrayops._ops.nested import arrays_in, fill
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
-
-VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
-"""The classes of arguments that mean the same in every library."""
 
 
 class NotPassed(Unsupported):
@@ -38,32 +35,6 @@ def plain_class(backend: Backend) -> type:
             raise NotPassed(f"arrays of {backend.name} have no values yet, or no memory that other libraries can see")
         _plain[backend] = type(sample)
     return _plain[backend]
-
-
-def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
-    """The value with each array in it replaced, in sequences and records too."""
-    if type(value) in VALUES:
-        return value
-    if isinstance(value, dict):
-        return {name: fill(member, replace) for name, member in value.items()}
-    if isinstance(value, (tuple, list)):
-        members = [fill(member, replace) for member in value]
-        make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
-        return make(members)
-    return replace(value)
-
-
-def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The arrays among the arguments, each with its name."""
-    if isinstance(values, dict):
-        for key, member in values.items():
-            yield from arrays_in(member, key)
-    elif isinstance(values, (tuple, list)):
-        names = getattr(values, "_fields", None) or [f"{name}[{i}]" for i in range(len(values))]
-        for each, member in zip(names, values, strict=True):
-            yield from arrays_in(member, each)
-    elif type(values) not in VALUES and hasattr(values, "shape"):
-        yield name, values
 
 
 def device_in(x: Any, engine: Backend) -> Any:

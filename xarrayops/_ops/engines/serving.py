@@ -22,8 +22,9 @@ from xarrayops._ops.engines.forms import (
     refusal_of_formats,
     refusal_of_verb,
 )
-from xarrayops._ops.engines.passing import VALUES, NotPassed
+from xarrayops._ops.engines.passing import NotPassed
 from xarrayops._ops.exchange.convert import shortcut
+from xarrayops._ops.nested import VALUES, fill
 from xarrayops._protocol.precision import PRODUCTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops.errors import BackendNotFound
@@ -112,15 +113,15 @@ class Route:
         """The result of the engine, in arrays of the caller's library. Raises if the engine cannot serve the call."""
         function = self.function_for(args, kwargs)
         plain = self.plain
-        taken = [self._passed(x) if type(x) is plain else passing.fill(x, self._taken) for x in args]
-        named = {name: passing.fill(value, self._taken) for name, value in kwargs.items()} if kwargs else kwargs
+        taken = [self._passed(x) if type(x) is plain else fill(x, self._taken) for x in args]
+        named = {name: fill(value, self._taken) for name, value in kwargs.items()} if kwargs else kwargs
         result = self._result(function, taken, named)
         for x in taken:
             if result is x:
                 raise NotPassed(f"{self.engine.name} returns the argument itself, which would share its memory")
         if type(result) is self._engine_class:
             return self._back(result, args, kwargs)
-        return passing.fill(result, lambda x: self._back(x, args, kwargs))
+        return fill(result, lambda x: self._back(x, args, kwargs))
 
     def _result(self, function: Callable[..., Any], taken: list[Any], named: dict[str, Any]) -> Any:
         """What the engine's function returns. It multiplies as the precision policy of this thread allows."""

@@ -6,6 +6,7 @@ import os
 import threading
 
 from xarrayops._core.registry import Backend
+from xarrayops._ops.random import recording
 from xarrayops._ops.random.arguments import words_of_seed
 from xarrayops._protocol.random import WORD, threefry
 from xarrayops._protocol.types import Array
@@ -30,10 +31,15 @@ class Count:
         if self._process != os.getpid():  # the lock may be held by a thread that exists in the parent only
             self._lock, self._process = threading.Lock(), os.getpid()
             self.root = words_of_seed(entropy())
+        number = recording.number(self, self._fresh)
+        return threefry(self.root, number >> 32, number & WORD)
+
+    def _fresh(self) -> int:
+        """A number that no other call gets."""
         with self._lock:
             number = self.count
             self.count += 1
-        return threefry(self.root, number >> 32, number & WORD)
+        return number
 
     def spawned(self) -> Count:
         """A stream of its own."""

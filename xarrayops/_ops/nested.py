@@ -1,0 +1,35 @@
+"""Arrays in nested arguments and results: in tuples, lists, dictionaries and records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
+"""The classes of arguments that mean the same in every library."""
+
+
+def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
+    """The value with each array in it replaced, in sequences and records too."""
+    if type(value) in VALUES:
+        return value
+    if isinstance(value, dict):
+        return {name: fill(member, replace) for name, member in value.items()}
+    if isinstance(value, (tuple, list)):
+        members = [fill(member, replace) for member in value]
+        make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
+        return make(members)
+    return replace(value)
+
+
+def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays among the arguments, each with its name."""
+    if isinstance(values, dict):
+        for key, member in values.items():
+            yield from arrays_in(member, key)
+    elif isinstance(values, (tuple, list)):
+        names = getattr(values, "_fields", None) or [f"{name}[{i}]" for i in range(len(values))]
+        for each, member in zip(names, values, strict=True):
+            yield from arrays_in(member, each)
+    elif type(values) not in VALUES and hasattr(values, "shape"):
+        yield name, values

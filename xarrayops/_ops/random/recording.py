@@ -1,0 +1,58 @@
+"""Which numbers of their streams a function used, so that it gets the same when it is called again.
+
+A function whose intermediate values are computed a second time must draw the same random numbers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Numbers = dict[Any, list[int]]
+"""The numbers that a function used, by stream, in the order of its draws."""
+
+
+class _Thread(threading.local):
+    """What this thread records, and what it repeats."""
+
+    def __init__(self) -> None:
+        self.records: list[Numbers] = []
+        self.repeated: dict[Any, Iterator[int]] = {}
+
+
+_thread = _Thread()
+
+
+def number(stream: Any, fresh: Callable[[], int]) -> int:
+    """The number of the next draw of a stream: the repeated one, or a fresh one if none is left to repeat."""
+    if not (_thread.records or _thread.repeated):
+        return fresh()
+    found = next(_thread.repeated.get(stream, iter(())), None)
+    found = fresh() if found is None else found
+    for numbers in _thread.records:
+        numbers[stream].append(found)
+    return found
+
+
+@contextmanager
+def recorded() -> Iterator[Numbers]:
+    """Record the numbers that this thread uses."""
+    numbers: Numbers = defaultdict(list)
+    _thread.records.append(numbers)
+    try:
+        yield numbers
+    finally:
+        _thread.records.pop()
+
+
+@contextmanager
+def repeated(numbers: Numbers) -> Iterator[None]:
+    """Use these numbers again in this thread."""
+    before, _thread.repeated = _thread.repeated, {stream: iter(used) for stream, used in numbers.items()}
+    try:
+        yield
+    finally:
+        _thread.repeated = before

@@ -1,0 +1,49 @@
+"""The arrays in the arguments and results of a function that is transformed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
+from xarrayops._ops.nested import arrays_in, fill
+from xarrayops._protocol.types import Array
+
+
+class _Place:
+    """Stands for an array in the form of a result, so that the form keeps no array alive."""
+
+    shape = ()
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value counts as an array: it has a shape and is no class."""
+    return hasattr(value, "shape") and not isinstance(value, type)
+
+
+def arrays_of(value: Any) -> tuple[Array, ...]:
+    """The arrays in a value, in the order of `rebuilt`."""
+    return tuple(x for _, x in arrays_in([value]))
+
+
+def form_of(value: Any) -> Any:
+    """The value without its arrays, for `rebuilt`."""
+    return fill(value, lambda x: _Place() if is_array(x) else x)
+
+
+def rebuilt(value: Any, arrays: Iterable[Array]) -> Any:
+    """The value with other arrays."""
+    given = iter(arrays)
+    return fill(value, lambda x: next(given) if is_array(x) else x)
+
+
+def library_of(verb: str, arguments: Any) -> Backend | None:
+    """The library of all arrays in the arguments; None without an array."""
+    named = {f"array {i}": x for i, x in enumerate(arrays_of(arguments))}
+    return require_one_backend(verb, named) if named else None
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function in messages."""
+    return getattr(function, "__name__", type(function).__name__)

@@ -1,0 +1,95 @@
+"""vmap: a function of one item becomes one of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from xarrayops._ops.transformations.arguments import arrays_of, form_of, is_array, library_of, name_of, rebuilt
+from xarrayops._protocol.types import Array
+
+Axes = int | None | tuple[int | None, ...]
+
+
+def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 0) -> Callable[..., Any]:
+    """The function that calls a function for each item of a batch, at once: `torch.func.vmap` or `jax.vmap`.
+
+    Parameters
+    ----------
+    function : callable
+        A function of items. It returns arrays, or nested tuples, lists and dictionaries of arrays, and must not write
+        its arguments. Branches on values are not possible.
+    in_axes : int, None, or a tuple with one for each positional argument
+        The axis of the arrays in an argument along which the items are; None for an argument that all calls get whole.
+        Values that are no arrays, and arguments by keyword, are always passed whole.
+    out_axes : int
+        The axis of the results along which the items are.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    Unsupported
+        By a call: the library of the arrays does not transform functions, such as NumPy.
+    TypeError, ValueError
+        By a call: ``in_axes`` has another number of entries than the call has arguments; no array has an axis of items;
+        the numbers of items differ; an axis is out of bounds; the function returns something else than arrays.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import xarrayops as xo
+    >>> xo.vmap(xo.linalg.vector_norm)(torch.tensor([[3.0, 4.0], [6.0, 8.0]])).tolist()
+    [5.0, 10.0]
+    """
+
+    @wraps(function)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        call = f"xo.vmap({name_of(function)})"
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        if len(axes) != len(args):
+            raise ValueError(f"{call}: in_axes has {len(axes)} entries for {len(args)} positional arguments")
+        backend = library_of("vmap", (args, kwargs))
+        mapped = [value for value, axis in zip(args, axes, strict=True) if axis is not None]
+        chosen = [axis for value, axis in zip(args, axes, strict=True) for _ in arrays_of(value) if axis is not None]
+        arrays = arrays_of(mapped)
+        if backend is None or not arrays:
+            raise TypeError(f"{call}: no argument has an array with an axis of items")
+        move = backend.functions["moveaxis"]
+        items = [move(x, _axis(call, x, axis), 0) for x, axis in zip(arrays, chosen, strict=True)]
+        if len({x.shape[0] for x in items}) != 1:
+            raise ValueError(f"{call}: the numbers of items differ: {[x.shape[0] for x in items]}")
+        form: list[Any] = []
+
+        def of_items(*given: Array) -> tuple[Array, ...]:
+            replaced = iter(rebuilt(mapped, given))
+            taken = (value if axis is None else next(replaced) for value, axis in zip(args, axes, strict=True))
+            result = function(*taken, **kwargs)
+            if not all(map(is_array, _leaves(result))):
+                raise TypeError(f"{call}: the function must return arrays, not {type(result).__name__}")
+            form[:] = [form_of(result)]
+            return arrays_of(result)
+
+        results = backend.functions["vmap"](of_items)(*items)
+        return rebuilt(form[0], (move(x, 0, out_axes) for x in results))
+
+    return batched
+
+
+def _axis(call: str, x: Array, axis: int) -> int:
+    """An axis of items that is within bounds."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"{call}: the axis {axis} of items is out of bounds for an array with {x.ndim} axes")
+    return axis
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The members of nested containers."""
+    if isinstance(value, dict):
+        return [leaf for member in value.values() for leaf in _leaves(member)]
+    if isinstance(value, (tuple, list)):
+        return [leaf for member in value for leaf in _leaves(member)]
+    return [value]

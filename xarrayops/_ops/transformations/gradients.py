@@ -1,0 +1,144 @@
+"""grad and value_and_grad: the gradient of a function that returns a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from operator import index
+from typing import Any
+
+from xarrayops._core.registry import Backend
+from xarrayops._ops.nested import arrays_in
+from xarrayops._ops.transformations.arguments import arrays_of, form_of, is_array, library_of, name_of, rebuilt
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+_FLOATING = ("float16", "bfloat16", "float32", "float64")
+Positions = int | tuple[int, ...]
+
+
+def value_and_grad(
+    function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
+    """The function that returns the value of a function and its gradient, as `jax.value_and_grad` does.
+
+    PyTorch differentiates by autograd, and inside `vmap` and ``torch.func`` by ``torch.func``; JAX by
+    ``jax.value_and_grad``. Calls may be nested, for derivatives of higher order. Arrays in closures are constants.
+
+    Parameters
+    ----------
+    function : callable
+        Its value is a real floating-point number: an array without axes. It must not write its arguments.
+    argnums : int or tuple of ints
+        The positions of the arguments to differentiate by: arrays, or nested tuples, lists and dictionaries of arrays.
+    has_aux : bool
+        Whether the function returns a pair of its value and of other results, which have no gradient.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of the function, and returns the value, or the pair, and the gradient: for each array one of
+        its shape, dtype and device, nested as the argument is; a tuple if ``argnums`` is one. It is zero where the
+        value does not depend on an array.
+
+    Raises
+    ------
+    Unsupported
+        By a call: the library of the arrays does not differentiate, such as NumPy; an array is complex, whose gradients
+        PyTorch and JAX define otherwise.
+    TypeError, ValueError, IndexError
+        By a call: an argument has no array, or other values beside arrays; an array has integers; the value is not a
+        real floating-point number; ``argnums`` is out of bounds.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import xarrayops as xo
+    >>> value, gradient = xo.value_and_grad(lambda x: xo.sum(xo.square(x)))(torch.tensor([1.0, 2.0]))
+    >>> float(value), gradient.tolist()
+    (5.0, [2.0, 4.0])
+    """
+    given = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    positions, is_one = tuple(index(each) for each in given), given is not argnums
+
+    @wraps(function)
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        call = f"xo.value_and_grad({name_of(function)})"
+        chosen = _chosen(call, args, positions)
+        backend = library_of("value_and_grad", (args, kwargs))
+        arrays = arrays_of(chosen)
+        if backend is None or not arrays:
+            raise TypeError(f"{call}: no argument to differentiate by has an array")
+        for name, x in arrays_in(chosen, "argument"):
+            _require_real(call, backend, name, x)
+        form: list[Any] = []
+
+        def of_arrays(*arrays: Array) -> tuple[Array, tuple[Array, ...]]:
+            taken = list(args)
+            for position, value in zip(positions, rebuilt(chosen, arrays), strict=True):
+                taken[position] = value
+            result = function(*taken, **kwargs)
+            value, others = result if has_aux else (result, None)
+            _require_number(call, backend, value)
+            form[:] = [form_of(others)]
+            return value, arrays_of(others)
+
+        value, others, found = backend.functions["value_and_grad"](of_arrays, arrays)
+        gradients = rebuilt(chosen, found)
+        return (value, rebuilt(form[0], others)) if has_aux else value, gradients[0] if is_one else (*gradients,)
+
+    return differentiated
+
+
+def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that returns the gradient of a function, as `jax.grad` does.
+
+    With ``has_aux`` it returns the gradient and the other results. Everything else is as for `value_and_grad`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import xarrayops as xo
+    >>> cube = lambda x: x**3
+    >>> float(xo.grad(xo.grad(cube))(torch.tensor(2.0)))
+    12.0
+    """
+    both = value_and_grad(function, argnums, has_aux=has_aux)
+
+    @wraps(function)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated
+
+
+def _chosen(call: str, args: tuple[Any, ...], positions: tuple[int, ...]) -> list[Any]:
+    """The arguments to differentiate by."""
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise IndexError(f"{call}: argnums has {position}, but the call has {len(args)} positional arguments")
+    return [args[position] for position in positions]
+
+
+def _require_real(call: str, backend: Backend, name: str, x: Array) -> None:
+    dtype = backend.functions["dtype_name"](x.dtype)
+    if dtype is not None and dtype.startswith("complex"):
+        raise Unsupported(
+            f"{call}: {name} is {dtype}, and libraries define gradients by complex numbers otherwise. Instead: a "
+            f"function of the real and the imaginary part"
+        )
+    if dtype not in _FLOATING:
+        raise TypeError(f"{call}: {name} is {dtype}; gradients are by floating-point numbers")
+
+
+def _require_number(call: str, backend: Backend, value: Any) -> None:
+    """Raise unless the value of the function is a real floating-point number."""
+    if not is_array(value):
+        raise TypeError(f"{call}: the function returned {type(value).__name__}, not an array without axes")
+    dtype = backend.functions["dtype_name"](value.dtype)
+    if tuple(value.shape) != () or dtype not in _FLOATING:
+        raise ValueError(
+            f"{call}: the function returned {dtype} of shape {tuple(value.shape)}; the value must be a floating-point "
+            f"number, of shape (). Instead: its sum or mean"
+        )

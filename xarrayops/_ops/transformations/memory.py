@@ -1,0 +1,123 @@
+"""checkpoint and no_grad: what a library does not store for gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
+from typing import Any, Self
+
+from xarrayops._core import registry
+from xarrayops._ops.random import recording
+from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
+from xarrayops._protocol.types import Array
+
+
+def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
+    """The function whose intermediate values are computed again for gradients, instead of being stored.
+
+    This takes less memory and more time: a stack of n layers, each a checkpoint, stores the inputs of its layers alone.
+    PyTorch uses `torch.utils.checkpoint`, JAX `jax.checkpoint`. Other libraries store nothing for gradients, and the
+    function is called as it is. The second computation draws the same numbers from the generators of `xarrayops.random`
+    and from the library's own generator.
+
+    Parameters
+    ----------
+    function : callable
+        It must not write its arguments, and must compute the same each time it gets the same arguments. JAX traces it:
+        arrays in its arguments have no values, other arguments keep theirs.
+
+    Returns
+    -------
+    callable
+        Takes and returns what the function does.
+
+    Notes
+    -----
+    Inside `torch.func` and `vmap` on PyTorch, the intermediate values are stored: PyTorch does not support checkpoints
+    there. Source: T. Chen, B. Xu, C. Zhang and C. Guestrin, "Training deep nets with sublinear memory cost", 2016.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import xarrayops as xo
+    >>> layer = xo.checkpoint(lambda x: xo.tanh(xo.square(x)))
+    >>> float(xo.grad(lambda x: xo.sum(layer(x)))(torch.tensor(0.0)))
+    0.0
+    """
+
+    @wraps(function)
+    def computed_again(*args: Any, **kwargs: Any) -> Any:
+        backend = library_of("checkpoint", (args, kwargs))
+        if backend is None:
+            return function(*args, **kwargs)
+        arguments = [args, kwargs]
+        first: list[recording.Numbers] = []
+        form: list[Any] = []
+
+        def of_arrays(*given: Array) -> tuple[Array, ...]:
+            positional, named = rebuilt(arguments, given)
+            if first:
+                with recording.repeated(first[0]):
+                    result = function(*positional, **named)
+            else:
+                with recording.recorded() as numbers:
+                    result = function(*positional, **named)
+                first.append(numbers)
+            form[:] = [form_of(result)]
+            return arrays_of(result)
+
+        found = backend.functions["checkpoint"](of_arrays, arrays_of(arguments))
+        return rebuilt(form[0], found)
+
+    return computed_again
+
+
+class no_grad:  # noqa: N801 - lower case, because it is used as a statement: with xo.no_grad()
+    """Store nothing for gradients inside a ``with`` block or a decorated function.
+
+    In PyTorch it is `torch.no_grad`: results computed inside are constants for gradients. The other libraries store
+    nothing outside of a transformation. Inside a function that `grad` or `value_and_grad` differentiates on JAX the
+    block raises, because JAX differentiates everything that it traces; inside `jax.grad` itself it has no effect.
+
+    Raises
+    ------
+    Unsupported
+        On entry, inside `grad` or `value_and_grad` on JAX.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import xarrayops as xo
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with xo.no_grad():
+    ...     y = xo.sum(x)
+    >>> y.requires_grad
+    False
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[ExitStack] = []
+
+    def __enter__(self) -> Self:
+        """Enter the block in every loaded library."""
+        registry.load_imported()
+        with ExitStack() as block:
+            for hook in dict.fromkeys(backend.functions["no_grad"] for backend in registry.by_module.values()):
+                block.enter_context(hook())
+            self._blocks.append(block.pop_all())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the block."""
+        self._blocks.pop().close()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, each call of which is such a block."""
+
+        @wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with no_grad():
+                return function(*args, **kwargs)
+
+        return inside
