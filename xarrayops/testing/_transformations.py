@@ -54,6 +54,8 @@ class TransformationSuite:
         """The results and the gradient are those of the function."""
         x = variant.array(X)
         function = xo.checkpoint(lambda x, factor: (xo.multiply(xo.square(x), factor), None))
+        if refuses(variant, "checkpoint", lambda x: function(x, 2.0), x):
+            return
         result, nothing = function(x, 2.0)
         assert nothing is None
         check_array(variant, result, X * X * 2, dtype="float32")

@@ -126,6 +126,10 @@ KNOWN_BAD = _torch.KNOWN_BAD
 ENVIRONMENT = ("PJRT_DEVICE", "XLA_FLAGS", "XLA_USE_*", "LIBTPU_INIT_ARGS")
 ATTENTION_CANDIDATES = ()
 """No candidates of the torch backend: the generic implementation serves XLA."""
+checkpoint = unsupported(
+    "torch.utils.checkpoint does not know XLA devices",
+    instead="the function itself, whose intermediate values are then stored",
+)
 native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")
 MATMUL_INT32_CANDIDATES = RANDOM_DRAW_CANDIDATES = ()
 EXTENDED = "xarrayops_backends.torch_xla._extended"

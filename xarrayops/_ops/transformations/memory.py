@@ -32,10 +32,18 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
     callable
         Takes and returns what the function does.
 
+    Raises
+    ------
+    Unsupported
+        By a call: the arrays are of PyTorch/XLA.
+
     Notes
     -----
     Inside `torch.func` and `vmap` on PyTorch, the intermediate values are stored: PyTorch does not support checkpoints
-    there. Source: T. Chen, B. Xu, C. Zhang and C. Guestrin, "Training deep nets with sublinear memory cost", 2016.
+    there. On CPUs XLA keeps the matrix products of layers that follow each other in one compiled function; in a
+    ``jax.lax.scan`` it does not.
+
+    Source: T. Chen, B. Xu, C. Zhang and C. Guestrin, "Training deep nets with sublinear memory cost", 2016.
 
     Examples
     --------
