@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 """The classes of arguments that mean the same in every library."""
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value counts as an array: it has a shape, and is neither a class nor a dtype of NumPy."""
+    return hasattr(value, "shape") and not isinstance(value, (type, np.dtype))
 
 
 def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
@@ -31,5 +38,5 @@ def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         names = getattr(values, "_fields", None) or [f"{name}[{i}]" for i in range(len(values))]
         for each, member in zip(names, values, strict=True):
             yield from arrays_in(member, each)
-    elif type(values) not in VALUES and hasattr(values, "shape"):
+    elif type(values) not in VALUES and is_array(values):
         yield name, values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -35,43 +34,80 @@ def vmap(function: Callable[..., Any], /) -> Callable[..., Any]:
     return _torch.func.vmap(function)
 
 
-class _Thread(threading.local):
-    """How many functions this thread differentiates."""
-
-    depth = 0
-
-
-_thread = _Thread()
-
-
 def value_and_grad(
     function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
-    """By autograd, which supports checkpoints; by torch.func in its transformations and under torch.compile."""
-    if is_transformed():
-        positions = tuple(range(len(arrays)))
-        found, (value, others) = _torch.func.grad_and_value(function, positions, has_aux=True)(*arrays)
+    """By autograd, which supports checkpoints; by torch.func in its transformations and in inference mode."""
+    if is_transformed() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
+        return _by_func(function, arrays)
+    is_recorded = torch.is_grad_enabled()
+    own = [x.view_as(x) if is_recorded and x.requires_grad else x.detach().requires_grad_() for x in arrays]
+    _set_active(own, True)
+    try:
+        with torch.enable_grad():
+            value, others = function(*own)
+            is_connected = is_recorded and _is_connected([value, *others], own)
+            if value.requires_grad:
+                found = torch.autograd.grad(
+                    value, own, create_graph=is_connected, allow_unused=True, materialize_grads=True
+                )
+            else:
+                found = tuple(torch.zeros_like(x) for x in arrays)
+    finally:
+        _set_active(own, False)
+    if is_connected:
         return value, others, found
-    is_inner = _thread.depth > 0 or any(x.requires_grad for x in arrays)
-    with torch.enable_grad():
-        leaves = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in arrays]
-        _thread.depth += 1
-        try:
-            value, others = function(*leaves)
-        finally:
-            _thread.depth -= 1
-        if not value.requires_grad:
-            found = tuple(torch.zeros_like(x) for x in arrays)
-        else:
-            found = torch.autograd.grad(value, leaves, create_graph=is_inner, allow_unused=True, materialize_grads=True)
-    if is_inner:
-        return value, others, found
-    return value.detach(), tuple(x.detach() for x in others), found
+    return value.detach(), tuple(x.detach() if isinstance(x, torch.Tensor) else x for x in others), found
+
+
+def _set_active(tensors: list[Array], is_active: bool) -> None:
+    """Mark the leaves of a call: after it they are parts of graphs, but nothing differentiates by them."""
+    for x in tensors:
+        if x.grad_fn is None:
+            x.differentiates = is_active
+
+
+def _by_func(
+    function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
+) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+    """By `torch.func.grad_and_value`, whose other results are tensors; arrays of other libraries pass beside it."""
+    returned: list[Any] = []
+
+    def of_tensors(*given: Array) -> tuple[Array, tuple[Array, ...]]:
+        value, others = function(*given)
+        returned[:] = [None if isinstance(x, torch.Tensor) else x for x in others]
+        return value, tuple(x for x in others if isinstance(x, torch.Tensor))
+
+    positions = tuple(range(len(arrays)))
+    found, (value, tensors) = _torch.func.grad_and_value(of_tensors, positions, has_aux=True)(*arrays)
+    left = iter(tensors)
+    return value, tuple(next(left) if x is None else x for x in returned), found
 
 
 def is_transformed() -> bool:
     """Whether torch.func transforms, or torch.compile traces."""
     return bool(is_compiling()) or torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def _is_connected(results: list[Any], own: list[Array]) -> bool:
+    """Whether results depend on a tensor that requires a gradient, or by which another call differentiates."""
+    mine = {id(x) for x in own if x.grad_fn is None}
+    tensors = [x for x in results if isinstance(x, torch.Tensor) and x.requires_grad]
+    if any(x.grad_fn is None and id(x) not in mine for x in tensors):
+        return True
+    waiting = [x.grad_fn for x in tensors]
+    seen: set[Any] = set()
+    while waiting:
+        node: Any = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if node.name() == "torch::autograd::AccumulateGrad":
+            leaf = node.variable
+            if id(leaf) not in mine and getattr(leaf, "differentiates", True):
+                return True
+        waiting.extend(each for each, _ in node.next_functions)
+    return False
 
 
 def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:

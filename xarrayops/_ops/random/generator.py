@@ -12,6 +12,7 @@ from xarrayops._core.defaults import Library
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend, backend_by_dtype_owner
 from xarrayops._ops.creation import broadcast_shapes
+from xarrayops._ops.random import recording
 from xarrayops._ops.random.arguments import (
     FLOATING,
     KEY,
@@ -296,6 +297,11 @@ class Generator:
         if self._native is None:
             return functions["random_draw"](draw, self._next(), shape, self._device)
         self._check_trace()
+        if recording.is_active():
+            raise Unsupported(
+                "xo.checkpoint: a generator with native=True would draw other numbers when the function is computed "
+                "again. Instead: a generator without it"
+            )
         process, generator = self._native
         if process != os.getpid():
             generator = self._native_generator(self._stream)

@@ -28,13 +28,18 @@ _thread = _Thread()
 
 def number(stream: Any, fresh: Callable[[], int]) -> int:
     """The number of the next draw of a stream: the repeated one, or a fresh one if none is left to repeat."""
-    if not (_thread.records or _thread.repeated):
+    if not is_active():
         return fresh()
     found = next(_thread.repeated.get(stream, iter(())), None)
     found = fresh() if found is None else found
     for numbers in _thread.records:
         numbers[stream].append(found)
     return found
+
+
+def is_active() -> bool:
+    """Whether this thread records or repeats."""
+    return bool(_thread.records or _thread.repeated)
 
 
 @contextmanager
@@ -50,9 +55,10 @@ def recorded() -> Iterator[Numbers]:
 
 @contextmanager
 def repeated(numbers: Numbers) -> Iterator[None]:
-    """Use these numbers again in this thread."""
-    before, _thread.repeated = _thread.repeated, {stream: iter(used) for stream, used in numbers.items()}
+    """Use these numbers again in this thread. What is repeated is not recorded: no function called it at this point."""
+    before = _thread.records, _thread.repeated
+    _thread.records, _thread.repeated = [], {stream: iter([*used]) for stream, used in numbers.items()}
     try:
         yield
     finally:
-        _thread.repeated = before
+        _thread.records, _thread.repeated = before

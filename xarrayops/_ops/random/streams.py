@@ -54,10 +54,15 @@ class Keys:
         self._root = root
         self._count = 0
 
-    def next(self) -> Array:
-        """The next key."""
+    def _fresh(self) -> int:
+        """A number that no other call gets."""
         number = self._count
         self._count += 1
+        return number
+
+    def next(self) -> Array:
+        """The next key."""
+        number = recording.number(self, self._fresh)
         backend = self._backend
         counter = backend.functions["full"](
             (), number, dtype=backend.native_dtype("int32"), device=backend.functions["device"](self._root)

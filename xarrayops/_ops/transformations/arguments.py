@@ -7,7 +7,7 @@ from typing import Any
 
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.nested import arrays_in, fill
+from xarrayops._ops.nested import arrays_in, fill, is_array
 from xarrayops._protocol.types import Array
 
 
@@ -15,11 +15,6 @@ class _Place:
     """Stands for an array in the form of a result, so that the form keeps no array alive."""
 
     shape = ()
-
-
-def is_array(value: Any) -> bool:
-    """Whether a value counts as an array: it has a shape and is no class."""
-    return hasattr(value, "shape") and not isinstance(value, type)
 
 
 def arrays_of(value: Any) -> tuple[Array, ...]:

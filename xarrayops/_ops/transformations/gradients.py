@@ -8,8 +8,8 @@ from operator import index
 from typing import Any
 
 from xarrayops._core.registry import Backend
-from xarrayops._ops.nested import arrays_in
-from xarrayops._ops.transformations.arguments import arrays_of, form_of, is_array, library_of, name_of, rebuilt
+from xarrayops._ops.nested import arrays_in, is_array
+from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -23,7 +23,9 @@ def value_and_grad(
     """The function that returns the value of a function and its gradient, as `jax.value_and_grad` does.
 
     PyTorch differentiates by autograd, and inside `vmap` and ``torch.func`` by ``torch.func``; JAX by
-    ``jax.value_and_grad``. Calls may be nested, for derivatives of higher order. Arrays in closures are constants.
+    ``jax.value_and_grad``. Calls may be nested, for derivatives of higher order. Arrays in closures are constants of
+    this gradient. On PyTorch the results are connected to tensors that require a gradient outside of the function, as
+    those of ``torch.func`` are; inside of `no_grad` they are not.
 
     Parameters
     ----------
@@ -58,36 +60,7 @@ def value_and_grad(
     >>> float(value), gradient.tolist()
     (5.0, [2.0, 4.0])
     """
-    given = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
-    positions, is_one = tuple(index(each) for each in given), given is not argnums
-
-    @wraps(function)
-    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        call = f"xo.value_and_grad({name_of(function)})"
-        chosen = _chosen(call, args, positions)
-        backend = library_of("value_and_grad", (args, kwargs))
-        arrays = arrays_of(chosen)
-        if backend is None or not arrays:
-            raise TypeError(f"{call}: no argument to differentiate by has an array")
-        for name, x in arrays_in(chosen, "argument"):
-            _require_real(call, backend, name, x)
-        form: list[Any] = []
-
-        def of_arrays(*arrays: Array) -> tuple[Array, tuple[Array, ...]]:
-            taken = list(args)
-            for position, value in zip(positions, rebuilt(chosen, arrays), strict=True):
-                taken[position] = value
-            result = function(*taken, **kwargs)
-            value, others = result if has_aux else (result, None)
-            _require_number(call, backend, value)
-            form[:] = [form_of(others)]
-            return value, arrays_of(others)
-
-        value, others, found = backend.functions["value_and_grad"](of_arrays, arrays)
-        gradients = rebuilt(chosen, found)
-        return (value, rebuilt(form[0], others)) if has_aux else value, gradients[0] if is_one else (*gradients,)
-
-    return differentiated
+    return _differentiated("value_and_grad", function, argnums, has_aux=has_aux)
 
 
 def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -103,7 +76,7 @@ def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bo
     >>> float(xo.grad(xo.grad(cube))(torch.tensor(2.0)))
     12.0
     """
-    both = value_and_grad(function, argnums, has_aux=has_aux)
+    both = _differentiated("grad", function, argnums, has_aux=has_aux)
 
     @wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -113,12 +86,55 @@ def grad(function: Callable[..., Any], /, argnums: Positions = 0, *, has_aux: bo
     return differentiated
 
 
-def _chosen(call: str, args: tuple[Any, ...], positions: tuple[int, ...]) -> list[Any]:
-    """The arguments to differentiate by."""
-    for position in positions:
-        if not -len(args) <= position < len(args):
-            raise IndexError(f"{call}: argnums has {position}, but the call has {len(args)} positional arguments")
-    return [args[position] for position in positions]
+def _differentiated(
+    verb: str, function: Callable[..., Any], argnums: Positions, *, has_aux: bool
+) -> Callable[..., tuple[Any, Any]]:
+    """`value_and_grad`, for messages that name this verb."""
+    given = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    asked, is_one = tuple(index(each) for each in given), given is not argnums
+    call = f"xo.{verb}({name_of(function)})"
+
+    @wraps(function)
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        positions = _positions(call, asked, len(args))
+        chosen = [args[position] for position in positions]
+        backend = library_of(verb, (args, kwargs))
+        arrays = arrays_of(chosen)
+        if backend is None or not arrays:
+            raise TypeError(f"{call}: no argument to differentiate by has an array")
+        for position, value in zip(positions, chosen, strict=True):
+            for name, x in arrays_in(value, f"argument {position}"):
+                _require_real(call, backend, name, x)
+        form: list[Any] = []
+
+        def of_arrays(*arrays: Array) -> tuple[Array, tuple[Array, ...]]:
+            taken = list(args)
+            for position, value in zip(positions, rebuilt(chosen, arrays), strict=True):
+                taken[position] = value
+            result = function(*taken, **kwargs)
+            if has_aux and not (isinstance(result, (tuple, list)) and len(result) == 2):
+                raise TypeError(f"{call}: with has_aux=True the function must return a pair")
+            value, others = result if has_aux else (result, None)
+            _require_number(call, backend, value)
+            form[:] = [form_of(others)]
+            return value, arrays_of(others)
+
+        value, others, found = backend.functions["value_and_grad"](of_arrays, arrays)
+        gradients = rebuilt(chosen, found)
+        return (value, rebuilt(form[0], others)) if has_aux else value, gradients[0] if is_one else (*gradients,)
+
+    return differentiated
+
+
+def _positions(call: str, asked: tuple[int, ...], count: int) -> list[int]:
+    """The positions of the arguments to differentiate by, from 0 on."""
+    for position in asked:
+        if not -count <= position < count:
+            raise IndexError(f"{call}: argnums has {position}, but the call has {count} positional arguments")
+    positions = [position % count for position in asked]
+    if len(set(positions)) < len(positions):
+        raise ValueError(f"{call}: argnums names an argument twice: {asked}")
+    return positions
 
 
 def _require_real(call: str, backend: Backend, name: str, x: Array) -> None:

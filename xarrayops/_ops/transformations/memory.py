@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, Self
 
 from xarrayops._core import registry
@@ -18,8 +19,9 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
 
     This takes less memory and more time: a stack of n layers, each a checkpoint, stores the inputs of its layers alone.
     PyTorch uses `torch.utils.checkpoint`, JAX `jax.checkpoint`. Other libraries store nothing for gradients, and the
-    function is called as it is. The second computation draws the same numbers from the generators of `xarrayops.random`
-    and from the library's own generator.
+    function is called as it is. The second computation draws the same numbers from generators of `xarrayops.random`;
+    those with ``native=True`` are refused, and on JAX a generator must be made in the function, of a key. PyTorch's
+    global generator is set back, too.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
     Raises
     ------
     Unsupported
-        By a call: the arrays are of PyTorch/XLA.
+        By a call: the arrays are of PyTorch/XLA; the function draws from a generator with ``native=True``.
 
     Notes
     -----
@@ -70,8 +72,8 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
                     result = function(*positional, **named)
             else:
                 with recording.recorded() as numbers:
+                    first.append(numbers)
                     result = function(*positional, **named)
-                first.append(numbers)
             form[:] = [form_of(result)]
             return arrays_of(result)
 
@@ -86,7 +88,8 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
 
     In PyTorch it is `torch.no_grad`: results computed inside are constants for gradients. The other libraries store
     nothing outside of a transformation. Inside a function that `grad` or `value_and_grad` differentiates on JAX the
-    block raises, because JAX differentiates everything that it traces; inside `jax.grad` itself it has no effect.
+    block raises, because JAX differentiates everything that it traces; inside `jax.grad` itself, and in a function that
+    `jax.jit` has traced before, it has no effect.
 
     Raises
     ------
@@ -121,7 +124,11 @@ class no_grad:  # noqa: N801 - lower case, because it is used as a statement: wi
         self._blocks.pop().close()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, each call of which is such a block."""
+        """The function, each call of which is such a block. It must not be a generator or a coroutine."""
+        if isgeneratorfunction(function) or iscoroutinefunction(function) or isasyncgenfunction(function):
+            raise TypeError(
+                "xo.no_grad: the body of a generator or coroutine runs after the call. Instead: a with block inside it"
+            )
 
         @wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:

@@ -139,7 +139,7 @@ def test_argument_is_not_changed(library):
 @pytest.mark.parametrize(
     ("function", "argument", "error", "text"),
     [
-        (lambda x: x, X, ValueError, r"xo.value_and_grad\(<lambda>\): the function returned float64 of shape \(3, 4\)"),
+        (lambda x: x, X, ValueError, r"xo.grad\(<lambda>\): the function returned float64 of shape \(3, 4\)"),
         (lambda x: xo.sum(x) > 0, X, ValueError, "returned bool"),
         (lambda x: 3.0, X, TypeError, "returned float, not an array"),
         (lambda x: xo.sum(x), np.arange(3), TypeError, "is int64; gradients are by floating-point numbers"),
@@ -155,6 +155,12 @@ def test_errors_of_arguments(library):
     x = library.array(X)
     with pytest.raises(IndexError, match="argnums has 1, but the call has 1 positional"):
         xo.grad(xo.sum, argnums=1)(x)
+    with pytest.raises(ValueError, match=r"xo.value_and_grad\(sum\): argnums names an argument twice: \(0, -1\)"):
+        xo.value_and_grad(xo.sum, argnums=(0, -1))(x)
+    with pytest.raises(TypeError, match=r"xo.grad\(<lambda>\): w is int64"):
+        xo.grad(lambda a, b: xo.sum(a), argnums=1)(x, {"w": library.array(np.arange(3))})
+    with pytest.raises(TypeError, match="must return a pair"):
+        xo.grad(xo.sum, has_aux=True)(x)
     with pytest.raises(TypeError, match="no argument to differentiate by has an array"):
         xo.grad(lambda a, b: xo.sum(b))(2.0, x)
     with pytest.raises(MixedBackends):
@@ -171,3 +177,13 @@ def test_after_an_error_gradients_are_as_before(library):
         assert not value.requires_grad
     with xo.no_grad():
         pass
+
+
+def test_dtypes_and_arrays_of_other_libraries_pass(library):
+    x = library.array(X)
+    found, others = xo.grad(lambda x, dtype: (xo.sum(xo.astype(x, dtype)), {"n": np.float64(2), "a": X}), has_aux=True)(
+        x, x.dtype
+    )
+    np.testing.assert_array_equal(library.host(found), np.ones_like(X))
+    assert others["n"] == 2
+    assert others["a"] is X

@@ -64,6 +64,51 @@ def test_random_numbers_are_drawn_again():
     np.testing.assert_array_equal(generator.normal(size=5), fresh.normal(size=5))
 
 
+@pytest.mark.parametrize("is_outer", [False, True])
+def test_gradient_inside_of_a_checkpoint(is_outer):
+    """A gradient inside computes again while the function still runs for the first time."""
+    torch = pytest.importorskip("torch")
+
+    def loss(x, wrap):
+        generator = xo.random.default_rng(3, like=x)
+
+        def layer(x):
+            inner = xo.checkpoint(lambda y: xo.sin(y * y * generator.normal()))
+            return xo.sin(x * generator.normal()) * xo.grad(inner)(x)
+
+        return (wrap if is_outer else xo.checkpoint)(wrap(layer))(x)
+
+    x = torch.tensor(1.3, dtype=torch.float64)
+    plain, checked = (xo.value_and_grad(lambda x, w=wrap: loss(x, w))(x) for wrap in (lambda f: f, xo.checkpoint))
+    np.testing.assert_allclose(plain, checked, rtol=1e-12)
+
+    inner = lambda x: xo.grad(lambda y: xo.sin(y * x))(torch.tensor(0.7))
+    np.testing.assert_allclose(xo.grad(inner)(x), xo.grad(xo.checkpoint(inner))(x), rtol=1e-12)
+
+
+def test_generators_of_keys_and_native_ones():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor(1.3, dtype=torch.float64)
+
+    def found(generator, wrap):
+        return xo.grad(wrap(lambda x: xo.sin(x * generator.normal()) * generator.normal()))(x)
+
+    plain, checked = (
+        found(xo.random.default_rng(xo.random.key(3, like=x)), wrap) for wrap in (lambda f: f, xo.checkpoint)
+    )
+    np.testing.assert_array_equal(plain, checked)
+    with pytest.raises(Unsupported, match="native=True would draw other numbers"):
+        found(xo.random.default_rng(3, like=x, native=True), xo.checkpoint)
+
+
+def test_no_grad_refuses_generators():
+    def numbers():
+        yield 1
+
+    with pytest.raises(TypeError, match="a with block inside"):
+        xo.no_grad()(numbers)
+
+
 def test_random_numbers_of_a_key(library):
     """JAX traces the function, so its generator is made of a key inside of it."""
     key = xo.random.default_rng(7, like=library.array(X)).key()
