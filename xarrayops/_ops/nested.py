@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 """The classes of arguments that mean the same in every library."""
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value counts as an array: it has a shape, and is neither a class nor a dtype of NumPy."""
-    return hasattr(value, "shape") and not isinstance(value, (type, np.dtype))
+    """Whether a value counts as an array: it has a shape and a dtype, and is no class. NumPy's dtypes have a shape."""
+    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
 def fill(value: Any, replace: Callable[[Any], Any]) -> Any:

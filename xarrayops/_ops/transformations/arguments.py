@@ -15,6 +15,7 @@ class _Place:
     """Stands for an array in the form of a result, so that the form keeps no array alive."""
 
     shape = ()
+    dtype = None
 
 
 def arrays_of(value: Any) -> tuple[Array, ...]:
