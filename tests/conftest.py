@@ -66,7 +66,7 @@ SLOW_MODULES = frozenset(
     ]
 )
 """The modules whose tests take longest together, by their path in this folder."""
-ENGINE_ROW_INTERVAL = 4
+ENGINE_ROW_INTERVAL = 8
 """All tests include one of this many rows that an engine compiles; ``--every-row`` includes them all."""
 
 
