@@ -21,11 +21,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 import numpy as np
-from measuring import MISSED, common_options, interleaved, machine, peak
+from measuring import MISSED, common_options, interleaved, machine, over, peak
 
 import xarrayops as xo
 
@@ -112,7 +111,7 @@ def compared(case: str, count: int, rounds: int) -> dict[str, Any]:
             np.testing.assert_allclose(mine, wanted, rtol=1e-4, atol=1e-5 * np.abs(wanted).max())
     calls = {who: lambda f=f, given=given: ready(f(*given)) for who, (f, given) in functions.items()}
     times = interleaved(calls, rounds, 0.0)
-    taken = {who: median(a / b for a, b in zip(times[who], times[PLAIN], strict=True)) for who in (OURS, OWN)}
+    taken = over(times, PLAIN)
     used = {who: memory(case, who, count) for who in (OURS, OWN, PLAIN)}
     ratio = used[OURS] / used[PLAIN]
     return {
@@ -133,8 +132,7 @@ def ready(result: Any) -> Any:
 
 def main() -> int:
     """Print a line for each case. Returns `MISSED` if a bar is missed."""
-    parser = common_options(__doc__, rounds=7)
-    parser.add_argument("--libraries", default="torch,jax", help="comma-separated (default: torch,jax)")
+    parser = common_options(__doc__, rounds=7, libraries="torch,jax")
     parser.add_argument("--layers", type=int, default=24, help="the number of layers (default: 24)")
     parser.add_argument("--peak", choices=(OURS, OWN, PLAIN), help="measure only the memory of this one, on PyTorch")
     options = parser.parse_args()

@@ -45,11 +45,10 @@ def carry_operation(xp: ModuleType, operation: Operation, /) -> Callable[..., An
 native_kernel = unsupported(
     "it has no way to call compiled functions", instead='xo.convert(x, "numpy") if the arrays are in host memory'
 )
-vjp = unsupported("it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
-vmap = unsupported("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
-value_and_grad = unsupported(
+vjp = value_and_grad = unsupported(
     "it does not differentiate functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")'
 )
+vmap = unsupported("it does not transform functions", instead='xo.convert(x, "torch") or xo.convert(x, "jax")')
 
 
 def checkpoint(

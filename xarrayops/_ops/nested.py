@@ -27,6 +27,17 @@ def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
     return replace(value)
 
 
+def leaves(value: Any) -> Iterator[Any]:
+    """The members that are not containers, in the order of `fill`."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (tuple, list)):
+        yield value
+        return
+    for member in value:
+        yield from leaves(member)
+
+
 def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """The arrays among the arguments, each with its name."""
     if isinstance(values, dict):

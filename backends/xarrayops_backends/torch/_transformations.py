@@ -11,6 +11,7 @@ import torch.utils.checkpoint
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
+from xarrayops_backends.torch._attention_modes import transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 
@@ -38,7 +39,7 @@ def value_and_grad(
     function: Callable[..., tuple[Array, tuple[Array, ...]]], arrays: tuple[Array, ...], /
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
     """By autograd, which supports checkpoints; by torch.func in its transformations and in inference mode."""
-    if is_transformed() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
+    if is_compiling() or transforms() or torch.is_inference_mode_enabled() or any(x.is_inference() for x in arrays):
         return _by_func(function, arrays)
     is_recorded = torch.is_grad_enabled()
     own = [x.view_as(x) if is_recorded and x.requires_grad else x.detach().requires_grad_() for x in arrays]
@@ -84,11 +85,6 @@ def _by_func(
     return value, tuple(next(left) if x is None else x for x in returned), found
 
 
-def is_transformed() -> bool:
-    """Whether torch.func transforms, or torch.compile traces."""
-    return bool(is_compiling()) or torch._C._functorch.peek_interpreter_stack() is not None
-
-
 def _is_connected(results: list[Any], own: list[Array]) -> bool:
     """Whether results depend on a tensor that requires a gradient, or by which another call differentiates."""
     mine = {id(x) for x in own if x.grad_fn is None}
@@ -112,7 +108,7 @@ def _is_connected(results: list[Any], own: list[Array]) -> bool:
 
 def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
     """`torch.utils.checkpoint`, where autograd differentiates."""
-    if is_transformed():
+    if is_compiling() or transforms():
         return function(*arrays)
     found: tuple[Array, ...] = _torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
     return found

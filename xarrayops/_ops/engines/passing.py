@@ -12,7 +12,7 @@ from xarrayops._core.registry import Backend
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation
-from xarrayops._ops.nested import arrays_in, fill
+from xarrayops._ops.nested import arrays_in, fill, is_array
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -80,12 +80,12 @@ def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
 
 def taken(arguments: Any, engine: Backend) -> Any:
     """The arguments of a call, with the arrays passed."""
-    return fill(arguments, lambda x: passed(x, engine) if hasattr(x, "shape") else x)
+    return fill(arguments, lambda x: passed(x, engine) if is_array(x) else x)
 
 
 def sampled(arguments: Any, engine: Backend) -> Any:
     """The arguments as the engine would get them; an array that would be copied has no values."""
-    return fill(arguments, lambda x: _sample(x, engine) if hasattr(x, "shape") else x)
+    return fill(arguments, lambda x: _sample(x, engine) if is_array(x) else x)
 
 
 def returned(results: Any, own: Backend, engine: Backend, arguments: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.nested import arrays_in, fill, is_array
+from xarrayops._ops.nested import fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
 
@@ -20,7 +20,7 @@ class _Place:
 
 def arrays_of(value: Any) -> tuple[Array, ...]:
     """The arrays in a value, in the order of `rebuilt`."""
-    return tuple(x for _, x in arrays_in([value]))
+    return tuple(filter(is_array, leaves(value)))
 
 
 def form_of(value: Any) -> Any:

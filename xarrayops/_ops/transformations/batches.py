@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from xarrayops._ops.nested import is_array
+from xarrayops._ops.nested import is_array, leaves
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
 from xarrayops._protocol.types import Array
 
@@ -69,7 +69,7 @@ def vmap(function: Callable[..., Any], /, in_axes: Axes = 0, *, out_axes: int = 
             replaced = iter(rebuilt(mapped, given))
             taken = (value if axis is None else next(replaced) for value, axis in zip(args, axes, strict=True))
             result = function(*taken, **kwargs)
-            if not all(map(is_array, _leaves(result))):
+            if not all(map(is_array, leaves(result))):
                 raise TypeError(f"{call}: the function must return arrays, not {type(result).__name__}")
             form[:] = [form_of(result)]
             return arrays_of(result)
@@ -85,12 +85,3 @@ def _axis(call: str, x: Array, axis: int) -> int:
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"{call}: the axis {axis} of items is out of bounds for an array with {x.ndim} axes")
     return axis
-
-
-def _leaves(value: Any) -> list[Any]:
-    """The members of nested containers."""
-    if isinstance(value, dict):
-        return [leaf for member in value.values() for leaf in _leaves(member)]
-    if isinstance(value, (tuple, list)):
-        return [leaf for member in value for leaf in _leaves(member)]
-    return [value]

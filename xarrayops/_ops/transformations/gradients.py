@@ -10,10 +10,10 @@ from typing import Any
 from xarrayops._core.registry import Backend
 from xarrayops._ops.nested import arrays_in, is_array
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
+from xarrayops._protocol.dtypes import FLOATING_DTYPES
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
-_FLOATING = ("float16", "bfloat16", "float32", "float64")
 Positions = int | tuple[int, ...]
 
 
@@ -41,7 +41,7 @@ def value_and_grad(
     callable
         Takes the arguments of the function, and returns the value, or the pair, and the gradient: for each array one of
         its shape, dtype and device, nested as the argument is; a tuple if ``argnums`` is one. It is zero where the
-        value does not depend on an array.
+        value does not depend on an array. Values of the argument that are no arrays are returned as they are.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def value_and_grad(
         By a call: the library of the arrays does not differentiate, such as NumPy; an array is complex, whose gradients
         PyTorch and JAX define otherwise.
     TypeError, ValueError, IndexError
-        By a call: an argument has no array, or other values beside arrays; an array has integers; the value is not a
-        real floating-point number; ``argnums`` is out of bounds.
+        By a call: the arguments have no array; an array has integers; the value is not a real floating-point number;
+        ``argnums`` is out of bounds, or names an argument twice.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _require_real(call: str, backend: Backend, name: str, x: Array) -> None:
             f"{call}: {name} is {dtype}, and libraries define gradients by complex numbers otherwise. Instead: a "
             f"function of the real and the imaginary part"
         )
-    if dtype not in _FLOATING:
+    if dtype not in FLOATING_DTYPES:
         raise TypeError(f"{call}: {name} is {dtype}; gradients are by floating-point numbers")
 
 
@@ -153,7 +153,7 @@ def _require_number(call: str, backend: Backend, value: Any) -> None:
     if not is_array(value):
         raise TypeError(f"{call}: the function returned {type(value).__name__}, not an array without axes")
     dtype = backend.functions["dtype_name"](value.dtype)
-    if tuple(value.shape) != () or dtype not in _FLOATING:
+    if tuple(value.shape) != () or dtype not in FLOATING_DTYPES:
         raise ValueError(
             f"{call}: the function returned {dtype} of shape {tuple(value.shape)}; the value must be a floating-point "
             f"number, of shape (). Instead: its sum or mean"
