@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -68,6 +69,17 @@ SLOW_MODULES = frozenset(
 """The modules whose tests take longest together, by their path in this folder."""
 ENGINE_ROW_INTERVAL = 8
 """All tests include one of this many rows that an engine compiles; ``--every-row`` includes them all."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let all processes of this run share the programs that JAX compiles, in a folder that the run removes."""
+    if hasattr(config, "workerinput") or "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    folder = TemporaryDirectory(prefix="xarrayops-programs-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = folder.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 
 @pytest.hookimpl(tryfirst=True)

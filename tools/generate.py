@@ -280,10 +280,10 @@ def generate() -> tuple[dict[str, str], list[Function]]:
     sources |= {f"{module}.pyi": render_stub(module, rows) for module, rows in written.items()}
     for module, imports in public_imports([f.name for f in modules["standard"]], families).items():
         sources[f"{module}.py"] = with_imports((PACKAGE / f"{module}.py").read_text(), imports)
-    names = dict.fromkeys(FAMILY_MODULES, "xarrayops") | late_imports([f.name for f in functions], families)
+    names = dict.fromkeys(FAMILY_MODULES, "xarrayops") | late_imports([f.verb for f in functions], families)
     for module, rows in written.items():
         if module.startswith(f"{EXTENDED}/"):
-            names |= dict.fromkeys((f.name for f in rows), f"xarrayops.{module.replace('/', '.')}")
+            names |= dict.fromkeys((f.name for f in rows if "." not in f.verb), f"xarrayops.{module.replace('/', '.')}")
     sources["__init__.py"] = with_types_of(sources["__init__.py"], names)
     sources["_protocol/surface.py"] = render_surface(functions, families)
     sources["_ops/verbs.py"] = render_verbs(families)

@@ -204,6 +204,8 @@ if _typing.TYPE_CHECKING:
     from xarrayops import random as random, sparse as sparse
     from xarrayops._ops.at.verb import at as at
     from xarrayops._ops.attention.verb import attention as attention
+    from xarrayops._ops.compilation.control_flow import cond as cond, scan as scan, while_loop as while_loop
+    from xarrayops._ops.compilation.decorator import jit as jit
     from xarrayops._ops.crossings.blocks import profile as profile, strict as strict
     from xarrayops._ops.einsum import einsum as einsum
     from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory

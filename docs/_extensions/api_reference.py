@@ -38,6 +38,7 @@ OPERATIONS = {
     "engines": "Engines",
     "precision": "Precision",
     "transformations": "Gradients, batches and checkpoints",
+    "compilation": "Compiled functions, branches and loops",
     "crossings": "Crossings",
     "operations": "Operations of your own",
 }
@@ -61,7 +62,18 @@ TITLES = {
 BY_HAND = {"asarray": "creation", "from_dlpack": "creation", "broadcast_shapes": "manipulation"}
 """The sections of functions that the table lists under "by hand"; the others there are of data types."""
 PLUGIN = (
-    *("", ".attention", ".backends", ".dtypes", ".extended", ".layout", ".native", ".precision", ".products"),
+    *(
+        "",
+        ".attention",
+        ".backends",
+        ".dtypes",
+        ".extended",
+        ".layout",
+        ".native",
+        ".nested",
+        ".precision",
+        ".products",
+    ),
     *(".random", ".sparse", ".sums"),
 )
 NUMPY = ("", ".linalg", ".fft", ".random")

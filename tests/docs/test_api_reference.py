@@ -35,7 +35,19 @@ def entries():
 
 MODULES = ("linalg", "fft", "random", "sparse", "errors", "bench", "testing")
 PLUGIN_PARTS = (
-    *("attention", "backends", "dtypes", "extended", "layout", "native", "precision", "products", "random", "sparse"),
+    *(
+        "attention",
+        "backends",
+        "dtypes",
+        "extended",
+        "layout",
+        "native",
+        "nested",
+        "precision",
+        "products",
+        "random",
+        "sparse",
+    ),
     "sums",
 )
 PLUGIN = ("plugin", *(f"plugin.{name}" for name in PLUGIN_PARTS))

@@ -183,6 +183,16 @@ class Backend:
         return bool(getattr(self.module, "IGNORES_VALUES", False))
 
     @property
+    def reads_captured_arrays(self) -> bool:
+        """Whether compiled functions read the current values of arrays that are no arguments."""
+        return bool(getattr(self.module, "READS_CAPTURED_ARRAYS", False))
+
+    @property
+    def compilation_seconds(self) -> float:
+        """How long the library takes to compile a small function, as long as nothing was measured."""
+        return float(getattr(self.module, "COMPILATION_SECONDS", 1.0))
+
+    @property
     def no_strides(self) -> Gap | None:
         """Why the library's arrays have no strides; None if they have strides."""
         return getattr(self.module, "NO_STRIDES", None)

@@ -33,6 +33,8 @@ class Place(Record):
 ENVIRONMENT = Place(os.environ.get("XARRAYOPS_BACKEND") or "numpy")
 _program_place = ENVIRONMENT
 _program_dtype: str | None = None
+changes = 0
+"""The number of changes by `set_default`, for code that was compiled before one."""
 _changing = RLock()
 _place: Setting[Place] = Setting("xo.use")
 _dtype: Setting[str | None] = Setting("xo.use(dtype=)")
@@ -153,7 +155,7 @@ def set_default(
     dtype('float32')
     >>> xo.set_default()
     """
-    global _program_place, _program_dtype
+    global _program_place, _program_dtype, changes
     if extra is not NotGiven or like is not None:
         raise _wrong_default("set_default", like)
     _require_known("set_default", backend)
@@ -173,7 +175,7 @@ def set_default(
             modes.begin()
         elif name is None and _program_dtype is not None:
             modes.end()
-        _program_place, _program_dtype = place, name
+        _program_place, _program_dtype, changes = place, name, changes + 1
 
 
 def _set_native_default(backend: Backend) -> None:

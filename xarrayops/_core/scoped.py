@@ -89,6 +89,14 @@ _blocks: ContextVar[tuple[_Block, ...]] = ContextVar("xarrayops blocks", default
 """The blocks around this point of the program, the innermost last."""
 
 
+def keys_here() -> tuple[tuple[str, str], ...]:
+    """What distinguishes code that is compiled in the open blocks: the name and the key of each setting."""
+    blocks = _open_blocks()
+    settings = {setting.name: setting for block in blocks for setting in block.values}
+    found = ((name, setting.innermost(blocks)) for name, setting in sorted(settings.items()))
+    return tuple((name, value.key) for name, value in found if value is not None)
+
+
 def _open_blocks() -> tuple[_Block, ...]:
     return tuple([block for block in _blocks.get() if block.is_open])
 

@@ -12,6 +12,14 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._generic.attention import attention as attention
+from xarrayops._generic.compilation import (
+    compiled as compiled,
+    cond as cond,
+    is_transformed as is_transformed,
+    random_state as random_state,
+    scan as scan,
+    while_loop as while_loop,
+)
 from xarrayops._generic.draws import (
     native_draw as native_draw,
     native_generator as native_generator,

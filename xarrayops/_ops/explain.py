@@ -28,7 +28,8 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
         The name of the verb as users write it, "matmul", "linalg.det", "convert" …, or the function, ``xo.matmul``.
     *args, **kwargs
         The arguments of the call. For "at" they are x, the index, the operation, the value and ``copy=``:
-        ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``.
+        ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``. For "jit" they are the function and
+        the arguments of its call: ``explain("jit", f, x)``.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     if name in MAIN_NAMESPACE_ALIASES:
         name = name.removeprefix("linalg.")
     explainer = _explainer(name)
-    if name != "at":  # its arguments are those of several calls
+    if name not in _OF_LATER_CALLS:
         refuse_wrong_arguments(name, _function_of(name), args, kwargs)
     if modes.active():
         from xarrayops._ops.precision.explain import with_precision  # not needed by `import xarrayops`
@@ -111,4 +112,6 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE | EXTENDED else name
 
 
+_OF_LATER_CALLS = frozenset(("at", "jit"))
+"""The verbs whose explanation takes the arguments of a call of what they return."""
 VERBS = (Verb("explain", explain, results=(Candidate, Explanation)),)

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._protocol.attention import Attention
+from xarrayops._protocol.compilation_hooks import CompilationHooks
 from xarrayops._protocol.devices import Device
 from xarrayops._protocol.exchange_hooks import ExchangeHooks
 from xarrayops._protocol.indexing import Index
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from xarrayops._protocol.random import Draw
 
 
-class Hooks(ExchangeHooks, TransformationHooks):
+class Hooks(ExchangeHooks, TransformationHooks, CompilationHooks):
     """The hooks: names, signatures and laws. The class is documentation and is never instantiated."""
 
     @staticmethod

@@ -6,6 +6,7 @@ from xarrayops._protocol.surface import EXTENDED, OWN, SURFACE
 from xarrayops.plugin import gap_of
 from xarrayops.testing._attention import AttentionSuite
 from xarrayops.testing._comparison import ComparisonSuite
+from xarrayops.testing._compilation import CompilationSuite
 from xarrayops.testing._counting import CountingSuite
 from xarrayops.testing._creation import CreationSuite
 from xarrayops.testing._crossings import CrossingSuite
@@ -101,6 +102,7 @@ class ContractSuite(
     RandomSuite,
     OperationSuite,
     TransformationSuite,
+    CompilationSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from xarrayops.plugin import Gap, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
+from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
 from xarrayops_backends.jax._compiled import wrap
 from xarrayops_backends.jax._creation import (
     arange,

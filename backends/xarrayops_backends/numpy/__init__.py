@@ -56,7 +56,13 @@ from xarrayops_backends.numpy._linalg import (
 )
 from xarrayops_backends.numpy._manipulation import diff
 from xarrayops_backends.numpy._operations import CALL_TESTS, native_kernel
-from xarrayops_backends.numpy._random import RANDOM_DRAW_CANDIDATES, native_draw, native_generator, random_permutation
+from xarrayops_backends.numpy._random import (
+    RANDOM_DRAW_CANDIDATES,
+    native_draw,
+    native_generator,
+    random_permutation,
+    random_state,
+)
 from xarrayops_backends.numpy._searching import argsort, sort
 from xarrayops_backends.numpy._sets import unique, unique_values
 from xarrayops_backends.numpy._statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var

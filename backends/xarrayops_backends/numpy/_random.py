@@ -160,3 +160,16 @@ def native_draw(generator: np.random.Generator, draw: Draw, shape: tuple[int, ..
     x *= draw.scale
     x += draw.loc
     return x
+
+
+def random_state() -> tuple[Any, Callable[[], None]]:
+    """The state of the functions of `numpy.random`, whose generator is global."""
+    state: Any = np.random.get_state(legacy=False)
+    bits = state["state"]
+    token = (
+        state["bit_generator"],
+        state["has_gauss"],
+        state["gauss"],
+        *(np.asarray(x).tobytes() for x in bits.values()),
+    )
+    return token, lambda: np.random.set_state(state)

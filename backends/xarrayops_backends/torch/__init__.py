@@ -21,6 +21,7 @@ from xarrayops_backends.torch._attention import (
     ATTENTION_CANDIDATES,
     KNOWN_BAD as _KNOWN_BAD_ATTENTION,
 )
+from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
 from xarrayops_backends.torch._creation import (
     arange,
     asarray,

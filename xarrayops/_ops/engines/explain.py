@@ -11,8 +11,8 @@ from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.serving import Route
 from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
-from xarrayops._ops.nested import fill
 from xarrayops._protocol.candidates import Call, refusal
+from xarrayops._protocol.nested import fill
 from xarrayops.errors import XArrayOpsError
 
 

@@ -5,14 +5,15 @@ Every family uses these functions. Arrays are found in sequences and records, to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.registry import Backend
-from xarrayops._ops.exchange.convert import convert, explain_convert
+from xarrayops._ops.exchange.convert import REFUSALS, convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation
-from xarrayops._ops.nested import arrays_in, fill, is_array
+from xarrayops._protocol.nested import arrays_in, fill, is_array
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -57,7 +58,12 @@ def plan_passing(x: Any, engine: Backend) -> ConversionPlan | Explanation:
     """What passing an array or a container to an engine does: action, reason and bytes."""
     if registry.sparse_side(x) is not None:
         return explain_convert("convert", x, engine.name)
-    return plan_convert(x, engine.name, device=device_in(x, engine))
+    device = device_in(x, engine)
+    if registry.backend_of(x).immutable:  # no function of an engine writes its arguments
+        plan = plan_convert(x, engine.name, device=device, copy=False)
+        if plan.action != "refuse":
+            return plan
+    return plan_convert(x, engine.name, device=device)
 
 
 def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
@@ -98,15 +104,70 @@ def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
     device = device_in(x, engine)
     if device is None:
         raise NotPassed(f"{engine.name} cannot use the device of an argument")
-    if not takes_containers and registry.sparse_side(x) is not None:
+    if registry.sparse_side(x) is None:
+        copy = False if plan_passing(x, engine).action == "zero-copy" else None
+    elif takes_containers:
+        copy = None
+    else:
         raise NotPassed("an argument is sparse")
-    return convert(x, engine.name, device=device)
+    return convert(x, engine.name, device=device, copy=copy)
+
+
+def quick_passing(own: Backend, engine: Backend) -> Callable[[Any], Any] | None:
+    """A function that gives an array of the engine over the memory of x without a plan; None if it needs one.
+
+    A plan takes several times the time in which the libraries pass an array. Memory that nothing writes is passed by
+    DLPack, because a read-only NumPy array is not taken.
+    """
+    see, take = own.own_hook("try_as_numpy"), engine.own_hook("try_from_numpy")
+    if see is None or take is None:
+        return None
+    borrow = engine.functions["from_dlpack"]
+
+    def give(x: Any) -> Any:
+        seen = see(x)
+        if seen is None:
+            return None
+        found = take(seen)
+        if found is None and own.immutable:
+            try:
+                return borrow(x)
+            except REFUSALS:
+                return None
+        return found
+
+    return give
+
+
+def quick_return(own: Backend, engine: Backend) -> Callable[[Any, Any], Any] | None:
+    """A function that gives a result as an array of the caller's library without a plan; None if it needs one.
+
+    Its second argument is the arguments of the call. Libraries whose memory nothing writes often cannot take that of
+    other libraries, so for them the result is copied.
+    """
+    see, take = engine.own_hook("try_as_numpy"), own.own_hook("try_from_numpy")
+    if engine.immutable or see is None or take is None:
+        return None
+    copy, refusal, name = own.functions["from_numpy"], own.functions["import_refusal"], engine.functions["dtype_name"]
+
+    def give(x: Any, arguments: Any) -> Any:
+        seen = see(x)
+        if seen is None:
+            return None
+        found = take(seen)
+        if found is None and own.immutable and refusal(name(x.dtype)) is None:
+            return copy(seen, device_of(arguments, own))
+        return found
+
+    return give
 
 
 def _sample(x: Array, engine: Backend) -> Array:
-    plan = plan_convert(x, engine.name, device=device_in(x, engine))
+    plan = plan_passing(x, engine)
+    if not isinstance(plan, ConversionPlan):
+        raise NotPassed("a sparse container has no sample")
     if plan.action == "zero-copy":
-        return convert(x, engine.name, device=plan.device)
+        return convert(x, engine.name, device=plan.device, copy=False)
     dtype = engine.native_dtype(plan.source.functions["dtype_name"](x.dtype))
     return engine.namespace.empty(tuple(x.shape), dtype=dtype, device=plan.device)
 

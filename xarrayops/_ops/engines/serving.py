@@ -23,16 +23,13 @@ from xarrayops._ops.engines.forms import (
     refusal_of_verb,
 )
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops._ops.exchange.convert import shortcut
-from xarrayops._ops.nested import VALUES, fill
+from xarrayops._protocol.nested import VALUES, fill
 from xarrayops._protocol.precision import PRODUCTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops.errors import BackendNotFound
 
 FunctionOf = Callable[[Backend], Callable[..., Any]]
 """Gives the function of a verb that serves the arrays of a library."""
-Alias = Callable[[Any], Any]
-"""Gives an array over the same memory, or None."""
 
 
 class Route:
@@ -47,8 +44,7 @@ class Route:
         self._traces = engine.own_hook("trace_state")
         self.require_no_trace()
         self.plain, self._engine_class = passing.plain_class(own), passing.plain_class(engine)
-        self._alias: Alias | None = None
-        self._alias_back: Alias | None = None
+        self._quick_passing, self._quick_return = passing.quick_passing(own, engine), passing.quick_return(own, engine)
         refusal = refusal_of_verb(verb, own, engine)
         if refusal is not None:
             raise NotPassed(refusal)
@@ -140,20 +136,16 @@ class Route:
         return of_engine(self.engine, x)
 
     def _passed(self, x: Any) -> Any:
-        """An array of the engine. The alias that the first conversion finds takes less time than to look it up."""
-        found = None if self._alias is None else self._alias(x)
-        if found is None:
-            found = passing.passed(x, self.engine, takes_containers=self.takes_containers)
-            self._alias = shortcut(self.plain, self.engine.name)
-        return found
+        """An array of the engine."""
+        found = None if self._quick_passing is None else self._quick_passing(x)
+        return passing.passed(x, self.engine, takes_containers=self.takes_containers) if found is None else found
 
     def _back(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A result as an array of the caller's library."""
-        found = None if self._alias_back is None else self._alias_back(x)
+        quick = self._quick_return if type(x) is self._engine_class else None
+        found = None if quick is None else quick(x, (args, kwargs))
         if found is None:
-            found = passing.back(x, self.own, self.engine, (args, kwargs))
-            self._alias_back = None if self.engine.immutable else shortcut(self._engine_class, self.own.name)
-            return found
+            return passing.back(x, self.own, self.engine, (args, kwargs))
         return found if self.own.returned is None else self.own.returned(found)
 
     def _taken(self, value: Any) -> Any:

@@ -121,11 +121,6 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     return result
 
 
-def shortcut(cls: type, to: str) -> Callable[[Array], Array | None] | None:
-    """The function that gives an array of the target over the memory of one of a class; None until one was aliased."""
-    return _shortcuts.get((cls, to))
-
-
 def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
     """Store the function that converts arrays of a class without a plan, if both libraries have the hooks for it."""
     try_as_numpy, try_from_numpy = plan.source.own_hook("try_as_numpy"), plan.target.own_hook("try_from_numpy")

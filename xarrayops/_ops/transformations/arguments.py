@@ -7,7 +7,7 @@ from typing import Any
 
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
-from xarrayops._ops.nested import fill, is_array, leaves
+from xarrayops._protocol.nested import fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
 

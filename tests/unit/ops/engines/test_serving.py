@@ -149,6 +149,35 @@ def test_results_are_of_the_callers_library_by_jax(served):
     assert served == ["exp", "sort"]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+def test_memory_of_jax_is_lent_to_an_engine(exchanged, served, engine, dtype):
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    x = jax.numpy.arange(6, dtype=dtype).reshape(2, 3)
+    with xo.engines(engine):
+        explanation = xo.explain("matmul", x, x.T)
+        result = xo.matmul(x, x.T)
+    assert served == ["matmul"]
+    assert explanation.candidates[0].copies == ()
+    before, after = exchanged[0]
+    assert before.unsafe_buffer_pointer() == pointer(after)
+    assert isinstance(result, jax.Array)
+    assert result.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(result, np.float64), [[5.0, 14.0], [14.0, 50.0]])
+    np.testing.assert_array_equal(np.asarray(x, np.float64), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+
+
+def test_a_result_that_jax_cannot_alias_keeps_its_device(served):
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    x = jax.numpy.arange(1.0, 4.0)
+    with xo.engines("numpy"):
+        for _ in range(20):  # NumPy's memory has no alignment that JAX requires, except by chance
+            result = xo.exp(x)
+            assert result.devices() == x.devices()
+            np.testing.assert_allclose(np.asarray(result), np.exp(np.asarray(x)), rtol=1e-6)
+    assert served == ["exp"] * 20
+
+
 class TestTheOwnLibraryServes:
     """A call that must not, or cannot, change hands."""
 

@@ -1,0 +1,77 @@
+"""Compiled functions: `jax.jit`, and the branches and loops of `jax.lax`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.nested import fill, leaves
+from xarrayops_backends.jax._random import trace_state
+
+_jax: Any = jax  # untyped: JAX does not annotate these functions
+Arrays = tuple[Array, ...]
+
+
+class _Place:
+    """Stands for an array among the results."""
+
+
+def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
+    """`jax.jit`, which compiles for each shape. Results that are no JAX arrays are constants; arrays are copied."""
+    form: list[Any] = []
+
+    def traced(*arrays: Array) -> Any:
+        result = function(*arrays)
+        found = [leaf for leaf in leaves(result) if isinstance(leaf, jax.Array)]
+        form[:] = [fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf)]
+        return found[0] if type(form[0]) is _Place else found
+
+    program = _jax.jit(traced)
+
+    def call(*arrays: Array) -> Any:
+        found = program(*arrays)
+        if type(form[0]) is _Place:
+            vars(call)["direct"] = program
+            return found
+        given = iter(found)
+
+        def of_place(leaf: Any) -> Any:
+            if type(leaf) is _Place:
+                return next(given)
+            return leaf.copy() if hasattr(leaf, "shape") and hasattr(leaf, "copy") else leaf
+
+        return fill(form[0], of_place)
+
+    return call
+
+
+def is_transformed() -> bool:
+    """Whether a trace is active."""
+    return trace_state() is not None
+
+
+def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /) -> Any:
+    """`jax.lax.cond`."""
+    return _jax.lax.cond(predicate, if_true, if_false, *operands)
+
+
+def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
+    """`jax.lax.while_loop`."""
+    found: Arrays = _jax.lax.while_loop(lambda given: condition(*given), lambda given: body(*given), values)
+    return found
+
+
+def scan(
+    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]],
+    carry: Arrays,
+    xs: Arrays,
+    length: int,
+    stacked: Callable[[list[Any]], Any],
+    /,
+) -> tuple[Arrays, Any]:
+    """`jax.lax.scan`."""
+    found: tuple[Arrays, Any] = _jax.lax.scan(step, carry, xs, length)
+    return found

@@ -1,0 +1,147 @@
+"""Compiled functions: `torch.compile`, and the branches and loops that it traces; and PyTorch's own generators."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch.compiler import is_compiling
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.nested import fill, leaves
+from xarrayops_backends.torch._attention_modes import transforms
+
+_torch: Any = torch  # untyped: PyTorch does not annotate these functions
+Arrays = tuple[Array, ...]
+UNROLLED = 16
+"""The longest loop whose steps are compiled one by one."""
+
+
+def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
+    """`torch.compile` without graph breaks; inside of torch.func the function itself."""
+
+    def call(*arrays: Array) -> Any:
+        return function(*arrays)
+
+    # Dynamo keeps the programs of all functions of one code object together, and limits their number
+    of = function if isinstance(function, FunctionType) else call
+    own = FunctionType(of.__code__.replace(), of.__globals__, of.__name__, of.__defaults__, of.__closure__)
+    own.__kwdefaults__ = of.__kwdefaults__
+    program = _torch.compile(own, fullgraph=True, dynamic=None if dynamic_axes else False)
+
+    def run(*arrays: Array) -> Any:
+        return function(*arrays) if transforms() else program(*arrays)
+
+    def first(*arrays: Array) -> Any:
+        for i, axis in dynamic_axes:
+            _torch._dynamo.mark_dynamic(arrays[i], axis % arrays[i].ndim)
+        with warnings.catch_warnings():  # parts of the compiler are deprecated, and a warning may be an error
+            warnings.simplefilter("ignore")
+            result = run(*arrays)
+        vars(first)["direct"] = run
+        return result
+
+    return first
+
+
+def is_transformed() -> bool:
+    """Whether Dynamo or torch.func traces."""
+    return is_compiling() or bool(transforms())
+
+
+class _States:
+    """The states of PyTorch's generators, which are tensors, compared by values."""
+
+    def __init__(self) -> None:
+        self.cpu = torch.get_rng_state()
+        is_used = torch.cuda.is_available() and _torch.cuda.is_initialized()
+        self.cuda: list[Array] = torch.cuda.get_rng_state_all() if is_used else []
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _States)
+            and len(self.cuda) == len(other.cuda)
+            and all(torch.equal(x, y) for x, y in zip([self.cpu, *self.cuda], [other.cpu, *other.cuda], strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def restore(self) -> None:
+        """Set the generators back."""
+        torch.set_rng_state(self.cpu)
+        if self.cuda:
+            torch.cuda.set_rng_state_all(self.cuda)
+
+
+def random_state() -> tuple[Any, Callable[[], None]]:
+    """The states of the generators of the CPU and of the GPUs in use."""
+    states = _States()
+    return states, states.restore
+
+
+def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., Any], operands: Arrays, /) -> Any:
+    """`torch.cond` under torch.compile; both functions under torch.func.vmap, and else the chosen one."""
+    if is_compiling():
+        return _torch.cond(predicate, _owning(if_true), _owning(if_false), operands)
+    if not torch._C._functorch.is_batchedtensor(predicate):  # type: ignore[attr-defined, unused-ignore]
+        return if_true(*operands) if bool(predicate) else if_false(*operands)
+    others = leaves(if_false(*operands))
+    return fill(if_true(*operands), lambda x: torch.where(predicate, x, next(others)))
+
+
+def _owning(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with results in memory of their own: operators of higher order refuse results that are arguments."""
+
+    def call(*arrays: Array) -> Any:
+        return fill(function(*arrays), torch.clone)
+
+    return call
+
+
+def while_loop(condition: Callable[..., Array], body: Callable[..., Arrays], values: Arrays, /) -> Arrays:
+    """PyTorch's operator under torch.compile, and else a loop of Python."""
+    if is_compiling():
+        from torch._higher_order_ops.while_loop import while_loop as operator
+
+        loop: Any = operator
+        found: Arrays = loop(condition, _owning(body), values)
+        return found
+    while bool(condition(*values)):
+        values = body(*values)
+    return values
+
+
+def scan(
+    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]],
+    carry: Arrays,
+    xs: Arrays,
+    length: int,
+    stacked: Callable[[list[Any]], Any],
+    /,
+) -> tuple[Arrays, Any]:
+    """PyTorch's operator for long loops under torch.compile, and else a loop of Python."""
+    if is_compiling() and length > UNROLLED:
+        return _by_operator(step, carry, xs, length)
+    rows = []
+    for i in range(length):
+        carry, row = step(carry, tuple(x[i] for x in xs))
+        rows.append(row)
+    return carry, stacked(rows)
+
+
+def _by_operator(
+    step: Callable[[Arrays, Arrays], tuple[Arrays, Any]], carry: Arrays, xs: Arrays, length: int
+) -> tuple[Arrays, Any]:
+    from torch._higher_order_ops.scan import scan as operator
+
+    items = xs or (torch.arange(length, device=carry[0].device),)  # the operator needs an array of items
+
+    def of_item(given: Arrays, row: Arrays) -> tuple[Arrays, Any]:
+        after, y = step(given, row if xs else ())
+        return after, () if y is None else y
+
+    last, found = operator(_owning(of_item), carry, items)
+    return last, None if found == () else found

@@ -1,0 +1,18 @@
+"""Compiled functions: `jit`, and the branches and loops that compilers can trace.
+
+`decorator` has `jit`; `programs` finds and makes the program of each signature (`signature`, `captured`, `tokens`),
+by the library of a route (`routes`), when the `policy` says so, and checks it (`agreement`, `randomness`). `ledger` is
+what users read about it. `control_flow` has the branches and loops.
+"""
+
+from xarrayops._ops.compilation.control_flow import cond, scan, while_loop
+from xarrayops._ops.compilation.decorator import jit
+from xarrayops._ops.compilation.explain import explain_jit
+from xarrayops._ops.verb import Verb
+
+VERBS = (
+    Verb("cond", cond, hook="cond"),
+    Verb("jit", jit, hook="compiled", explain=explain_jit),
+    Verb("scan", scan, hook="scan"),
+    Verb("while_loop", while_loop, hook="while_loop"),
+)

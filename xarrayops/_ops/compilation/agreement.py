@@ -1,0 +1,156 @@
+"""Whether a compiled function gives what the function gives.
+
+The allowed difference of an element is that of `xarrayops.testing.verify`: sixteen times the rounding of the result and
+the spread of the results where the arguments are rounded at random in their last place. The spread is measured only
+where the results differ by more than the rounding of the largest element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._protocol.nested import arrays_in, fill, is_array, leaves
+from xarrayops._protocol.types import Array
+
+_FACTOR = 16.0
+_SAMPLES = 4
+_NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
+_EPS = _NARROW | {"float32": 2.0**-23, "complex64": 2.0**-23, "float64": 2.0**-52, "complex128": 2.0**-52}
+
+
+def copied(arguments: Any) -> Any:
+    """The arguments with copies of the arrays that could be written."""
+    return fill(arguments, lambda x: _copy(x) if is_array(x) else x)
+
+
+def _copy(x: Array) -> Array:
+    own = registry.backend_of(x)
+    return x if own.immutable else own.functions["asarray"](x, copy=True)
+
+
+def first_written(before: Any, after: Any) -> str | None:
+    """The name of the first array whose values a call changed; None if there is none."""
+    for (name, x), (_, y) in zip(arrays_in(before), arrays_in(after), strict=True):
+        if x is not y and host(x).tobytes() != host(y).tobytes():
+            return name
+    return None
+
+
+def host(x: Array) -> Any:
+    """The values in host memory; narrow floating-point numbers as float32."""
+    functions = registry.backend_of(x).functions
+    if functions["dtype_name"](x.dtype) in _NARROW:
+        x = functions["astype"](x, functions["as_dtype"]("float32"))
+    return functions["to_numpy"](x)
+
+
+def _eps(x: Array) -> float:
+    """The distance of 1 and the next number of a floating-point or complex dtype; 0 for other dtypes."""
+    return _EPS.get(registry.backend_of(x).functions["dtype_name"](x.dtype) or "", 0.0)
+
+
+def difference(want: Any, got: Any, repeated: Callable[[Any], Any] | None = None, arguments: Any = None) -> str | None:
+    """How results differ from those of the function; None if they agree.
+
+    ``repeated(arguments)`` gives the results of the function for other arguments; without it no spread is measured.
+    """
+    expected, found = list(leaves(want)), list(leaves(got))
+    if len(expected) != len(found):
+        return f"it returns {len(found)} values, and the function {len(expected)}"
+    far: list[int] = []
+    for i, (x, y) in enumerate(zip(expected, found, strict=True)):
+        if not is_array(x) or not is_array(y):
+            if is_array(x) or is_array(y) or not _is_same(x, y):
+                return f"result {i} is {_shown(y)}, and that of the function {_shown(x)}"
+            continue
+        text = _kinds_differ(x, y)
+        if text is not None:
+            return f"result {i} {text}"
+        if not _is_near(x, y, 0.0, of_largest=True):
+            far.append(i)
+    if not far:
+        return None
+    spreads = dict.fromkeys(far, 0.0) if repeated is None else _spreads(expected, far, repeated, arguments)
+    for i in far:
+        if not _is_near(expected[i], found[i], spreads[i], of_largest=False):
+            return f"result {i} {_worst(host(expected[i]), host(found[i]))}"
+    return None
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    return type(x) is type(y) and bool(x == y or (x != x and y != y))
+
+
+def _shown(value: Any) -> str:
+    return f"an array of shape {tuple(value.shape)}" if is_array(value) else repr(value)
+
+
+def _kinds_differ(x: Array, y: Array) -> str | None:
+    """How shape or dtype differ."""
+    if tuple(x.shape) != tuple(y.shape):
+        return f"has shape {tuple(y.shape)}, and that of the function {tuple(x.shape)}"
+    if x.dtype != y.dtype:
+        return f"has dtype {y.dtype}, and that of the function {x.dtype}"
+    return None
+
+
+def _is_near(x: Array, y: Array, spread: Any, *, of_largest: bool) -> bool:
+    """Whether the values are as near as rounding allows: of each element, or of the largest one."""
+    import numpy as np
+
+    eps, want, got = _eps(x), host(x), host(y)
+    if not eps:
+        return bool(np.all((want == got) | (np.asarray(spread) > 0)))
+    with np.errstate(all="ignore"):
+        wide, near = _wide(want), _wide(got)
+        size = np.abs(wide)
+        finite = size[np.isfinite(size)]
+        if of_largest and finite.size:
+            size = np.where(np.isfinite(size), finite.max(), size)
+        allowed = _FACTOR * (spread + eps * size)
+        equal = (wide == near) | (np.isnan(wide) & np.isnan(near))
+        return bool(np.all(equal | (np.abs(wide - near) <= np.where(np.isnan(allowed), 0.0, allowed))))
+
+
+def _wide(x: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _spreads(expected: list[Any], far: list[int], repeated: Callable[[Any], Any], arguments: Any) -> dict[int, Any]:
+    """How far the results are apart when the arguments are rounded at random in their last place."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    spreads: dict[int, Any] = dict.fromkeys(far, 0.0)
+
+    def rounded(x: Any) -> Any:
+        if not is_array(x):
+            return x
+        own, values, eps = registry.backend_of(x), host(x), _eps(x)
+        if not eps:
+            return copied(x)
+        moved = np.asarray(values * (1 + eps * random.choice([-1.0, 0.0, 1.0], values.shape))).astype(values.dtype)
+        return own.functions["astype"](own.functions["from_numpy"](moved, own.functions["device"](x)), x.dtype)
+
+    for _ in range(_SAMPLES):
+        others = list(leaves(repeated(fill(arguments, rounded))))
+        for i in far:
+            with np.errstate(all="ignore"):
+                distance = np.abs(_wide(host(others[i])) - _wide(host(expected[i])))
+            spreads[i] = np.fmax(spreads[i], distance)
+    return spreads
+
+
+def _worst(want: Any, got: Any) -> str:
+    """Text about the element that differs most."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        distance = np.abs(_wide(got) - _wide(want))
+    index = np.unravel_index(int(np.argmax(np.where(np.isnan(distance), np.inf, distance))), want.shape or (1,))
+    at = tuple(int(i) for i in index) if want.shape else ()
+    return f"is {got[at]} at {list(at)}, and that of the function {want[at]}"

@@ -1,0 +1,159 @@
+"""What a function reads beside its arguments: global variables, and variables of the functions around it.
+
+Compilers take these values as constants, so a change of one needs other code. Names are found in the byte code, also
+those that functions of the user read which the function calls. Attributes of modules and classes of the user are
+followed. What a library's own functions read is not compared.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+from collections.abc import Callable, Hashable
+from functools import cache, partial
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+from xarrayops._core.registry import Backend
+from xarrayops._ops.compilation.tokens import ATOMS, NotConstant, Same, Tokens, is_of_library
+
+_MISSING = object()
+_UNCHANGING: tuple[type, ...] = (*ATOMS, float, complex, type, ModuleType, FunctionType, BuiltinFunctionType)
+Read = tuple[Callable[[], Any], Any]
+"""How to read a variable, and the value that it had."""
+
+
+@cache
+def _names(code: CodeType) -> tuple[tuple[str, ...], ...]:
+    """The global variables and the variables of enclosing functions that code reads, with the attributes of each."""
+    found: dict[tuple[str, ...], None] = {}
+    chain: list[str] = []
+    free = frozenset(code.co_freevars)
+    for each in dis.get_instructions(code):
+        if each.opname in ("PUSH_NULL", "CACHE", "EXTENDED_ARG", "NOP"):
+            continue
+        if each.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")) and chain:
+            chain.append(str(each.argval))
+            continue
+        if chain:
+            found[tuple(chain)] = None
+        is_name = each.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        is_free = each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF") and each.argval in free
+        chain = [str(each.argval)] if is_name or is_free else []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner = set(constant.co_freevars) - free
+            found |= {names: None for names in _names(constant) if names[0] not in inner}
+    return tuple(found)
+
+
+class Captured:
+    """What a function reads, as a number that is another one for each set of values.
+
+    Parameters
+    ----------
+    function : function
+        The function that is compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._reads: list[Read] | None = None
+        self._version = 0
+        self._versions: dict[Hashable, int] = {}
+        self._described: dict[int, dict[str, str]] = {}
+
+    @property
+    def current(self) -> dict[str, str]:
+        """The variables with their latest values, as text."""
+        return self._described.get(self._version, {})
+
+    def version(self, compiler: Backend | None) -> int:
+        """The number of the current values. Raises `NotConstant` if one cannot be compared."""
+        if self._reads is not None:
+            for read, value in self._reads:
+                if read() is not value:
+                    break
+            else:
+                return self._version
+        found = _Reading(compiler)
+        token = found.token_of(self._function)
+        is_plain = isinstance(self._function, FunctionType)
+        self._reads = found.reads if is_plain and not found.may_change else None
+        self._version = self._versions.setdefault((compiler, token), len(self._versions))
+        self._described.setdefault(self._version, found.described)
+        return self._version
+
+
+def token_of(value: Any) -> Hashable:
+    """The token of a constant argument. Raises `NotConstant`."""
+    return _Reading(None).token_of(value)
+
+
+class _Reading:
+    """One walk over all that a function reads."""
+
+    def __init__(self, compiler: Backend | None) -> None:
+        self._tokens = Tokens(compiler, self._of_function)
+        self.reads: list[Read] = []
+        self.may_change = False
+        self.described: dict[str, str] = {}
+
+    def token_of(self, value: Any) -> Hashable:
+        return self._tokens.of(value)
+
+    def _of_function(self, function: FunctionType, tokens: Tokens) -> Hashable:
+        self.reads.append((partial(getattr, function, "__defaults__"), function.__defaults__))
+        return tuple(self._of_variable(function, names, tokens) for names in _names(function.__code__))
+
+    def _of_variable(self, function: FunctionType, names: tuple[str, ...], tokens: Tokens) -> Hashable:
+        shown = names[0]
+        read = _reader(function, names[0])
+        value = read()
+        if isinstance(value, ModuleType) and is_of_library(value):
+            return names, Same(value)
+        self.reads.append((read, value))
+        for name in names[1:]:
+            if not isinstance(value, (ModuleType, type)) or is_of_library(value):
+                break
+            read, shown = partial(getattr, value, name, _MISSING), f"{shown}.{name}"
+            value = read()
+            self.reads.append((read, value))
+        if value is _MISSING:
+            return names, None
+        try:
+            token = tokens.of(value)
+        except NotConstant as error:
+            raise NotConstant(f"the variable {shown!r}: {error}") from None
+        parts = value if type(value) is tuple else (value,)
+        is_known = isinstance(token, Same) or all(isinstance(part, _UNCHANGING) for part in parts)
+        self.may_change = self.may_change or not is_known
+        if not callable(value) and not isinstance(value, ModuleType):
+            self.described[shown] = _short(value)
+        return names, token
+
+
+def _reader(function: FunctionType, name: str) -> Callable[[], Any]:
+    """Reads a variable of a function."""
+    free = function.__code__.co_freevars
+    if name in free:
+        return partial(_content, (function.__closure__ or ())[free.index(name)])
+    if name in function.__globals__ or not hasattr(builtins, name):
+        return partial(function.__globals__.get, name, _MISSING)
+    return partial(_either, function.__globals__, name)
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is assigned later
+        return _MISSING
+
+
+def _either(variables: dict[str, Any], name: str) -> Any:
+    return variables.get(name, getattr(builtins, name))
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if not hasattr(value, "shape") else f"{type(value).__name__} {tuple(value.shape)}"
+    return text if len(text) <= 40 else text[:37] + "..."

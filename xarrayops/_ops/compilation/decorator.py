@@ -1,0 +1,173 @@
+"""jit: compile a function with the compiler of the arrays' library, or of an engine, and say when that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from typing import Any, Protocol, cast, get_args, overload
+
+from xarrayops._core import registry
+from xarrayops._ops.compilation.ledger import Ledger
+from xarrayops._ops.compilation.policy import When
+from xarrayops._ops.compilation.programs import EAGER, Options, Programs
+from xarrayops._ops.transformations.arguments import name_of
+
+
+class Jitted(Protocol):
+    """A function that `jit` returns."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What each signature cost, and what it saved."""
+        ...
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+@overload
+def jit(function: Callable[..., Any], /) -> Jitted: ...
+
+
+@overload
+def jit(
+    function: None = None,
+    /,
+    *,
+    engine: str | None = None,
+    when: When = "now",
+    check: bool = True,
+    limit: int = 8,
+    dynamic: Iterable[str] = (),
+    static: Iterable[str] = (),
+) -> Callable[[Callable[..., Any]], Jitted]: ...
+
+
+@overload
+def jit(
+    function: Callable[..., Any],
+    /,
+    *,
+    engine: str | None = None,
+    when: When = "now",
+    check: bool = True,
+    limit: int = 8,
+    dynamic: Iterable[str] = (),
+    static: Iterable[str] = (),
+) -> Jitted: ...
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    engine: str | None = None,
+    when: When = "now",
+    check: bool = True,
+    limit: int = 8,
+    dynamic: Iterable[str] = (),
+    static: Iterable[str] = (),
+) -> Any:
+    """The function, compiled for each signature of its calls: `jax.jit`, `torch.compile`, or an engine for NumPy.
+
+    A signature is the classes, shapes and dtypes of the arrays in the arguments, nested or not; all other arguments,
+    by value; the values of the variables that the function and the functions it calls read; and the active modes, such
+    as `use` and `precision`. All of these but the values of arrays are constants of compiled code, so a change of one
+    compiles again. Arrays that are read as variables are constants too: NumPy's are compared by value.
+
+    JAX and PyTorch compile functions of their own arrays. NumPy has no compiler: with ``engine=`` a library that has
+    one serves, the arguments and results are passed as for `engines`, and otherwise the function runs eagerly. So do
+    functions of Dask and CuPy arrays. Under `grad`, `vmap` and the transformations of the library itself the function
+    is a part of what they trace.
+
+    Parameters
+    ----------
+    function : callable
+        It must not write its arguments, and must return the same for the same arguments. Without it `jit` returns a
+        decorator.
+    engine : str, optional
+        The library that compiles, such as ``"jax"``. Default: that of the arrays.
+    when : {"now", "pays", "never"}
+        "now" compiles at the first call of a signature. "pays" runs eagerly until that has taken as long as the
+        compilation is expected to take, and goes back to eager calls where compiled ones are not faster: the total is
+        at most about twice that of the better choice. "never" runs eagerly.
+    check : bool
+        Whether the first result of each signature is compared with that of the function itself, which is called twice
+        for that, on copies of the arguments. It also finds functions that write their arguments, or whose results
+        depend on more than that. Functions that draw from PyTorch's generators are not compared.
+    limit : int
+        The number of signatures that are compiled; further ones run eagerly, after a warning.
+    dynamic : iterable of str
+        Axes whose length may change without another compilation, as ``"x:0"``, of arguments that are arrays. PyTorch
+        compiles for all lengths from 2 on; JAX compiles for each length.
+    static : iterable of str
+        Parameters whose arrays are constants of the compiled code, compared by value.
+
+    Returns
+    -------
+    callable
+        ``.ledger`` has for each signature the time of the compilation, the times of one eager and one compiled call,
+        the number of calls, after how many the compilation pays, and why it was compiled again.
+
+    Raises
+    ------
+    Unsupported
+        By a call: the compiler cannot trace the function, such as a branch on values (`cond`, `while_loop`); the
+        function writes an argument, draws from a global generator of NumPy or Python, or depends on other state.
+    XArrayOpsError
+        By a call: the compiled result differs from that of the function by more than rounding.
+    TypeError, ValueError
+        An argument is neither an array nor a constant that can be compared; an option is wrong.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> import xarrayops as xo
+    >>> @xo.jit
+    ... def standardise(x, axis=0):
+    ...     return (x - xo.mean(x, axis=axis, keepdims=True)) / xo.std(x, axis=axis, keepdims=True)
+    >>> standardise(jnp.asarray([1.0, 3.0]))
+    Array([-1.,  1.], dtype=float32)
+    >>> standardise.ledger[0].engine
+    'jax'
+    """
+    options = Options(engine, when, check, limit, _names(dynamic), _names(static))
+    _require_valid(options)
+    return partial(_jitted, options=options) if function is None else _jitted(function, options)
+
+
+def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
+    """The compiled function: a plain function, so that classes bind it as a method."""
+    if not callable(function):
+        raise TypeError(f"xo.jit takes a function, not {type(function).__name__}")
+    programs = Programs(f"xo.jit({name_of(function)})", function, options)
+    lookup, first_call = programs.lookup, programs.first_call
+
+    @wraps(function)
+    def jitted(*args: Any, **kwargs: Any) -> Any:
+        program, arrays = lookup(args, kwargs)
+        if program is None:
+            return first_call(args, kwargs)
+        return function(*args, **kwargs) if program is EAGER else program(*arrays)
+
+    found = cast("Any", jitted)
+    found.ledger = Ledger(programs.entries)
+    found.programs = programs
+    found._torchdynamo_inline = function  # inside torch.compile the function is a part of what it traces
+    return cast("Jitted", found)
+
+
+def _require_valid(options: Options) -> None:
+    if options.engine is not None and options.engine not in registry.entry_points():
+        raise registry.unknown(options.engine)
+    if options.when not in get_args(When):
+        raise ValueError(f"xo.jit: when must be one of {get_args(When)}, not {options.when!r}")
+    if type(options.limit) is not int or options.limit < 1:
+        raise ValueError(f"xo.jit: limit must be a positive integer, not {options.limit!r}")
+    for each in options.dynamic:
+        name, colon, axis = each.partition(":")
+        if not name or not colon or not axis.lstrip("-").isdigit():
+            raise ValueError(f'xo.jit: dynamic takes names with an axis, such as "x:0", not {each!r}')
+
+
+def _names(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,39 @@
+"""What a user reads where a compiler cannot trace a function."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from xarrayops.errors import Unsupported
+
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)|([^\s:]+\.py):(\d+)')
+
+
+def untraceable(call: str, compiler: str, error: Exception, function: Callable[..., Any]) -> Unsupported:
+    """The error for a function that a compiler cannot trace: its reason, and the line of the function."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    count = 2 if lines and lines[0].endswith(":") else 1
+    reason = " ".join(lines[:count]).rstrip(".:") or type(error).__name__
+    return Unsupported(
+        f"{call}: {compiler} cannot compile it{_where(error, function)}: {reason}. Instead: xo.where, xo.cond, "
+        f'xo.while_loop or xo.scan where values decide, functions of xarrayops for those of NumPy, or when="never"'
+    )
+
+
+def _where(error: Exception, function: Callable[..., Any]) -> str:
+    """The last line in the file of the function that the error names."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    frames = traceback.extract_tb(error.__traceback__)
+    numbers = [frame.lineno for frame in frames if frame.filename == code.co_filename]
+    places = _PLACE.finditer(str(error))
+    numbers += [int(place[2] or place[4]) for place in places if code.co_filename in (place[1], place[3])]
+    if not numbers or numbers[-1] is None:
+        return ""
+    text = linecache.getline(code.co_filename, numbers[-1]).strip()
+    return f" (line {numbers[-1]}: {text})" if text else f" (line {numbers[-1]})"

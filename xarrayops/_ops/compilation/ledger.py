@@ -1,0 +1,98 @@
+"""The ledger of a compiled function: what each signature cost, and what it saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from math import ceil
+
+from xarrayops._protocol.records import Record
+
+
+class Entry(Record):
+    """What is known of one signature of a compiled function.
+
+    Attributes
+    ----------
+    signature : str
+        The arrays and the constants of the calls.
+    engine : str
+        The library that compiles; empty if none does.
+    compilation_s : float or None
+        The seconds that tracing and compiling took.
+    eager_s, compiled_s : float or None
+        The seconds of one call, the shortest of those that were timed.
+    eager_calls, compiled_calls : int
+        The number of calls.
+    reason : str
+        Why it was compiled again, or why calls run eagerly.
+    """
+
+    signature: str
+    engine: str
+    compilation_s: float | None
+    eager_s: float | None
+    compiled_s: float | None
+    eager_calls: int
+    compiled_calls: int
+    reason: str
+
+    @property
+    def pays_after(self) -> int | None:
+        """The number of compiled calls after which the compilation has paid; None if it never pays or is unknown."""
+        if self.compilation_s is None or self.eager_s is None or self.compiled_s is None:
+            return None
+        saved = self.eager_s - self.compiled_s
+        return ceil(self.compilation_s / saved) if saved > 0 else None
+
+    @property
+    def net_s(self) -> float | None:
+        """The seconds saved so far, less those of the compilation; None if unknown."""
+        if self.compilation_s is None or self.eager_s is None or self.compiled_s is None:
+            return None
+        return self.compiled_calls * (self.eager_s - self.compiled_s) - self.compilation_s
+
+
+class Ledger(Iterable[Entry]):
+    """The entries of a compiled function, in the order in which its signatures were first seen.
+
+    It shows the present state each time it is read. ``str()`` is a table.
+    """
+
+    def __init__(self, entries: Callable[[], Iterable[Entry]]) -> None:
+        self._entries = entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries())
+
+    def __len__(self) -> int:
+        return len(list(self._entries()))
+
+    def __getitem__(self, i: int) -> Entry:
+        return list(self._entries())[i]
+
+    def __str__(self) -> str:
+        head = ("signature", "engine", "compilation", "eager", "compiled", "calls", "pays after", "net", "why")
+        rows = [head, *map(_row, self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    pays = "-" if entry.pays_after is None else f"{entry.pays_after} calls"
+    net = "-" if entry.net_s is None else ("+" if entry.net_s >= 0 else "-") + duration(abs(entry.net_s))
+    calls = f"{entry.eager_calls + entry.compiled_calls}"
+    times = map(duration, (entry.compilation_s, entry.eager_s, entry.compiled_s))
+    return (entry.signature, entry.engine or "-", *times, calls, pays, net, entry.reason or "-")
+
+
+def duration(seconds: float | None) -> str:
+    """A time with its unit."""
+    if seconds is None:
+        return "-"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

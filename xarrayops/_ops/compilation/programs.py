@@ -1,0 +1,293 @@
+"""The programs of one compiled function: one for each signature, made and checked by its first call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterator
+from threading import RLock
+from time import perf_counter
+from typing import Any
+
+from xarrayops._core import defaults, modes, registry, scoped
+from xarrayops._core.registry import Backend
+from xarrayops._ops.compilation import agreement, failures, randomness
+from xarrayops._ops.compilation.captured import Captured
+from xarrayops._ops.compilation.ledger import Entry
+from xarrayops._ops.compilation.policy import Choice, When
+from xarrayops._ops.compilation.routes import Route, route_for
+from xarrayops._ops.compilation.signature import Signature, all_plain, library_of_class
+from xarrayops._ops.compilation.tokens import NotConstant
+from xarrayops._ops.transformations.arguments import arrays_of, library_of
+from xarrayops._protocol.records import Record
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported, XArrayOpsError
+
+Program = Callable[..., Any]
+
+
+def EAGER(*args: Any) -> Any:  # noqa: N802 - a constant: it stands for the function itself
+    """Mark a signature whose calls run eagerly."""
+    raise AssertionError("the function itself serves")
+
+
+class Options(Record):
+    """The options of `jit`."""
+
+    engine: str | None
+    when: When
+    check: bool
+    limit: int
+    dynamic: tuple[str, ...]
+    static: tuple[str, ...]
+
+
+class _State:
+    """What is known of one signature."""
+
+    def __init__(self, route: Route, choice: Choice, described: dict[str, str], reason: str) -> None:
+        self.route = route
+        self.choice = choice
+        self.described = described
+        self.reason = reason
+        self.program: Program | None = None
+        """What serves the calls, once nothing is timed any more."""
+        self.compiled: Program | None = None
+        self.error: XArrayOpsError | None = None
+        self.calls = 0
+        """The calls since the program serves; of several threads, some may not be counted."""
+
+
+class Programs:
+    """Finds and makes the programs of a function. See `jit` for the options."""
+
+    def __init__(self, call: str, function: Callable[..., Any], options: Options) -> None:
+        self._call = call
+        self._function = function
+        self._options = options
+        self._signature = Signature(call, function, options.static, options.dynamic)
+        self._captured = Captured(function)
+        self._states: dict[Hashable, _State] = {}
+        self._transformed: dict[Hashable, Program] = {}
+        self._compiling = RLock()
+        self._last_compilation_s: float | None = None
+        self._has_warned = False
+
+    @property
+    def engine(self) -> str | None:
+        """The library that was asked for."""
+        return self._options.engine
+
+    def lookup(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program | None, list[Array]]:
+        """The program of a call and its arguments; `EAGER` for the function itself, None before it is settled."""
+        try:
+            parts, arrays = self._signature.of(args, kwargs)
+            state = self._states[self._key(parts, arrays)]
+        except (KeyError, NotConstant):
+            return None, []
+        if state.program is not None:
+            state.calls += 1
+        return state.program, arrays
+
+    def _key(self, parts: list[Hashable], arrays: list[Array]) -> Hashable:
+        """Raises `NotConstant` for a variable that cannot be compared."""
+        version = self._captured.version(library_of_class(type(arrays[0])) if arrays else None)
+        parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
+        return tuple(parts)
+
+    def first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of a signature that is not settled: eager, compiling, or timed."""
+        parts, arrays = self._signature.of(args, kwargs)
+        own = library_of("jit", arrays)
+        if own is None:  # without arrays there is nothing to compile
+            return self._function(*args, **kwargs)
+        if own.functions["is_transformed"]() or not all_plain(arrays):
+            return self._inside_transformation(own, parts, args, kwargs, arrays)
+        try:
+            key = self._key([*parts], arrays)
+        except NotConstant as error:
+            state = self._state((*parts, str(error)), own, args, kwargs, str(error))
+            return self._eager(state, args, kwargs)
+        with self._compiling:
+            state = self._states.get(key) or self._state(key, own, args, kwargs)
+            if state.error is not None:
+                raise state.error
+            if state.compiled is None and state.choice.compiles:
+                return self._compiled(state, args, kwargs, arrays)
+        if not state.choice.compiles or state.compiled is None:
+            return self._eager(state, args, kwargs)
+        return self._timed(state, arrays)
+
+    def _state(
+        self, key: Hashable, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str = ""
+    ) -> _State:
+        """The state of a new signature, or of one whose variables cannot be compared."""
+        if key in self._states:
+            return self._states[key]
+        route = route_for(own, self._options.engine, (args, kwargs), is_required=self._options.when == "now")
+        when = self._options.when if route.refusal is None else "never"
+        reason = reason or route.refusal or ""
+        count = sum(state.compiled is not None for state in self._states.values())
+        if not reason and when != "never" and count >= self._options.limit:
+            reason = f"{count} signatures are compiled, the limit"
+            self._warn(reason)
+        expected = self._last_compilation_s or (route.engine.compilation_seconds if route.engine else 0.0)
+        described = self._signature.described(args, kwargs) | self._captured.current
+        why = reason or self._changes(described)
+        self._states[key] = _State(route, Choice("never" if reason else when, expected), described, why)
+        return self._states[key]
+
+    def _changes(self, described: dict[str, str]) -> str:
+        """How a signature differs from the one before it."""
+        if not self._states:
+            return ""
+        before = next(reversed(self._states.values())).described
+        names = dict.fromkeys((*before, *described))
+        changes = [
+            f"{name} {before.get(name, 'absent')} -> {described.get(name, 'absent')}"
+            for name in names
+            if before.get(name) != described.get(name)
+        ]
+        return "; ".join(changes) or "modes or constants changed"
+
+    def _warn(self, reason: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            message = f"{self._call}: {reason}; further ones run eagerly. The ledger shows what changed."
+            warnings.warn(message, RuntimeWarning, stacklevel=5)
+
+    def _eager(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of the function itself, timed if that may decide anything."""
+        start = perf_counter()
+        result = self._function(*args, **kwargs)
+        _wait(result)
+        state.choice.ran_eagerly(perf_counter() - start)
+        if not state.choice.may_compile and state.choice.eager_calls >= 3:
+            state.program = EAGER
+        return result
+
+    def _timed(self, state: _State, arrays: list[Array]) -> Any:
+        assert state.compiled is not None, "only compiled calls are timed"
+        start = perf_counter()
+        result = state.compiled(*arrays)
+        _wait(result)
+        state.choice.ran_compiled(perf_counter() - start)
+        if not state.choice.is_timed:
+            state.program = state.compiled if state.choice.compiles else EAGER
+            if state.program is EAGER:
+                state.reason = "compiled calls are not faster"
+        return result
+
+    def _inside_transformation(
+        self, own: Backend, parts: list[Hashable], args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]
+    ) -> Any:
+        """The function as a part of what the library traces: compiled code if the library allows it there."""
+        route = route_for(own, None, (args, kwargs), is_required=False)
+        if route.engine is None or self._options.when == "never" or self._options.engine not in (None, own.name):
+            return self._function(*args, **kwargs)
+        try:
+            key = self._key(parts, arrays)
+        except NotConstant:
+            return self._function(*args, **kwargs)
+        if key not in self._transformed:
+            self._transformed[key] = route.program(self._function, self._signature, args, kwargs)
+        return self._transformed[key](*arrays)
+
+    def _compiled(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]) -> Any:
+        """The first compiled call of a signature, compared with an eager one."""
+        try:
+            want = self._eagerly_twice(state, args, kwargs) if self._options.check else _NOTHING
+            start = perf_counter()
+            program = state.route.program(self._function, self._signature, args, kwargs)
+            try:
+                got = program(*arrays)
+                _wait(got)
+            except Exception as error:
+                if want is _NOTHING:  # an error of the function itself comes first
+                    self._function(*args, **kwargs)
+                raise failures.untraceable(self._call, state.route.name, error, self._function) from error
+            seconds = perf_counter() - start
+            if want is not _NOTHING and want is not _RANDOM:
+                self._require_agreement(state, want, got, args, kwargs)
+        except XArrayOpsError as error:
+            return self._failed(state, error, args, kwargs)
+        state.choice.compiled(seconds)
+        state.compiled, self._last_compilation_s = getattr(program, "direct", program), seconds
+        return got
+
+    def _failed(self, state: _State, error: XArrayOpsError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Raise, or stay eager where compiling is only worth a try."""
+        state.reason = str(error).removeprefix(f"{self._call}: ")
+        if self._options.when == "now":
+            state.error = error
+            raise error
+        state.choice.give_up()
+        return self._eager(state, args, kwargs)
+
+    def _eagerly_twice(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The eager results on copies of the arguments. Raises for functions that cannot be compiled rightly."""
+        given = agreement.copied((args, kwargs))
+        with randomness.watched() as used:
+            want = self._function(*given[0], **given[1])
+            _wait(want)
+        if used.foreign_to(state.route.engine):
+            raise Unsupported(
+                f"{self._call}: it draws from the global generator of {used.names()}, and the numbers would be "
+                f"constants of the compiled code. Instead: xo.random with a key as an argument"
+            )
+        written = agreement.first_written(self._signature.named(args, kwargs), self._signature.named(*given))
+        if written is not None:
+            raise Unsupported(
+                f"{self._call}: it writes {written}, and a compiled function must not write its arguments. Instead: "
+                f"return the new array, as xo.at does"
+            )
+        again = agreement.copied((args, kwargs))
+        with randomness.watched():
+            start = perf_counter()
+            second = self._function(*again[0], **again[1])
+            _wait(second)
+            state.choice.eager_s = perf_counter() - start
+        if used.is_any:
+            return _RANDOM
+        changed = agreement.difference(want, second)
+        if changed is not None:
+            raise Unsupported(
+                f"{self._call}: two calls with the same arguments differ: {changed}. It depends on a state that "
+                f"compiled code would not see. Instead: the state as an argument"
+            )
+        return want
+
+    def _require_agreement(
+        self, state: _State, want: Any, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        def repeated(given: Any) -> Any:
+            return self._function(*given[0], **given[1])
+
+        text = agreement.difference(want, got, repeated, (args, kwargs))
+        if text is not None:
+            raise XArrayOpsError(f"{self._call}: compiled by {state.route.name}, {text}.")
+
+    def entries(self) -> Iterator[Entry]:
+        """The ledger, without the signatures of transformations."""
+        for state in list(self._states.values()):
+            choice = state.choice
+            served_eagerly = state.program is EAGER
+            yield Entry(
+                ", ".join(f"{name}={text}" for name, text in state.described.items()),
+                "" if state.route.engine is None else state.route.engine.name,
+                choice.compilation_s,
+                choice.eager_s,
+                choice.compiled_s,
+                choice.eager_calls + (state.calls if served_eagerly else 0),
+                choice.compiled_calls + (choice.compilation_s is not None) + (0 if served_eagerly else state.calls),
+                state.reason,
+            )
+
+
+_NOTHING = object()
+_RANDOM = object()
+
+
+def _wait(result: Any) -> None:
+    """Wait for the values of a result."""
+    for x in arrays_of(result):
+        registry.backend_of(x).functions["synchronize"](x)

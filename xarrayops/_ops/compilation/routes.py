@@ -1,0 +1,98 @@
+"""Which library compiles for the arrays of a call, and how arrays reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.registry import Backend
+from xarrayops._ops.compilation.signature import Signature, Slot, filled
+from xarrayops._ops.engines import passing
+from xarrayops._protocol.nested import fill, is_array
+from xarrayops._protocol.records import Record
+from xarrayops._protocol.types import Array, gap_of
+from xarrayops.errors import Unsupported
+
+
+class Route(Record):
+    """The library that compiles, or why none does."""
+
+    own: Backend
+    engine: Backend | None
+    refusal: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the library that compiles."""
+        return "" if self.engine is None else self.engine.name
+
+    def program(
+        self, function: Callable[..., Any], signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any]:
+        """The compiled function of the arrays of a call; its other arguments are constants."""
+        assert self.engine is not None, "a library compiles"
+        form = signature.form(args, kwargs)
+        if not kwargs and all(type(x) is Slot for x in form[0]):
+            return self._compiled(function, signature.dynamic_axes(form))
+
+        def of_arrays(*arrays: Array) -> Any:
+            positional, named = filled(form, arrays)
+            return function(*positional, **named)
+
+        return self._compiled(of_arrays, signature.dynamic_axes(form))
+
+    def _compiled(self, function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...]) -> Callable[..., Any]:
+        assert self.engine is not None, "a library compiles"
+        compiled = self.engine.functions["compiled"](function, dynamic_axes)
+        return compiled if self.engine is self.own else _passing(compiled, self.own, self.engine)
+
+
+def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Callable[..., Any]:
+    """The compiled function for arrays of another library."""
+    program = compiled
+    give, take = passing.quick_passing(own, engine), passing.quick_return(own, engine)
+
+    def passed(x: Array) -> Array:
+        found = None if give is None else give(x)
+        return passing.passed(x, engine) if found is None else found
+
+    def run(*arrays: Array) -> Any:
+        nonlocal program
+        result = program(*map(passed, arrays))
+        program = getattr(compiled, "direct", compiled)
+
+        def back(x: Any) -> Any:
+            if not is_array(x) or registry.backend_of(x) is own:
+                return x
+            found = None if take is None else take(x, arrays)
+            return passing.back(x, own, engine, arrays) if found is None else found
+
+        return fill(result, back)
+
+    return run
+
+
+def route_for(own: Backend, name: str | None, arguments: Any, *, is_required: bool) -> Route:
+    """The route of a call. Raises `Unsupported` if the requested engine cannot serve and must."""
+    engine = own if name is None else registry.backend_by_name(name)
+    gap = gap_of(engine.functions["compiled"])
+    if gap is not None and engine is not own:
+        raise Unsupported(f"xo.jit: {name} cannot compile: {gap}")
+    if engine is own:
+        return Route(own, own) if gap is None else Route(own, None, f"{own.name}: {gap}")
+    refusal = _obstacle(own, engine, arguments)
+    if refusal is not None and is_required and not refusal.startswith(_LAZY):
+        raise Unsupported(f"xo.jit: {name} cannot compile for these arguments: {refusal}")
+    return Route(own, engine if refusal is None else None, refusal)
+
+
+_LAZY = "arrays of"
+
+
+def _obstacle(own: Backend, engine: Backend, arguments: Any) -> str | None:
+    try:
+        passing.plain_class(own)
+    except passing.NotPassed as error:
+        return str(error)
+    return passing.obstacle(arguments, own, engine)

@@ -1,0 +1,194 @@
+"""The signature of a call of a compiled function: what its arrays and its constants have to be for the same code."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from xarrayops._core import registry
+from xarrayops._core.registry import Backend
+from xarrayops._ops.compilation.captured import token_of
+from xarrayops._ops.compilation.tokens import ATOMS, NotConstant
+from xarrayops._ops.engines import passing
+from xarrayops._protocol.nested import fill, is_array, leaves
+from xarrayops._protocol.types import Array
+
+_plain: dict[type, Backend] = {}
+"""The classes of arrays that have values, each with its library. Tracers and subclasses are not among them."""
+
+
+class Slot:
+    """Stands for a traced array in the form of a call."""
+
+    __slots__ = ()
+
+
+class Signature:
+    """How to find the signatures of the calls of one function.
+
+    Parameters
+    ----------
+    function : callable
+        The function that is compiled.
+    static : iterable of str
+        The parameters whose arrays are constants, compared by their values.
+    dynamic : iterable of str
+        The axes whose length may change, as ``"name:axis"``.
+    """
+
+    def __init__(self, call: str, function: Callable[..., Any], static: Iterable[str], dynamic: Iterable[str]) -> None:
+        self.call = call
+        names = _parameters(function)
+        self.static = frozenset(static)
+        self.dynamic: dict[str, tuple[int, ...]] = {}
+        for each in dynamic:
+            name, _, axis = each.partition(":")
+            self.dynamic[name] = (*self.dynamic.get(name, ()), int(axis))
+        self._names = names
+        unknown = (self.static | self.dynamic.keys()) - set(names)
+        if unknown and names:
+            raise ValueError(f"{call}: it has no parameter {sorted(unknown)[0]!r}")
+        self._is_special = bool(self.static or self.dynamic)
+
+    def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Hashable], list[Array]]:
+        """What distinguishes the call, and its traced arrays. Raises `NotConstant` for what cannot be compared."""
+        arrays: list[Array] = []
+        if self._is_special:
+            return self._special(args, kwargs, arrays), arrays
+        parts: list[Hashable] = []
+        for value in args:
+            kind = type(value)
+            if kind in _plain:
+                arrays.append(value)
+                parts.append((kind, value.shape, value.dtype))
+            elif kind in ATOMS:
+                parts.append((kind, value))
+            else:
+                parts.append(self._part("", value, arrays))
+        for name in sorted(kwargs) if kwargs else ():
+            parts += [name, self._part(name, kwargs[name], arrays)]
+        return parts, arrays
+
+    def _special(self, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]) -> list[Hashable]:
+        """As `of`, with parameters that are static or have dynamic axes."""
+        parts: list[Hashable] = []
+        for name, value in (*zip(self._names, args, strict=False), *sorted(kwargs.items())):
+            if name in self.static:
+                parts.append((name, _constant(self.call, name, value)))
+                continue
+            part = self._part(name, value, arrays)
+            if name in self.dynamic and is_array(value):
+                kind, shape, dtype = part
+                free = {axis % len(shape) for axis in self.dynamic[name]}
+                part = kind, tuple(n if i not in free or n < 2 else None for i, n in enumerate(shape)), dtype
+            parts.append((name, part))
+        parts += [_constant(self.call, "args", value) for value in args[len(self._names) :]]
+        return parts
+
+    def dynamic_axes(self, form: tuple[tuple[Any, ...], dict[str, Any]]) -> tuple[tuple[int, int], ...]:
+        """The traced arrays, by position, and the axes of each whose length may change."""
+        found: list[tuple[int, int]] = []
+        count = 0
+        for name, value in (*zip(self._names, form[0], strict=False), *form[1].items()):
+            if type(value) is Slot:
+                found += [(count, axis) for axis in self.dynamic.get(name, ())]
+            count += sum(type(x) is Slot for x in leaves(value))
+        return tuple(found)
+
+    def _part(self, name: str, value: Any, arrays: list[Array]) -> Any:
+        """The part of one argument; its arrays are added to the list."""
+        kind = type(value)
+        if kind in _plain:
+            arrays.append(value)
+            return kind, tuple(value.shape), value.dtype
+        if kind in ATOMS:
+            return kind, value
+        if isinstance(value, dict):
+            return kind, *((key, self._part(name, member, arrays)) for key, member in value.items())
+        if isinstance(value, (tuple, list)):
+            return kind, *(self._part(name, member, arrays) for member in value)
+        if is_traced(value):
+            arrays.append(value)
+            return kind, tuple(value.shape), value.dtype
+        return _constant(self.call, name, value)
+
+    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with slots for the traced arrays."""
+
+        def slots(name: str, value: Any) -> Any:
+            return value if name in self.static else fill(value, lambda x: Slot() if is_traced(x) else x)
+
+        names = (*self._names, *[""] * len(args))
+        positional = tuple(slots(name, value) for name, value in zip(names, args, strict=False))
+        return positional, {name: slots(name, value) for name, value in sorted(kwargs.items())}
+
+    def described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
+        """The arguments as text, by name."""
+        return {name: _text(value) for name, value in self.named(args, kwargs).items()}
+
+    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments by name."""
+        names = (*self._names, *(f"argument {i}" for i in range(len(args))))
+        return dict(zip(names, args, strict=False)) | dict(sorted(kwargs.items()))
+
+
+def filled(form: tuple[tuple[Any, ...], dict[str, Any]], arrays: Iterable[Array]) -> Any:
+    """The arguments of a form, with arrays for its slots."""
+    given = iter(arrays)
+    return fill(form, lambda x: next(given) if type(x) is Slot else x)
+
+
+def is_traced(value: Any) -> bool:
+    """Whether an argument is an array that compiled code takes as an argument. NumPy's scalars are constants."""
+    if not is_array(value):
+        return False
+    kind = type(value)
+    if kind in _plain:
+        return True
+    own = registry.backend_of(value)
+    try:
+        plain = passing.plain_class(own)
+    except passing.NotPassed:
+        return True
+    if kind is plain:
+        _plain[kind] = own
+        return True
+    return isinstance(value, plain) or own.functions["is_lazy"](value)
+
+
+def library_of_class(kind: type) -> Backend | None:
+    """The library of a class of arrays that was seen."""
+    return _plain.get(kind)
+
+
+def all_plain(arrays: Iterable[Array]) -> bool:
+    """Whether all arrays have values."""
+    return all(type(x) in _plain or not registry.backend_of(x).functions["is_lazy"](x) for x in arrays)
+
+
+def _constant(call: str, name: str, value: Any) -> Hashable:
+    try:
+        return token_of(value)
+    except NotConstant as error:
+        raise TypeError(f"{call}: the argument {name or type(value).__name__!r} is no array, and {error}") from None
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the positional parameters; empty if they are unknown."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(each.name for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD))
+
+
+def _text(value: Any) -> str:
+    if is_array(value):
+        return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_text(member)}" for name, member in value.items()) + "}"
+    if isinstance(value, (tuple, list)):
+        return "(" + ", ".join(map(_text, value)) + ")"
+    text = repr(value)
+    return text if len(text) <= 30 else text[:27] + "..."
