@@ -77,6 +77,8 @@ peers: env       ## measure against other libraries, side by side
 	$(RUN) benchmarks/peers/operations.py --out benchmarks/results/operations.json
 	$(RUN) benchmarks/peers/at.py --out benchmarks/results/at.json
 	$(RUN) benchmarks/peers/sums.py --out benchmarks/results/sums.json
+	$(RUN) benchmarks/peers/convolution.py --out benchmarks/results/convolution.json
+	$(RUN) benchmarks/peers/jit.py --out benchmarks/results/jit.json
 	$(RUN) benchmarks/peers/products.py --out benchmarks/results/products.json
 	$(RUN) benchmarks/peers/kernels.py --out benchmarks/results/kernels.json
 	$(RUN) benchmarks/peers/engines.py --out benchmarks/results/engines.json

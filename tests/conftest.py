@@ -68,7 +68,7 @@ SLOW_MODULES = frozenset(
 )
 """The modules whose tests take longest together, by their path in this folder."""
 ENGINE_ROW_INTERVAL = 8
-"""All tests include one of this many rows that an engine compiles; ``--every-row`` includes them all."""
+"""All tests include one of this many rows by engines where JAX compiles; ``--every-row`` includes them all."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -100,7 +100,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             rows[row] += 1
             if rows[row] % QUICK_ROW_INTERVAL != 1:
                 item.add_marker(pytest.mark.long)
-            is_by_engine = getattr(variant, "compiles", False) and hasattr(variant, "engines")
+            compiles = getattr(variant, "compiles", False) or getattr(variant, "library", None) == "jax"
+            is_by_engine = compiles and hasattr(variant, "engines")
             if is_by_engine and rows[row] % ENGINE_ROW_INTERVAL != 1 and not config.getoption("--every-row"):
                 left_out.append(item)
         module = item.nodeid.partition(".py::")[0].removeprefix("tests/")

@@ -206,6 +206,15 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.attention.verb import attention as attention
     from xarrayops._ops.compilation.control_flow import cond as cond, scan as scan, while_loop as while_loop
     from xarrayops._ops.compilation.decorator import jit as jit
+    from xarrayops._ops.convolution.convolution import conv1d as conv1d, conv2d as conv2d, conv3d as conv3d
+    from xarrayops._ops.convolution.pooling import (
+        avg_pool1d as avg_pool1d,
+        avg_pool2d as avg_pool2d,
+        avg_pool3d as avg_pool3d,
+        max_pool1d as max_pool1d,
+        max_pool2d as max_pool2d,
+        max_pool3d as max_pool3d,
+    )
     from xarrayops._ops.crossings.blocks import profile as profile, strict as strict
     from xarrayops._ops.einsum import einsum as einsum
     from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory

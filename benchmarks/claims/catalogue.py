@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-CPU, CUDA = "cpu", "cuda"
+CPU, CUDA, TPU = "cpu", "cuda", "tpu"
 Quantity = Literal["time", "memory", "memory growth"]
 """time: of a call. memory: inputs and the peak of a call. memory growth: of the peak, at twice the length."""
 
@@ -105,6 +105,19 @@ _AMP = Source(
     origin="PyTorch's recipe for automatic mixed precision",
     url="https://pytorch.org/tutorials/recipes/recipes/amp_recipe.html",
     says="2 to 3 times on GPUs with tensor cores, for the training of a stack of linear layers",
+    has_figure=True,
+)
+
+_TENSORRT = Source(
+    origin="a common claim about TensorRT; the first publication is unknown",
+    url="https://github.com/pytorch/TensorRT",
+    says="up to 5 times the speed of eager execution",
+    has_figure=False,
+)
+_TPU = Source(
+    origin="the documentation of jmp, mixed precision for JAX",
+    url="https://github.com/google-deepmind/jmp",
+    says="bfloat16 can save a third of the time of a training step on TPUs",
     has_figure=True,
 )
 
@@ -211,5 +224,25 @@ CLAIMS: tuple[Claim, ...] = (
         contestant="layers autocast",
         backends=("torch",),
         devices=(CUDA,),
+    ),
+    Claim(
+        id="tensorrt-layers",
+        words="TensorRT is 4.2 times as fast as eager PyTorch (three layers in float16, forward pass only)",
+        source=_TENSORRT,
+        claimed=4.2,
+        baseline="layers float32",
+        contestant="layers tensorrt",
+        backends=("torch",),
+        devices=(CUDA,),
+    ),
+    Claim(
+        id="tpu-bfloat16",
+        words="on a TPU bfloat16 takes two thirds of the time of float32 (three layers, forward pass only)",
+        source=_TPU,
+        claimed=1.5,
+        baseline="layers float32 of any library",
+        contestant="layers bfloat16",
+        backends=("jax",),
+        devices=(TPU,),
     ),
 )

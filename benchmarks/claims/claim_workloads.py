@@ -1,10 +1,11 @@
 """The workloads of the claims: built-in workloads at the claimed sizes, and a few others.
 
-The last four call PyTorch directly, because the claims are about features that only PyTorch has.
+Some call PyTorch directly, because the claims are about features that only PyTorch has.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import warnings
 from collections.abc import Callable
@@ -104,6 +105,35 @@ def autocast_layers(x: Any, *weights: Any) -> Any:
         return layers(x, *weights).float()
 
 
+@cache
+def _compiled_by_tensorrt() -> Callable[..., Any]:
+    import torch
+    import torch_tensorrt  # noqa: F401 - it registers the compiler
+
+    compiled: Callable[..., Any] = torch.compile(layers, backend="tensorrt", options={"use_fp32_acc": True})
+    return compiled
+
+
+def tensorrt_layers(x: Any, *weights: Any) -> Any:
+    """The layers in float16, compiled by TensorRT, with a float32 result. It was never run on hardware."""
+    if not x.is_cuda or importlib.util.find_spec("torch_tensorrt") is None:
+        raise xo.Unsupported("the claim is about TensorRT. Instead: a CUDA device, and pip install torch-tensorrt.")
+    return _compiled_by_tensorrt()(x.half(), *(w.half() for w in weights)).float()
+
+
+def any_layers(x: Any, *weights: Any) -> Any:
+    """The layers in functions of xarrayops."""
+    for w in weights:
+        x = xo.maximum(xo.matmul(x, w), 0.0)
+    return x
+
+
+def bfloat16_layers(x: Any, *weights: Any) -> Any:
+    """The layers in bfloat16, with a float32 result."""
+    narrow = (xo.astype(w, "bfloat16") for w in weights)
+    return xo.astype(any_layers(xo.astype(x, "bfloat16"), *narrow), "float32")
+
+
 def _layers(random: Any, n: int) -> tuple[Any, ...]:
     """Inputs, and weights that preserve the magnitude of the activations."""
     return (random.standard_normal((n, n)), *(random.standard_normal((n, n)) / math.sqrt(n / 2) for _ in range(3)))
@@ -167,5 +197,18 @@ WORKLOADS = (
         autocast_layers,
         4.0 * _HALF_IN_FLOAT,
         "three layers relu(x @ w) under torch.autocast to float16",
+    ),
+    _stack(
+        "layers tensorrt",
+        tensorrt_layers,
+        4.0 * _HALF_IN_FLOAT,
+        "three layers relu(x @ w) in float16, compiled by TensorRT",
+    ),
+    _stack("layers float32 of any library", any_layers, 4.0, "three layers max(x @ w, 0) in float32"),
+    _stack(
+        "layers bfloat16",
+        bfloat16_layers,
+        32.0 * _HALF_IN_FLOAT,
+        "three layers max(x @ w, 0) in bfloat16, with the casts",
     ),
 )

@@ -39,6 +39,7 @@ OPERATIONS = {
     "precision": "Precision",
     "transformations": "Gradients, batches and checkpoints",
     "compilation": "Compiled functions, branches and loops",
+    "convolution": "Convolutions and pooling",
     "crossings": "Crossings",
     "operations": "Operations of your own",
 }
@@ -66,6 +67,7 @@ PLUGIN = (
         "",
         ".attention",
         ".backends",
+        ".convolution",
         ".dtypes",
         ".extended",
         ".layout",

@@ -38,6 +38,7 @@ PLUGIN_PARTS = (
     *(
         "attention",
         "backends",
+        "convolution",
         "dtypes",
         "extended",
         "layout",

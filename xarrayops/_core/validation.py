@@ -21,6 +21,8 @@ OPTIONAL = {
     "UNTRACEABLE": (dict, "a dict of Gap by function name"),
     "IMMUTABLE": (bool, "True or False"),
     "IGNORES_VALUES": (bool, "True or False"),
+    "READS_CAPTURED_ARRAYS": (bool, "True or False"),
+    "COMPILATION_SECONDS": (float, "a number of seconds, as a float"),
     "WRAPS_INTEGERS": (bool, "True or False"),
     "CASTS_INTEGERS": (tuple, "a tuple of names of functions"),
     "NO_STRIDES": (Gap, "a Gap"),

@@ -20,6 +20,7 @@ from xarrayops._generic.compilation import (
     scan as scan,
     while_loop as while_loop,
 )
+from xarrayops._generic.convolution import convolution as convolution, pooling as pooling
 from xarrayops._generic.draws import (
     native_draw as native_draw,
     native_generator as native_generator,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.compilation_hooks import CompilationHooks
+from xarrayops._protocol.convolution_hooks import ConvolutionHooks
 from xarrayops._protocol.devices import Device
 from xarrayops._protocol.exchange_hooks import ExchangeHooks
 from xarrayops._protocol.indexing import Index
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from xarrayops._protocol.random import Draw
 
 
-class Hooks(ExchangeHooks, TransformationHooks, CompilationHooks):
+class Hooks(ExchangeHooks, TransformationHooks, CompilationHooks, ConvolutionHooks):
     """The hooks: names, signatures and laws. The class is documentation and is never instantiated."""
 
     @staticmethod

@@ -21,6 +21,12 @@ Data that it may define:
     True if the library never writes the memory of an array, and assumes that nothing else does.
 ``IGNORES_VALUES``
     True if the library does not raise where values are wrong: an index out of bounds, a singular matrix.
+``READS_CAPTURED_ARRAYS``
+    True if the functions of the hook `Hooks.compiled` read the current values of the library's arrays that are no
+    arguments. Otherwise `xarrayops.jit` compares these values at each call.
+``COMPILATION_SECONDS``
+    How long the library takes to compile a function of a few operations; 1 by default. `xarrayops.jit` uses it until it
+    has measured a compilation.
 ``WRAPS_INTEGERS``
     True if the library wraps a Python integer that the dtype of the array operand cannot hold, or raises another error
     than NumPy. Then functions such as ``xo.add(x, n)`` check the integer.

@@ -7,6 +7,7 @@ from xarrayops.plugin import gap_of
 from xarrayops.testing._attention import AttentionSuite
 from xarrayops.testing._comparison import ComparisonSuite
 from xarrayops.testing._compilation import CompilationSuite
+from xarrayops.testing._convolution import ConvolutionSuite
 from xarrayops.testing._counting import CountingSuite
 from xarrayops.testing._creation import CreationSuite
 from xarrayops.testing._crossings import CrossingSuite
@@ -103,6 +104,7 @@ class ContractSuite(
     OperationSuite,
     TransformationSuite,
     CompilationSuite,
+    ConvolutionSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""
 

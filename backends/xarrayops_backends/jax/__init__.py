@@ -16,6 +16,7 @@ from xarrayops.plugin.dtypes import FLOATING_RESULTS
 from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
 from xarrayops_backends.jax._compiled import wrap
+from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.jax._creation import (
     arange,
     asarray,
@@ -117,6 +118,7 @@ from xarrayops_backends.jax._update import select, update
 NAMESPACE = jnp
 ARRAY_TYPES = (jax.Array, jax.core.Tracer)
 IMMUTABLE = True
+COMPILATION_SECONDS = 0.06
 IGNORES_VALUES = True
 WRAPS_INTEGERS = True
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -56,9 +56,62 @@ def value_and_grad(
 
 
 def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, ...], /) -> tuple[Array, ...]:
-    """`jax.checkpoint`."""
-    found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
-    return found
+    """`jax.checkpoint`; on CPUs a gradient that is computed in a branch.
+
+    XLA's compiler for CPUs drops the barriers by which `jax.checkpoint` keeps the two computations apart, and then
+    stores the values of the first one. A branch on the incoming gradient stays: it cannot run before that is known.
+    """
+    is_real = [jnp.issubdtype(x.dtype, jnp.floating) for x in arrays]
+    if _jax.default_backend() != "cpu" or not any(is_real):
+        found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
+        return found
+    converted, captured = _jax.closure_convert(function, *arrays)
+    given = (*arrays, *captured)
+    return _in_a_branch(converted, [*is_real, *(jnp.issubdtype(x.dtype, jnp.floating) for x in captured)])(*given)
+
+
+def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]) -> Callable[..., tuple[Array, ...]]:
+    """The function with a gradient that computes it again, in a branch."""
+
+    def merged(real: tuple[Array, ...], others: tuple[Array, ...]) -> tuple[Array, ...]:
+        reals, rest = iter(real), iter(others)
+        return tuple(next(reals) if each else next(rest) for each in is_real)
+
+    def of_real(others: tuple[Array, ...], real: tuple[Array, ...]) -> tuple[Array, ...]:
+        return tuple(y for y in function(*merged(real, others)) if jnp.issubdtype(y.dtype, jnp.floating))
+
+    def gradients(
+        real: tuple[Array, ...], others: tuple[Array, ...], cotangents: tuple[Array, ...]
+    ) -> tuple[Array, ...]:
+        _, pull = _jax.vjp(partial(of_real, others), real)
+        (found,) = pull(cotangents)
+        return tuple(found)
+
+    def zeros(real: tuple[Array, ...], *_: tuple[Array, ...]) -> tuple[Array, ...]:
+        return tuple(map(jnp.zeros_like, real))
+
+    def forward(*arrays: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+        return function(*arrays), arrays
+
+    def backward(arrays: tuple[Array, ...], cotangents: tuple[Array, ...]) -> tuple[Array | None, ...]:
+        real = tuple(x for x, each in zip(arrays, is_real, strict=True) if each)
+        others = tuple(x for x, each in zip(arrays, is_real, strict=True) if not each)
+        incoming = tuple(g for g in cotangents if jnp.issubdtype(g.dtype, jnp.floating))
+        known = next((g for g in incoming if g.size), None)
+        if known is None:
+            return tuple(jnp.zeros_like(x) if each else None for x, each in zip(arrays, is_real, strict=True))
+        found = iter(_jax.lax.cond(_always(known), gradients, zeros, real, others, incoming))
+        return tuple(next(found) if each else None for each in is_real)
+
+    served = _jax.custom_vjp(function)
+    served.defvjp(forward, backward)
+    return cast("Callable[..., tuple[Array, ...]]", served)
+
+
+def _always(x: Array) -> Array:
+    """True, as a value that the compiler does not know before x."""
+    bits = _jax.lax.bitcast_convert_type(x.reshape(-1)[0], f"uint{8 * x.dtype.itemsize}")
+    return (bits | bits.dtype.type(1)) != 0
 
 
 def no_grad() -> AbstractContextManager[Any]:

@@ -17,6 +17,7 @@ from xarrayops.plugin import Array, Gap, SparseSupport, takes_arrays
 from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.numpy._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.numpy._compat import PATCHES
+from xarrayops_backends.numpy._convolution import CONVOLUTION_CANDIDATES
 from xarrayops_backends.numpy._creation import asarray, fft_fftfreq, fft_rfftfreq
 from xarrayops_backends.numpy._devices import (
     __array_namespace_info__,

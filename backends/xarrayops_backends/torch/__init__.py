@@ -22,6 +22,7 @@ from xarrayops_backends.torch._attention import (
     KNOWN_BAD as _KNOWN_BAD_ATTENTION,
 )
 from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
+from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
 from xarrayops_backends.torch._creation import (
     arange,
     asarray,
@@ -211,6 +212,8 @@ ENVIRONMENT = (
     *("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING"),
 )
 WRAPS_INTEGERS = True
+READS_CAPTURED_ARRAYS = True
+COMPILATION_SECONDS = 2.0
 EXTENDED = "xarrayops_backends.torch._extended"
 CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")

@@ -16,6 +16,8 @@ from xarrayops_backends.torch._attention_modes import transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]
+transform: Any = _torch._C._functorch.peek_interpreter_stack
+"""The innermost transform of torch.func; None outside of them."""
 UNROLLED = 16
 """The longest loop whose steps are compiled one by one."""
 
@@ -33,7 +35,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
     program = _torch.compile(own, fullgraph=True, dynamic=None if dynamic_axes else False)
 
     def run(*arrays: Array) -> Any:
-        return function(*arrays) if transforms() else program(*arrays)
+        return program(*arrays) if transform() is None else function(*arrays)
 
     def first(*arrays: Array) -> Any:
         for i, axis in dynamic_axes:

@@ -35,6 +35,22 @@ def test_dispatch(tmp_path):
     assert results["machine"]["python"]
 
 
+def test_jit(tmp_path):
+    pytest.importorskip("jax")
+    pytest.importorskip("torch")
+    rows = results_of("jit.py", tmp_path, "--rounds", 1, "--size", 16)["rows"]
+    assert {row["case"].split()[0] for row in rows} == {"steady", "wrapper", "interpolator", "relaxation", "pays"}
+    assert all(any("at" in name for name in row) for row in rows)
+
+
+def test_convolution(tmp_path):
+    pytest.importorskip("jax")
+    pytest.importorskip("torch")
+    rows = results_of("convolution.py", tmp_path, "--rounds", 1, "--pause", 0, "--scale", 0.1)["rows"]
+    assert len(rows) == 10
+    assert all(set(row["over torch's own"]) == {"numpy", "torch", "jax"} for row in rows)
+
+
 def test_operations(tmp_path):
     rows = results_of("operations.py", tmp_path, "--rounds", 1, "--number", 5, "--libraries", "numpy")["rows"]
     assert [(row["arrays"], row["requirements"]) for row in rows[:2]] == [(1, "none"), (1, "dtypes")]

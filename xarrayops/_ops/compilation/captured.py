@@ -21,6 +21,8 @@ _MISSING = object()
 _UNCHANGING: tuple[type, ...] = (*ATOMS, float, complex, type, ModuleType, FunctionType, BuiltinFunctionType)
 Read = tuple[Callable[[], Any], Any]
 """How to read a variable, and the value that it had."""
+_UNKNOWN: list[Read] = [(bool, None)]
+"""What is never as before."""
 
 
 @cache
@@ -58,31 +60,32 @@ class Captured:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._reads: list[Read] | None = None
-        self._version = 0
+        self.reads = _UNKNOWN
+        """What shows by identity that all values are as before, if that can show it."""
+        self.latest = 0
+        """The number of the latest values."""
         self._versions: dict[Hashable, int] = {}
         self._described: dict[int, dict[str, str]] = {}
 
     @property
     def current(self) -> dict[str, str]:
         """The variables with their latest values, as text."""
-        return self._described.get(self._version, {})
+        return self._described.get(self.latest, {})
 
     def version(self, compiler: Backend | None) -> int:
         """The number of the current values. Raises `NotConstant` if one cannot be compared."""
-        if self._reads is not None:
-            for read, value in self._reads:
-                if read() is not value:
-                    break
-            else:
-                return self._version
+        for read, value in self.reads:
+            if read() is not value:
+                break
+        else:
+            return self.latest
         found = _Reading(compiler)
         token = found.token_of(self._function)
         is_plain = isinstance(self._function, FunctionType)
-        self._reads = found.reads if is_plain and not found.may_change else None
-        self._version = self._versions.setdefault((compiler, token), len(self._versions))
-        self._described.setdefault(self._version, found.described)
-        return self._version
+        self.reads = found.reads if is_plain and not found.may_change else _UNKNOWN
+        self.latest = self._versions.setdefault((compiler, token), len(self._versions))
+        self._described.setdefault(self.latest, found.described)
+        return self.latest
 
 
 def token_of(value: Any) -> Hashable:
@@ -103,7 +106,8 @@ class _Reading:
         return self._tokens.of(value)
 
     def _of_function(self, function: FunctionType, tokens: Tokens) -> Hashable:
-        self.reads.append((partial(getattr, function, "__defaults__"), function.__defaults__))
+        if function.__defaults__:
+            self.reads.append((partial(getattr, function, "__defaults__"), function.__defaults__))
         return tuple(self._of_variable(function, names, tokens) for names in _names(function.__code__))
 
     def _of_variable(self, function: FunctionType, names: tuple[str, ...], tokens: Tokens) -> Hashable:

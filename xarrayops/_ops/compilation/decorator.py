@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast, get_args, overload
 from xarrayops._core import registry
 from xarrayops._ops.compilation.ledger import Ledger
 from xarrayops._ops.compilation.policy import When
-from xarrayops._ops.compilation.programs import EAGER, Options, Programs
+from xarrayops._ops.compilation.programs import Options, Programs
 from xarrayops._ops.transformations.arguments import name_of
 
 
@@ -140,16 +140,7 @@ def _jitted(function: Callable[..., Any], options: Options) -> Jitted:
     if not callable(function):
         raise TypeError(f"xo.jit takes a function, not {type(function).__name__}")
     programs = Programs(f"xo.jit({name_of(function)})", function, options)
-    lookup, first_call = programs.lookup, programs.first_call
-
-    @wraps(function)
-    def jitted(*args: Any, **kwargs: Any) -> Any:
-        program, arrays = lookup(args, kwargs)
-        if program is None:
-            return first_call(args, kwargs)
-        return function(*args, **kwargs) if program is EAGER else program(*arrays)
-
-    found = cast("Any", jitted)
+    found = cast("Any", wraps(function)(programs.caller()))
     found.ledger = Ledger(programs.entries)
     found.programs = programs
     found._torchdynamo_inline = function  # inside torch.compile the function is a part of what it traces

@@ -12,6 +12,8 @@ from typing import Literal
 When = Literal["now", "pays", "never"]
 TIMED = 3
 """The number of compiled calls that are timed."""
+PATIENCE = 16
+"""The number of compiled calls that are timed where the first ones were not faster than eager calls."""
 
 
 class Choice:
@@ -47,9 +49,7 @@ class Choice:
     @property
     def is_slower(self) -> bool:
         """Whether compiled code was not faster in the calls that were timed."""
-        if self.compiled_s is None or self.eager_s is None:
-            return False
-        return self.compiled_calls >= TIMED and self.compiled_s >= self.eager_s
+        return self.compiled_calls >= PATIENCE and not self._is_faster
 
     @property
     def may_compile(self) -> bool:
@@ -63,7 +63,14 @@ class Choice:
     @property
     def is_timed(self) -> bool:
         """Whether a compiled call now is to be timed."""
-        return self.compiled_calls < TIMED
+        return self.compiled_calls < (TIMED if self._is_faster else PATIENCE)
+
+    @property
+    def _is_faster(self) -> bool:
+        """Whether a compiled call was faster than every eager one, or nothing depends on it."""
+        if self.when != "pays" or self.compiled_s is None or self.eager_s is None:
+            return True
+        return self.compiled_s < self.eager_s
 
     def ran_eagerly(self, seconds: float) -> None:
         """Count an eager call."""

@@ -77,16 +77,33 @@ class Programs:
         """The library that was asked for."""
         return self._options.engine
 
-    def lookup(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program | None, list[Array]]:
-        """The program of a call and its arguments; `EAGER` for the function itself, None before it is settled."""
-        try:
-            parts, arrays = self._signature.of(args, kwargs)
-            state = self._states[self._key(parts, arrays)]
-        except (KeyError, NotConstant):
-            return None, []
-        if state.program is not None:
+    def caller(self) -> Callable[..., Any]:
+        """The function that users call: it finds the program of a signature that is settled in little time."""
+        function, first_call, key_of, states = self._function, self.first_call, self._key, self._states
+        signature_of, captured, eager = self._signature.of, self._captured, self._eager
+
+        def jitted(*args: Any, **kwargs: Any) -> Any:
+            parts, arrays = signature_of(args, kwargs)
+            for read, value in captured.reads:
+                if read() is not value:
+                    try:
+                        state = states.get(key_of(parts, arrays))
+                    except NotConstant:
+                        state = None
+                    break
+            else:  # as `_key`, in less time
+                parts += captured.latest, defaults.changes, scoped.keys_here() if modes.active() else None
+                state = states.get(tuple(parts))
+            if state is None:
+                return first_call(args, kwargs)
+            program = state.program
+            if program is None:
+                waits = state.error is None and not state.choice.compiles
+                return eager(state, args, kwargs) if waits else first_call(args, kwargs)
             state.calls += 1
-        return state.program, arrays
+            return function(*args, **kwargs) if program is EAGER else program(*arrays)
+
+        return jitted
 
     def _key(self, parts: list[Hashable], arrays: list[Array]) -> Hashable:
         """Raises `NotConstant` for a variable that cannot be compared."""
@@ -290,4 +307,6 @@ _RANDOM = object()
 def _wait(result: Any) -> None:
     """Wait for the values of a result."""
     for x in arrays_of(result):
-        registry.backend_of(x).functions["synchronize"](x)
+        functions = registry.backend_of(x).functions
+        if not functions["is_lazy"](x):
+            functions["synchronize"](x)

@@ -56,12 +56,12 @@ class Signature:
         arrays: list[Array] = []
         if self._is_special:
             return self._special(args, kwargs, arrays), arrays
-        parts: list[Hashable] = []
+        parts: list[Any] = []
         for value in args:
             kind = type(value)
             if kind in _plain:
                 arrays.append(value)
-                parts.append((kind, value.shape, value.dtype))
+                parts += kind, value.shape, value.dtype
             elif kind in ATOMS:
                 parts.append((kind, value))
             else:

@@ -18,10 +18,10 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
     """The function whose intermediate values are computed again for gradients, instead of being stored.
 
     This takes less memory and more time: a stack of n layers, each a checkpoint, stores the inputs of its layers alone.
-    PyTorch uses `torch.utils.checkpoint`, JAX `jax.checkpoint`. Other libraries store nothing for gradients, and the
-    function is called as it is. The second computation draws the same numbers from generators of `xarrayops.random`;
-    those with ``native=True`` are refused, and on JAX a generator must be made in the function, of a key. PyTorch's
-    global generator is set back, too.
+    PyTorch uses `torch.utils.checkpoint`, JAX `jax.checkpoint` or, on CPUs, a branch. Other libraries store nothing for
+    gradients, and the function is called as it is. The second computation draws the same numbers from generators of
+    `xarrayops.random`; those with ``native=True`` are refused, and on JAX a generator must be made in the function, of
+    a key. PyTorch's global generator is set back, too.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def checkpoint(function: Callable[..., Any], /) -> Callable[..., Any]:
     Notes
     -----
     Inside `torch.func` and `vmap` on PyTorch, the intermediate values are stored: PyTorch does not support checkpoints
-    there. On CPUs XLA keeps the matrix products of layers that follow each other in one compiled function; in a
-    ``jax.lax.scan`` it does not.
+    there. On CPUs JAX computes the gradient in a branch, because XLA would otherwise store the intermediate values of
+    layers that follow each other; `jax.jvp` and `jax.jacfwd` of a checkpoint raise there.
 
     Source: T. Chen, B. Xu, C. Zhang and C. Guestrin, "Training deep nets with sublinear memory cost", 2016.
 

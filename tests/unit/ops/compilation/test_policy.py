@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xarrayops._ops.compilation.policy import TIMED, Choice
+from xarrayops._ops.compilation.policy import PATIENCE, Choice
 
 COUNTS = [1, 2, 3, 5, 10, 30, 100, 1000, 10_000, 100_000]
 
@@ -43,7 +43,7 @@ def test_the_total_is_at_most_twice_that_of_the_better_choice(count):
     for eager, compiled, compilation in machines():
         best = min(count * eager, compilation + count * compiled)
         found = total(count, eager, compiled, compilation, compilation)
-        timed = (TIMED + 1) * max(
+        timed = (PATIENCE + 1) * max(
             compiled - eager, 0.0
         ) + eager  # calls that find out, and the one that passes the limit
         assert found <= 2 * best + timed
@@ -57,7 +57,18 @@ def test_it_is_more_as_far_as_the_expectation_is_wrong():
             for count in COUNTS:
                 best = min(count * eager, compilation + count * compiled)
                 found = total(count, eager, compiled, compilation, compilation * wrong)
-                assert found <= (1 + max(wrong, 1 / wrong)) * best + eager + (TIMED + 1) * max(compiled - eager, 0.0)
+                assert found <= (1 + max(wrong, 1 / wrong)) * best + eager + (PATIENCE + 1) * max(compiled - eager, 0.0)
+
+
+def test_a_disturbance_of_the_first_compiled_calls_does_not_decide():
+    choice = Choice("pays", 0.0)
+    choice.ran_eagerly(1.0)
+    choice.compiled(1.0)
+    for seconds in (5.0, 5.0, 5.0, 5.0, 0.5):
+        assert choice.is_timed
+        choice.ran_compiled(seconds)
+    assert not choice.is_timed
+    assert choice.compiles
 
 
 def test_now_and_never():
@@ -70,7 +81,7 @@ def test_compiled_code_that_is_slower_is_given_up():
     choice = Choice("pays", 0.0)
     choice.ran_eagerly(1.0)
     choice.compiled(1.0)
-    for _ in range(TIMED):
+    for _ in range(PATIENCE):
         assert choice.compiles
         choice.ran_compiled(2.0)
     assert not choice.compiles

@@ -1,0 +1,64 @@
+"""Convolutions and pooling by PyTorch's own functions, which compute both orders of channels as they are."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch.nn.functional as F
+
+from xarrayops.plugin import Array, Call
+from xarrayops.plugin.convolution import Windows
+
+_functions: Any = F  # untyped: PyTorch does not annotate these functions
+_CONVOLUTIONS = {1: _functions.conv1d, 2: _functions.conv2d, 3: _functions.conv3d}
+_LARGEST = {1: _functions.max_pool1d, 2: _functions.max_pool2d, 3: _functions.max_pool3d}
+
+
+def _native(x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
+    """A view has the channels second; where they are last, PyTorch gives its result in that order of memory, too."""
+    first = _first(x, windows)
+    symmetric = all(before == after for before, after in windows.padding)
+    first = first if symmetric else _padded(first, windows, 0.0)
+    padding = tuple(before for before, _ in windows.padding) if symmetric else 0
+    convolve = _CONVOLUTIONS[len(windows.shape)]
+    return _back(convolve(first, weights, None, windows.stride, padding, windows.dilation, groups), windows)
+
+
+def _refusal(call: Call) -> str | None:
+    x, weights, _, _ = call.args
+    if not x.dtype.is_floating_point and not x.dtype.is_complex:
+        return "PyTorch's convolutions take no integers"
+    return None if x.numel() and weights.numel() else "PyTorch's convolutions refuse some empty arrays"
+
+
+def _largest(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
+    """The largest elements. Padding is added here: PyTorch's own is at most half of the window."""
+    first = _padded(_first(x, windows), windows, float("-inf"))
+    pool = _LARGEST[len(windows.shape)]
+    return _back(pool(first, windows.shape, windows.stride, 0, windows.dilation), windows)
+
+
+def _largest_refusal(call: Call) -> str | None:
+    x, _, kind = call.args
+    if kind != "max":
+        return "it gives the largest elements"
+    if not x.dtype.is_floating_point:
+        return "PyTorch's pooling takes no integers"
+    return None if x.numel() else "PyTorch's pooling refuses some empty arrays"
+
+
+def _first(x: Array, windows: Windows) -> Array:
+    return x.movedim(-1, 1) if windows.is_channels_last else x
+
+
+def _back(x: Array, windows: Windows) -> Array:
+    return x.movedim(1, -1).contiguous() if windows.is_channels_last else x.contiguous()
+
+
+def _padded(x: Array, windows: Windows, value: float) -> Array:
+    widths = [width for pair in reversed(windows.padding) for width in pair]
+    return _functions.pad(x, widths, value=value) if any(widths) else x
+
+
+CONVOLUTION_CANDIDATES = [("native", _native, _refusal)]
+POOLING_CANDIDATES = [("native", _largest, _largest_refusal)]

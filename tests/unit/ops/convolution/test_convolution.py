@@ -1,0 +1,188 @@
+"""Convolutions beside scipy.signal, odd arguments, dtypes, gradients, and memory that must not be read."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops._host import convolution as host
+from xarrayops.testing._convolution import convolved
+
+LIBRARIES = [name for name in ("numpy", "torch", "jax") if find_spec(name)]
+library = pytest.mark.parametrize("library", LIBRARIES)
+
+
+def of(library, x):
+    return xo.convert(x, library, copy=True)
+
+
+@library
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_integers_are_exact_beside_scipy(library, rank):
+    """Sums of small integers have no rounding."""
+    signal = pytest.importorskip("scipy.signal")
+    random = np.random.default_rng(rank)
+    x = random.integers(-8, 8, (2, 3, *(7, 6, 5)[:rank])).astype("float32")
+    w = random.integers(-8, 8, (4, 3, *(3, 2, 2)[:rank])).astype("float32")
+    got = np.asarray(getattr(xo, f"conv{rank}d")(of(library, x), of(library, w)))
+    for n in range(2):
+        for o in range(4):
+            want = sum(signal.correlate(x[n, c], w[o, c], mode="valid", method="direct") for c in range(3))
+            np.testing.assert_array_equal(got[n, o], want)
+
+
+@library
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_random_geometries(library, layout):
+    random = np.random.default_rng(0)
+    for _ in range(12 if library == "jax" else 60):
+        groups = int(random.choice([1, 1, 2, 3]))
+        channels, out = groups * random.integers(1, 4), groups * random.integers(1, 7)
+        window = random.integers(1, 4, 2)
+        options = {
+            "stride": tuple(map(int, random.integers(1, 4, 2))),
+            "dilation": tuple(map(int, random.integers(1, 3, 2))),
+            "padding": [tuple(map(int, pair)) for pair in random.integers(0, 4, (2, 2))],
+            "groups": groups,
+        }
+        x = random.standard_normal((random.integers(1, 6), channels, *random.integers(5, 20, 2)))
+        w = random.standard_normal((out, channels // groups, *window))
+        want = convolved(x, w, options)
+        x = np.moveaxis(x, 1, -1) if layout == "NHWC" else x
+        dtype = "float32" if library == "jax" else "float64"
+        got = np.asarray(
+            xo.conv2d(of(library, x.astype(dtype)), of(library, w.astype(dtype)), layout=layout, **options)
+        )
+        want = np.moveaxis(want, 1, -1) if layout == "NHWC" else want
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 if library == "jax" else 1e-11)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_small_blocks_and_threads(monkeypatch, threads):
+    monkeypatch.setenv("XARRAYOPS_THREADS", threads)
+    monkeypatch.setattr(host, "BLOCK_BYTES", 512)
+    random = np.random.default_rng(0)
+    x, w = random.standard_normal((1, 4, 19, 7)), random.standard_normal((8, 2, 3, 3))
+    options = {"groups": 2, "stride": 2, "padding": 2}
+    np.testing.assert_allclose(xo.conv2d(x, w, **options), convolved(x, w, options), rtol=1e-12, atol=1e-12)
+    got = xo.conv2d(np.moveaxis(x, 1, -1), w, layout="NHWC", **options)
+    np.testing.assert_allclose(np.moveaxis(got, -1, 1), convolved(x, w, options), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("view", [lambda x: x[:, ::-1], lambda x: x[..., ::2], lambda x: x.swapaxes(2, 3)])
+def test_views_and_read_only_arrays(view):
+    random = np.random.default_rng(0)
+    x, w = view(random.standard_normal((2, 3, 8, 8))), random.standard_normal((4, 3, 3, 3))[::-1]
+    x.flags.writeable = False
+    np.testing.assert_allclose(xo.conv2d(x, w, padding=1), convolved(x, w, {"padding": 1}), rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_beyond_the_array_is_read():
+    """The array lies between NaN."""
+    random = np.random.default_rng(0)
+    whole = np.full((3, 5, 12, 12), np.nan)
+    whole[1:2, 1:4, 2:9, 3:9] = random.standard_normal((1, 3, 7, 6))
+    x, w = whole[1:2, 1:4, 2:9, 3:9], random.standard_normal((4, 3, 3, 2))
+    for options in ({}, {"padding": 3}, {"stride": 3, "dilation": 2, "padding": [(0, 1), (2, 0)]}):
+        np.testing.assert_allclose(xo.conv2d(x, w, **options), convolved(x, w, options), rtol=1e-12, atol=1e-12)
+
+
+@library
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "int8", "float64", "complex64"])
+def test_dtypes(library, dtype):
+    if library == "jax" and dtype == "float64":
+        pytest.skip("the 64-bit types of JAX are off here")
+    if library == "numpy" and dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+    random = np.random.default_rng(0)
+    x, w = random.integers(-3, 4, (2, 3, 6, 6)), random.integers(-3, 4, (5, 3, 3, 3))
+    want = convolved(x, w, {"padding": 1})
+    arrays = (xo.astype(of(library, a.astype("float32")), dtype) for a in (x, w))
+    got = xo.conv2d(*arrays, padding=1)
+    assert str(got.dtype).endswith(dtype)
+    host = xo.astype(got, "float32") if dtype != "complex64" else xo.real(got)
+    np.testing.assert_array_equal(np.asarray(xo.convert(host, "numpy")), want)
+
+
+@library
+def test_half_types_are_rounded_once(library):
+    """2048 ones: in float16 a sum of ones stays at 2048, and of small numbers it loses most of them."""
+    x = of(library, np.full((1, 4096, 1, 1), 2.0**-11, "float16"))
+    w = of(library, np.full((4, 4096, 1, 1), 1.0, "float16"))
+    assert np.asarray(xo.conv2d(x, w)).ravel().tolist() == [2.0] * 4
+
+
+@library
+@pytest.mark.parametrize("shape", [(0, 3, 5, 5), (2, 3, 5, 5)])
+@pytest.mark.parametrize("out", [0, 4])
+def test_empty_arrays(library, shape, out):
+    x, w = of(library, np.ones(shape, "float32")), of(library, np.ones((out, 3, 2, 2), "float32"))
+    assert tuple(xo.conv2d(x, w).shape) == (shape[0], out, 4, 4)
+    assert tuple(xo.max_pool2d(x, 2, stride=1).shape) == (shape[0], 3, 4, 4)
+
+
+@library
+def test_nan_reaches_its_windows_only(library):
+    x = np.ones((1, 1, 5), "float32")
+    x[0, 0, 1] = np.nan
+    got = np.asarray(xo.conv1d(of(library, x), of(library, np.ones((1, 1, 2), "float32"))))
+    assert np.isnan(got).tolist() == [[[True, True, False, False]]]
+    got = np.asarray(xo.max_pool1d(of(library, x), 2, stride=1))
+    assert np.isnan(got).tolist() == [[[True, True, False, False]]]
+
+
+@library
+def test_pooling_of_integers(library):
+    x = of(library, np.asarray([[[-5, -3, -7]]], "int32"))
+    assert xo.max_pool1d(x, 2, stride=1, padding=1).tolist() == [[[-5, -3, -3, -7]]]
+    with pytest.raises(TypeError, match="floating-point"):
+        xo.avg_pool1d(x, 2)
+
+
+WRONG = [
+    (lambda x, w: xo.conv2d(x[0, ...], w), ValueError, "must have 4 axes"),
+    (lambda x, w: xo.conv2d(x, w, groups=2), ValueError, "groups=2 does not divide"),
+    (
+        lambda x, w: xo.conv2d(x, w[:, :2, ...]),
+        ValueError,
+        "the weights take 2 channels in each of 1 groups, and x has 3",
+    ),
+    (lambda x, w: xo.conv2d(x, w, w[0, 0, 0, :]), ValueError, r"the bias must have shape \(4,\)"),
+    (lambda x, w: xo.conv2d(x, w, stride=0), ValueError, "stride must be 2 integers of at least 1"),
+    (lambda x, w: xo.conv2d(x, w, padding=(1, 2, 3)), ValueError, "padding must be 2 integers"),
+    (lambda x, w: xo.conv2d(x, w, padding="full"), ValueError, "the names are 'same' and 'valid'"),
+    (lambda x, w: xo.conv2d(x, w, padding=[(1, -1), (0, 0)]), ValueError, "pairs of integers of at least 0"),
+    (lambda x, w: xo.conv2d(x, w, dilation=5), ValueError, r"a window covers \(11, 11\) elements"),
+    (lambda x, w: xo.conv2d(x, w, layout="CHWN"), ValueError, "layout is 'CHWN', not 'NCHW', 'NHWC' or 'NCHW16c'"),
+    (lambda x, w: xo.conv2d(x, xo.astype(w, "float16")), TypeError, "the dtypes differ"),
+    (lambda x, w: xo.max_pool2d(x, 2, padding=2), ValueError, "the padding must be smaller than the window"),
+    (lambda x, w: xo.max_pool2d(x, 9), ValueError, "a window covers"),
+    (lambda x, w: xo.max_pool2d(x, 0), ValueError, "window must be 2 integers"),
+]
+
+
+@library
+@pytest.mark.parametrize(("call", "error", "message"), WRONG)
+def test_wrong_arguments(library, call, error, message):
+    x, w = of(library, np.ones((2, 3, 6, 6), "float32")), of(library, np.ones((4, 3, 3, 3), "float32"))
+    with pytest.raises(error, match=message):
+        call(x, w)
+
+
+@pytest.mark.parametrize("library", [name for name in LIBRARIES if name != "numpy"])
+def test_gradients(library):
+    random = np.random.default_rng(0)
+    x, w = (of(library, random.standard_normal(shape).astype("float32")) for shape in ((1, 2, 5, 5), (3, 2, 3, 3)))
+    for layout in ("NCHW", "NHWC"):
+        given = x if layout == "NCHW" else xo.permute_dims(x, (0, 2, 3, 1))
+        loss = lambda x, w, layout=layout: xo.sum(xo.conv2d(x, w, padding=1, layout=layout))
+        of_x, of_w = xo.grad(loss, argnums=(0, 1))(given, w)
+        step = 1e-2
+        moved = xo.at(w)[1, 1, 0, 2].add(step)
+        slope = (float(loss(given, moved)) - float(loss(given, w))) / step
+        assert abs(float(of_w[1, 1, 0, 2]) - slope) < 1e-2
+        assert tuple(of_x.shape) == tuple(given.shape)
+    assert xo.grad(lambda x: xo.sum(xo.max_pool2d(x, 2)))(x).shape == x.shape

@@ -1,0 +1,181 @@
+"""max_pool and avg_pool along one, two or three axes: the largest element or the mean of each window."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from xarrayops import standard
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._ops.convolution.arguments import (
+    FIRST,
+    Extents,
+    Padding,
+    described_call,
+    extents_of_window,
+    layout_of,
+    windows_for,
+)
+from xarrayops._ops.layout.relayout import relayout
+from xarrayops._protocol.dtypes import FLOATING_DTYPES, INTEGER_LIMITS
+from xarrayops._protocol.types import Array, ArrayT
+
+
+def max_pool1d(
+    x: ArrayT,
+    window: Extents,
+    /,
+    *,
+    stride: Extents | None = None,
+    padding: Padding = 0,
+    dilation: Extents = 1,
+    layout: str = "NCW",
+) -> ArrayT:
+    """The largest element of each window along one axis. `max_pool2d` has the parameters."""
+    return _pooled("max_pool1d", "max", 1, x, window, stride, padding, dilation, layout)
+
+
+def max_pool2d(
+    x: ArrayT,
+    window: Extents,
+    /,
+    *,
+    stride: Extents | None = None,
+    padding: Padding = 0,
+    dilation: Extents = 1,
+    layout: str = "NCHW",
+) -> ArrayT:
+    """The largest element of each window of each channel; NaN if it has one.
+
+    Parameters
+    ----------
+    x : array
+        The batch, in the order of ``layout``: (N, C, H, W) by default; real numbers.
+    window : int or sequence of int
+        The extents of a window.
+    stride : int or sequence of int, optional
+        The distance of one window to the next. Default: the extents of the window.
+    padding, dilation, layout
+        As for `conv2d`. Padding never counts; each window must have an element of x, so it is smaller than the window.
+
+    Returns
+    -------
+    array
+        Of x's dtype, with the extents that `conv2d` has.
+
+    Raises
+    ------
+    ValueError
+        No window fits into the array, or a number is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> x = np.arange(16.0).reshape(1, 1, 4, 4)
+    >>> xo.max_pool2d(x, 2)
+    array([[[[ 5.,  7.],
+             [13., 15.]]]])
+    """
+    return _pooled("max_pool2d", "max", 2, x, window, stride, padding, dilation, layout)
+
+
+def max_pool3d(
+    x: ArrayT,
+    window: Extents,
+    /,
+    *,
+    stride: Extents | None = None,
+    padding: Padding = 0,
+    dilation: Extents = 1,
+    layout: str = "NCDHW",
+) -> ArrayT:
+    """The largest element of each window along three axes. `max_pool2d` has the parameters."""
+    return _pooled("max_pool3d", "max", 3, x, window, stride, padding, dilation, layout)
+
+
+def avg_pool1d(
+    x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCW"
+) -> ArrayT:
+    """The mean of each window along one axis. `avg_pool2d` has the parameters."""
+    return _pooled("avg_pool1d", "sum", 1, x, window, stride, padding, 1, layout)
+
+
+def avg_pool2d(
+    x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCHW"
+) -> ArrayT:
+    """The mean of the elements of x in each window of each channel. Padding does not count.
+
+    The parameters are those of `max_pool2d`; x has floating-point numbers. PyTorch counts padding by default.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> xo.avg_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), 2)
+    array([[[[ 2.5,  4.5],
+             [10.5, 12.5]]]])
+    """
+    return _pooled("avg_pool2d", "sum", 2, x, window, stride, padding, 1, layout)
+
+
+def avg_pool3d(
+    x: ArrayT, window: Extents, /, *, stride: Extents | None = None, padding: Padding = 0, layout: str = "NCDHW"
+) -> ArrayT:
+    """The mean of each window along three axes. `avg_pool2d` has the parameters."""
+    return _pooled("avg_pool3d", "sum", 3, x, window, stride, padding, 1, layout)
+
+
+def _pooled(
+    verb: str,
+    kind: Literal["max", "sum"],
+    rank: int,
+    x: Any,
+    window: Extents,
+    stride: Extents | None,
+    padding: Padding,
+    dilation: Extents,
+    layout: str,
+) -> Any:
+    """The pooling of any rank."""
+    backend = require_one_backend(verb, {"x": x})
+    call = described_call(verb, backend, x)
+    order = layout_of(call, layout, rank)
+    if order.block:
+        plain = relayout(x, f"{layout} -> {FIRST[rank]}")
+        found = _pooled(verb, kind, rank, plain, window, stride, padding, dilation, FIRST[rank])
+        return relayout(found, f"{FIRST[rank]} -> {layout}")
+    if x.ndim != rank + 2:
+        raise ValueError(f"{call}: x must have {rank + 2} axes")
+    dtype = backend.functions["dtype_name"](x.dtype)
+    if dtype not in FLOATING_DTYPES and (kind == "sum" or dtype not in INTEGER_LIMITS):
+        raise TypeError(f"{call}: x must have real {'floating-point ' if kind == 'sum' else ''}numbers")
+    extents = tuple(x.shape[1:-1] if order.is_last else x.shape[2:])
+    shape = extents_of_window(call, window, rank)
+    given = shape if stride is None else stride
+    windows = windows_for(call, extents, shape, given, padding, dilation, is_last=order.is_last)
+    if any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True)):
+        raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
+    result = backend.functions["pooling"](x, windows, kind)
+    return result if kind == "max" else standard.divide(result, _elements(backend, x, windows))
+
+
+def _elements(backend: Any, x: Array, windows: Any) -> Any:
+    """How many elements of x each window has: a number, or an array if some have less because of padding."""
+    extents = tuple(x.shape[1:-1] if windows.is_channels_last else x.shape[2:])
+    counts = [_of_axis(*each) for each in zip(extents, windows.shape, windows.stride, windows.padding, strict=True)]
+    whole = 1
+    for n in windows.shape:
+        whole *= n
+    if not any(map(any, windows.padding)):
+        return whole
+    product: Any = 1
+    for axis, each in enumerate(counts):
+        shape = [len(each) if i == axis else 1 for i in range(len(counts))]
+        column = backend.functions["asarray"](each, dtype=x.dtype, device=backend.functions["device"](x))
+        product = standard.reshape(column, tuple(shape)) * product
+    return standard.reshape(product, (*product.shape, 1)) if windows.is_channels_last else product
+
+
+def _of_axis(extent: int, window: int, stride: int, padding: tuple[int, int]) -> list[int]:
+    """The number of elements of x in each window along one axis."""
+    count = (extent + sum(padding) - window) // stride + 1
+    starts = [i * stride - padding[0] for i in range(count)]
+    return [min(start + window, extent) - max(start, 0) for start in starts]
