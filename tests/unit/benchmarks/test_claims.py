@@ -247,7 +247,7 @@ def test_every_claim_has_a_source_and_requirements(claims):
         assert claim.source.has_figure or any(word in claim.source.origin for word in ("common claim", "requests it"))
         assert claim.claimed >= 1
         assert set(claim.backends) <= set(registry.names())
-        assert set(claim.devices) <= {"cpu", "cuda"}
+        assert set(claim.devices) <= {"cpu", "cuda", "tpu"}
         assert all(name in claim.needs for name in (*claim.backends, *claim.devices))
         for name in (claim.baseline, claim.contestant):
             assert len(workloads[name].dtypes) == 1

@@ -40,7 +40,7 @@ def test_jit(tmp_path):
     pytest.importorskip("torch")
     rows = results_of("jit.py", tmp_path, "--rounds", 1, "--size", 16)["rows"]
     assert {row["case"].split()[0] for row in rows} == {"steady", "wrapper", "interpolator", "relaxation", "pays"}
-    assert all(any("at" in name for name in row) for row in rows)
+    assert all("at most" in row or "at least" in row for row in rows if not row["case"].startswith("interpolator"))
 
 
 def test_convolution(tmp_path):
