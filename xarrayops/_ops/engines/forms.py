@@ -50,9 +50,19 @@ def refusal_of_verb(verb: str, own: Backend, engine: Backend) -> str | None:
         return functions.OWN_LIBRARY_ONLY[verb]
     if verb in functions.ERRORS_OF_VALUES and engine.ignores_values and not own.ignores_values:
         return f"{engine.name} does not look at the values, for some of which {own.name} raises"
-    if verb in functions.INDICES:
+    if verb in functions.INDICES and narrower_index(verb, own, engine) is None:
         return _other_default("indexing", own, engine)
     return None
+
+
+def narrower_index(verb: str, own: Backend, engine: Backend) -> str | None:
+    """The dtype of indices of a library without that of the engine, to which results are cast; None for others.
+
+    Such a library has no integers of the engine's dtype, so a result of that dtype is an index or a count.
+    """
+    wide = default_dtype(engine, "indexing")
+    is_lacking = verb in functions.INDICES and own.functions["import_refusal"](wide) is not None
+    return default_dtype(own, "indexing") if is_lacking else None
 
 
 def refusal_of_form(verb: str, own: Backend, engine: Backend, form: Form) -> str | None:

@@ -18,6 +18,7 @@ from xarrayops._ops.engines.forms import (
     Form,
     default_dtype,
     has_integers,
+    narrower_index,
     refusal_of_form,
     refusal_of_formats,
     refusal_of_verb,
@@ -52,6 +53,8 @@ class Route:
         if verb in functions.CAST:
             self._casting = casting_integers(verb, self._function, engine.functions, self._floating_dtype)
         self._context = engine.own_hook("serving_others")
+        self._index = narrower_index(verb, own, engine)
+        self._wide_index = engine.native_dtype(default_dtype(engine, "indexing"))
         self._multiplies = verb in PRODUCTS
         self._found: dict[Any, Callable[..., Any] | str] = {}
 
@@ -142,6 +145,8 @@ class Route:
 
     def _back(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A result as an array of the caller's library."""
+        if self._index is not None and x.dtype == self._wide_index and type(x) is self._engine_class:
+            x = self.engine.functions["astype"](x, self.engine.native_dtype(self._index))
         quick = self._quick_return if type(x) is self._engine_class else None
         found = None if quick is None else quick(x, (args, kwargs))
         if found is None:

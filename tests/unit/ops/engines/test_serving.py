@@ -167,6 +167,20 @@ def test_memory_of_jax_is_lent_to_an_engine(exchanged, served, engine, dtype):
     np.testing.assert_array_equal(np.asarray(x, np.float64), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
 
 
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+def test_indices_for_jax_without_64_bits(served, engine):
+    """JAX's indices are int32 then. Numbers of an engine are int64, and cannot be anything but indices or counts."""
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    if jax.config.jax_enable_x64:
+        pytest.skip("the 64-bit types of JAX are on")
+    x = jax.numpy.asarray([[3, 1, 2], [5, 5, 4]], "int32")
+    with xo.engines(engine):
+        found = [xo.argmax(x, axis=1), *xo.unique_counts(x), xo.argsort(x, axis=1, descending=True)]
+    assert served == ["argmax", "unique_counts", "argsort"]
+    assert all(isinstance(y, jax.Array) and y.dtype == "int32" for y in found)
+    assert [y.tolist() for y in found] == [[0, 0], [1, 2, 3, 4, 5], [1, 1, 1, 1, 2], [[0, 2, 1], [0, 1, 2]]]
+
+
 def test_a_result_that_jax_cannot_alias_keeps_its_device(served):
     jax = pytest.importorskip("jax", exc_type=ImportError)
     x = jax.numpy.arange(1.0, 4.0)
