@@ -25,12 +25,14 @@ def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, grou
     counts = windows.counts(tuple(x.shape[2:]))
     batch, channels, out = x.shape[0], x.shape[1] // groups, weights.shape[0] // groups
     padded = _padded(xp, x, windows, 0)
-    products = []
-    for at, part in zip(_offsets(windows), _parts(padded, windows, counts), strict=True):
-        columns = xp.reshape(part, (batch, groups, channels, prod(counts)))
-        of_element = xp.reshape(weights[(slice(None), slice(None), *at)], (groups, out, channels))
-        products.append(xp.matmul(of_element, columns))
-    result = xp.reshape(reduce(xp.add, products), (batch, groups * out, *counts))
+
+    def products() -> Iterator[Array]:
+        for at, part in zip(_offsets(windows), _parts(padded, windows, counts), strict=True):
+            columns = xp.reshape(part, (batch, groups, channels, prod(counts)))
+            of_element = xp.reshape(weights[(slice(None), slice(None), *at)], (groups, out, channels))
+            yield xp.matmul(of_element, columns)
+
+    result = xp.reshape(reduce(xp.add, products()), (batch, groups * out, *counts))
     result = xp.moveaxis(result, 1, -1) if windows.is_channels_last else result
     return xp.astype(result, dtype) if result.dtype != dtype else result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 VALUES = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
@@ -19,7 +20,12 @@ def fill(value: Any, replace: Callable[[Any], Any]) -> Any:
     if type(value) in VALUES:
         return value
     if isinstance(value, dict):
-        return {name: fill(member, replace) for name, member in value.items()}
+        filled = {name: fill(member, replace) for name, member in value.items()}
+        if type(value) is dict:
+            return filled
+        found = copy(value)  # of a subclass, with its attributes
+        found.update(filled)
+        return found
     if isinstance(value, (tuple, list)):
         members = [fill(member, replace) for member in value]
         make: Callable[[Any], Any] = getattr(type(value), "_make", type(value))
@@ -36,6 +42,32 @@ def leaves(value: Any) -> Iterator[Any]:
         return
     for member in value:
         yield from leaves(member)
+
+
+def leaves_as(form: Any, value: Any) -> Iterator[Any]:
+    """The members of a value in the order of a form, whose dictionaries may have another order.
+
+    Raises `TypeError` if the value is nested otherwise.
+    """
+    if isinstance(form, dict):
+        if not isinstance(value, dict) or value.keys() != form.keys():
+            raise TypeError(f"{_shown(value)} instead of {_shown(form)}")
+        for name, member in form.items():
+            yield from leaves_as(member, value[name])
+    elif isinstance(form, (tuple, list)):
+        if not isinstance(value, (tuple, list)) or len(value) != len(form):
+            raise TypeError(f"{_shown(value)} instead of {_shown(form)}")
+        for member, given in zip(form, value, strict=True):
+            yield from leaves_as(member, given)
+    else:
+        yield value
+
+
+def _shown(value: Any) -> str:
+    """How a value is nested, as text."""
+    if isinstance(value, dict):
+        return f"a dict of {', '.join(map(repr, value))}"
+    return f"{len(value)} values" if isinstance(value, (tuple, list)) else type(value).__name__
 
 
 def arrays_in(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -19,31 +19,51 @@ class _Place:
     """Stands for an array among the results."""
 
 
+class _Results:
+    """The arrays among the results of a function, and the results with places for them, which belong to the trace."""
+
+    def __init__(self, form: Any, arrays: Any) -> None:
+        self.form = form
+        self.arrays = arrays
+
+
+_jax.tree_util.register_pytree_node(
+    _Results, lambda found: ((found.arrays,), _Constant(found.form)), lambda form, parts: _Results(form.value, parts[0])
+)
+
+
+class _Constant:
+    """A value that JAX keeps beside a program, and compares by identity."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], ...], /) -> Callable[..., Any]:
     """`jax.jit`, which compiles for each shape. Results that are no JAX arrays are constants; arrays are copied."""
-    form: list[Any] = []
 
     def traced(*arrays: Array) -> Any:
         result = function(*arrays)
+        if isinstance(result, jax.Array):
+            return result
         found = [leaf for leaf in leaves(result) if isinstance(leaf, jax.Array)]
-        form[:] = [fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf)]
-        return found[0] if type(form[0]) is _Place else found
+        return _Results(fill(result, lambda leaf: _Place() if isinstance(leaf, jax.Array) else leaf), found)
 
     program = _jax.jit(traced)
 
     def call(*arrays: Array) -> Any:
         found = program(*arrays)
-        if type(form[0]) is _Place:
+        if not isinstance(found, _Results):
             vars(call)["direct"] = program
             return found
-        given = iter(found)
+        given = iter(found.arrays)
 
         def of_place(leaf: Any) -> Any:
             if type(leaf) is _Place:
                 return next(given)
             return leaf.copy() if hasattr(leaf, "shape") and hasattr(leaf, "copy") else leaf
 
-        return fill(form[0], of_place)
+        return fill(found.form, of_place)
 
     return call
 

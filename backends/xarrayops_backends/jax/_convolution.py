@@ -61,5 +61,10 @@ def _reduced(x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Arra
     return found
 
 
+def _reduced_refusal(call: Call) -> str | None:
+    _, windows, _ = call.args
+    return "JAX has no gradient of dilated windows" if any(step > 1 for step in windows.dilation) else None
+
+
 CONVOLUTION_CANDIDATES = [("native", _native, _refusal)]
-POOLING_CANDIDATES = [("native", _reduced, lambda call: None)]
+POOLING_CANDIDATES = [("native", _reduced, _reduced_refusal)]

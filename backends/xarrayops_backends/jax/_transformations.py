@@ -61,13 +61,22 @@ def checkpoint(function: Callable[..., tuple[Array, ...]], arrays: tuple[Array, 
     XLA's compiler for CPUs drops the barriers by which `jax.checkpoint` keeps the two computations apart, and then
     stores the values of the first one. A branch on the incoming gradient stays: it cannot run before that is known.
     """
-    is_real = [jnp.issubdtype(x.dtype, jnp.floating) for x in arrays]
-    if _jax.default_backend() != "cpu" or not any(is_real):
+    if _jax.default_backend() != "cpu":
         found: tuple[Array, ...] = _jax.checkpoint(function)(*arrays)
         return found
-    converted, captured = _jax.closure_convert(function, *arrays)
-    given = (*arrays, *captured)
-    return _in_a_branch(converted, [*is_real, *(jnp.issubdtype(x.dtype, jnp.floating) for x in captured)])(*given)
+    traced = _jax.make_jaxpr(function)(*arrays)  # arrays of enclosing functions are arguments of its program
+
+    def of_all(*given: Array) -> tuple[Array, ...]:
+        captured = len(traced.consts)
+        return tuple(_jax.core.eval_jaxpr(traced.jaxpr, given[:captured], *given[captured:]))
+
+    given = (*traced.consts, *arrays)
+    return _in_a_branch(of_all, list(map(_has_gradient, given)))(*given)
+
+
+def _has_gradient(x: Any) -> bool:
+    """Whether an array has a gradient."""
+    return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
 def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]) -> Callable[..., tuple[Array, ...]]:
@@ -78,7 +87,7 @@ def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]
         return tuple(next(reals) if each else next(rest) for each in is_real)
 
     def of_real(others: tuple[Array, ...], real: tuple[Array, ...]) -> tuple[Array, ...]:
-        return tuple(y for y in function(*merged(real, others)) if jnp.issubdtype(y.dtype, jnp.floating))
+        return tuple(filter(_has_gradient, function(*merged(real, others))))
 
     def gradients(
         real: tuple[Array, ...], others: tuple[Array, ...], cotangents: tuple[Array, ...]
@@ -96,7 +105,7 @@ def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]
     def backward(arrays: tuple[Array, ...], cotangents: tuple[Array, ...]) -> tuple[Array | None, ...]:
         real = tuple(x for x, each in zip(arrays, is_real, strict=True) if each)
         others = tuple(x for x, each in zip(arrays, is_real, strict=True) if not each)
-        incoming = tuple(g for g in cotangents if jnp.issubdtype(g.dtype, jnp.floating))
+        incoming = tuple(filter(_has_gradient, cotangents))
         known = next((g for g in incoming if g.size), None)
         if known is None:
             return tuple(jnp.zeros_like(x) if each else None for x, each in zip(arrays, is_real, strict=True))
@@ -110,7 +119,8 @@ def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]
 
 def _always(x: Array) -> Array:
     """True, as a value that the compiler does not know before x."""
-    bits = _jax.lax.bitcast_convert_type(x.reshape(-1)[0], f"uint{8 * x.dtype.itemsize}")
+    x = jnp.real(x.reshape(-1)[0])
+    bits = _jax.lax.bitcast_convert_type(x, f"uint{8 * x.dtype.itemsize}")
     return (bits | bits.dtype.type(1)) != 0
 
 

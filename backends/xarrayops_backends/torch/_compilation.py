@@ -11,7 +11,7 @@ import torch
 from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
-from xarrayops.plugin.nested import fill, leaves
+from xarrayops.plugin.nested import fill, leaves_as
 from xarrayops_backends.torch._attention_modes import transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
@@ -90,8 +90,9 @@ def cond(predicate: Array, if_true: Callable[..., Any], if_false: Callable[..., 
         return _torch.cond(predicate, _owning(if_true), _owning(if_false), operands)
     if not torch._C._functorch.is_batchedtensor(predicate):  # type: ignore[attr-defined, unused-ignore]
         return if_true(*operands) if bool(predicate) else if_false(*operands)
-    others = leaves(if_false(*operands))
-    return fill(if_true(*operands), lambda x: torch.where(predicate, x, next(others)))
+    chosen = if_true(*operands)
+    others = leaves_as(chosen, if_false(*operands))
+    return fill(chosen, lambda x: torch.where(predicate, x, next(others)))
 
 
 def _owning(function: Callable[..., Any]) -> Callable[..., Any]:

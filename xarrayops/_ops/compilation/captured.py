@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import builtins
 import dis
+import sys
 from collections.abc import Callable, Hashable
 from functools import cache, partial
+from itertools import count
+from threading import Lock
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -21,6 +24,8 @@ _MISSING = object()
 _UNCHANGING: tuple[type, ...] = (*ATOMS, float, complex, type, ModuleType, FunctionType, BuiltinFunctionType)
 Read = tuple[Callable[[], Any], Any]
 """How to read a variable, and the value that it had."""
+KEPT = 256
+"""The number of sets of values that are remembered."""
 _UNKNOWN: list[Read] = [(bool, None)]
 """What is never as before."""
 
@@ -60,32 +65,39 @@ class Captured:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self.reads = _UNKNOWN
-        """What shows by identity that all values are as before, if that can show it."""
-        self.latest = 0
-        """The number of the latest values."""
+        self.latest: tuple[list[Read], int] = _UNKNOWN, 0
+        """What shows by identity that all values are as before, if that can show it; and the number of the values."""
         self._versions: dict[Hashable, int] = {}
         self._described: dict[int, dict[str, str]] = {}
+        self._numbers = count()
+        self._changing = Lock()
 
     @property
     def current(self) -> dict[str, str]:
         """The variables with their latest values, as text."""
-        return self._described.get(self.latest, {})
+        return self._described.get(self.latest[1], {})
 
     def version(self, compiler: Backend | None) -> int:
         """The number of the current values. Raises `NotConstant` if one cannot be compared."""
-        for read, value in self.reads:
+        reads, version = self.latest
+        for read, value in reads:
             if read() is not value:
                 break
         else:
-            return self.latest
+            return version
         found = _Reading(compiler)
-        token = found.token_of(self._function)
-        is_plain = isinstance(self._function, FunctionType)
-        self.reads = found.reads if is_plain and not found.may_change else _UNKNOWN
-        self.latest = self._versions.setdefault((compiler, token), len(self._versions))
-        self._described.setdefault(self.latest, found.described)
-        return self.latest
+        token = compiler, found.token_of(self._function)
+        is_plain = isinstance(self._function, FunctionType) and not found.may_change
+        with self._changing:
+            if len(self._versions) >= KEPT:  # the tokens keep values alive
+                self._versions.clear()
+                self._described.clear()
+            if token not in self._versions:
+                self._versions[token] = next(self._numbers)
+            version = self._versions[token]
+            self._described[version] = found.described
+            self.latest = found.reads if is_plain else _UNKNOWN, version
+        return version
 
 
 def token_of(value: Any) -> Hashable:
@@ -106,17 +118,23 @@ class _Reading:
         return self._tokens.of(value)
 
     def _of_function(self, function: FunctionType, tokens: Tokens) -> Hashable:
-        if function.__defaults__:
+        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+        if defaults:
             self.reads.append((partial(getattr, function, "__defaults__"), function.__defaults__))
+        attributes = vars(function).values()
+        self.may_change = self.may_change or not all(isinstance(each, _UNCHANGING) for each in defaults)
+        self.may_change = self.may_change or not all(isinstance(each, FunctionType) for each in attributes)
+        if _imports_of_user(function.__code__):
+            raise NotConstant(f"{function.__name__} imports a module, whose variables could change unnoticed")
         return tuple(self._of_variable(function, names, tokens) for names in _names(function.__code__))
 
     def _of_variable(self, function: FunctionType, names: tuple[str, ...], tokens: Tokens) -> Hashable:
         shown = names[0]
         read = _reader(function, names[0])
         value = read()
+        self.reads.append((read, value))
         if isinstance(value, ModuleType) and is_of_library(value):
             return names, Same(value)
-        self.reads.append((read, value))
         for name in names[1:]:
             if not isinstance(value, (ModuleType, type)) or is_of_library(value):
                 break
@@ -130,11 +148,27 @@ class _Reading:
         except NotConstant as error:
             raise NotConstant(f"the variable {shown!r}: {error}") from None
         parts = value if type(value) is tuple else (value,)
+        is_class = isinstance(value, type) and not is_of_library(value)
+        is_bound = isinstance(value, BuiltinFunctionType) and not isinstance(token, Same)
         is_known = isinstance(token, Same) or all(isinstance(part, _UNCHANGING) for part in parts)
+        is_known = is_known and not is_class and not is_bound
         self.may_change = self.may_change or not is_known
         if not callable(value) and not isinstance(value, ModuleType):
             self.described[shown] = _short(value)
         return names, token
+
+
+@cache
+def _imports_of_user(code: CodeType) -> bool:
+    """Whether code imports a module that is not of a library."""
+    names = [str(each.argval) for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"]
+    inner = any(_imports_of_user(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return inner or any(_is_of_user(name) for name in names)
+
+
+def _is_of_user(name: str) -> bool:
+    """Whether a module was imported, and is not of a library."""
+    return name in sys.modules and not is_of_library(sys.modules[name])
 
 
 def _reader(function: FunctionType, name: str) -> Callable[[], Any]:

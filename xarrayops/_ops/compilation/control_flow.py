@@ -6,10 +6,11 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
+from xarrayops._core import registry
 from xarrayops._core.registry import Backend
 from xarrayops._ops.creation import asarray
 from xarrayops._ops.transformations.arguments import arrays_of, library_of, name_of, rebuilt
-from xarrayops._protocol.nested import fill, is_array, leaves
+from xarrayops._protocol.nested import fill, is_array, leaves, leaves_as
 from xarrayops._protocol.types import Array
 
 Arrays = tuple[Array, ...]
@@ -103,7 +104,7 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., Any], values: 
         return found
 
     def step(*given: Array) -> Arrays:
-        return _kept("xo.while_loop: the body", given, body(rebuilt(values, given)))
+        return _kept("xo.while_loop: the body", values, given, body(rebuilt(values, given)))
 
     return rebuilt(values, backend.functions["while_loop"](holds, step, arrays_of(values)))
 
@@ -162,7 +163,7 @@ def scan(
         after, y = found
         if y is not None:
             _require_arrays(call, y)
-        return _kept(f"{call}: the function", given, after), y
+        return _kept(f"{call}: the function", carry, given, after), y
 
     def stacked(rows: list[Any]) -> Any:
         columns = zip(*map(arrays_of, rows), strict=True)
@@ -216,15 +217,19 @@ def _replaced(values: Any, replace: Callable[[Any], Any]) -> Any:
     return make(members)
 
 
-def _kept(call: str, before: Arrays, after: Any) -> Arrays:
+def _kept(call: str, form: Any, before: Arrays, after: Any) -> Arrays:
     """The arrays after a step. Raises if they are not of the shapes and dtypes before it."""
-    found = list(leaves(after))
-    if len(found) != len(before):
-        raise TypeError(f"{call} returned {len(found)} values instead of {len(before)}")
+    try:
+        found = list(leaves_as(form, after))
+    except TypeError as error:
+        raise TypeError(f"{call} returned {error}") from None
     given = []
     for i, (x, y) in enumerate(zip(before, found, strict=True)):
         if type(y) in _NUMBERS:
-            y = asarray(y, like=x, dtype=x.dtype)
+            number = asarray(y, like=x, dtype=x.dtype)
+            if type(y) in (float, complex) and not _is_floating(x):
+                raise TypeError(f"{call} changed value {i} from {x.dtype} to {y!r}; a loop keeps dtypes")
+            y = number
         if not is_array(y):
             raise TypeError(f"{call} returned {type(y).__name__} as value {i}, not an array")
         if y.shape != x.shape or y.dtype != x.dtype:
@@ -234,6 +239,12 @@ def _kept(call: str, before: Arrays, after: Any) -> Arrays:
             )
         given.append(y)
     return tuple(given)
+
+
+def _is_floating(x: Array) -> bool:
+    """Whether an array has floating-point or complex numbers."""
+    name = registry.backend_of(x).functions["dtype_name"](x.dtype) or ""
+    return name.startswith(("float", "bfloat", "complex"))
 
 
 def _require_arrays(call: str, result: Any) -> None:

@@ -15,13 +15,18 @@ _PLACE = re.compile(r'File "([^"]+)", line (\d+)|([^\s:]+\.py):(\d+)')
 
 def untraceable(call: str, compiler: str, error: Exception, function: Callable[..., Any]) -> Unsupported:
     """The error for a function that a compiler cannot trace: its reason, and the line of the function."""
+    return Unsupported(
+        f"{call}: {compiler} cannot compile it{_where(error, function)}: {reason_of(error)}. Instead: xo.where, "
+        f"xo.cond, xo.while_loop or xo.scan where values decide, functions of xarrayops for those of NumPy, or "
+        f'when="never"'
+    )
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error, and the second if the first one ends with a colon."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     count = 2 if lines and lines[0].endswith(":") else 1
-    reason = " ".join(lines[:count]).rstrip(".:") or type(error).__name__
-    return Unsupported(
-        f"{call}: {compiler} cannot compile it{_where(error, function)}: {reason}. Instead: xo.where, xo.cond, "
-        f'xo.while_loop or xo.scan where values decide, functions of xarrayops for those of NumPy, or when="never"'
-    )
+    return " ".join(lines[:count]).rstrip(".:") or type(error).__name__
 
 
 def _where(error: Exception, function: Callable[..., Any]) -> str:

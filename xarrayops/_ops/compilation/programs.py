@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterator
+from copy import copy
 from threading import RLock
 from time import perf_counter
 from typing import Any
@@ -53,6 +54,8 @@ class _State:
         """What serves the calls, once nothing is timed any more."""
         self.compiled: Program | None = None
         self.error: XArrayOpsError | None = None
+        self.forms: list[Any] = []
+        """The form of the latest call, if the program reads it."""
         self.calls = 0
         """The calls since the program serves; of several threads, some may not be counted."""
 
@@ -81,10 +84,12 @@ class Programs:
         """The function that users call: it finds the program of a signature that is settled in little time."""
         function, first_call, key_of, states = self._function, self.first_call, self._key, self._states
         signature_of, captured, eager = self._signature.of, self._captured, self._eager
+        failed_later = self._failed_later
 
         def jitted(*args: Any, **kwargs: Any) -> Any:
             parts, arrays = signature_of(args, kwargs)
-            for read, value in captured.reads:
+            reads, version = captured.latest
+            for read, value in reads:
                 if read() is not value:
                     try:
                         state = states.get(key_of(parts, arrays))
@@ -92,7 +97,7 @@ class Programs:
                         state = None
                     break
             else:  # as `_key`, in less time
-                parts += captured.latest, defaults.changes, scoped.keys_here() if modes.active() else None
+                parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
                 state = states.get(tuple(parts))
             if state is None:
                 return first_call(args, kwargs)
@@ -101,13 +106,20 @@ class Programs:
                 waits = state.error is None and not state.choice.compiles
                 return eager(state, args, kwargs) if waits else first_call(args, kwargs)
             state.calls += 1
-            return function(*args, **kwargs) if program is EAGER else program(*arrays)
+            if program is EAGER:
+                return function(*args, **kwargs)
+            try:
+                return program(*arrays)
+            except Exception as error:
+                return failed_later(state, error, args, kwargs)
 
         return jitted
 
     def _key(self, parts: list[Hashable], arrays: list[Array]) -> Hashable:
         """Raises `NotConstant` for a variable that cannot be compared."""
-        version = self._captured.version(library_of_class(type(arrays[0])) if arrays else None)
+        engine = self._options.engine
+        own = library_of_class(type(arrays[0])) if arrays else None
+        version = self._captured.version(own if engine is None else registry.backend_by_name(engine))
         parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
         return tuple(parts)
 
@@ -122,22 +134,33 @@ class Programs:
         try:
             key = self._key([*parts], arrays)
         except NotConstant as error:
-            state = self._state((*parts, str(error)), own, args, kwargs, str(error))
-            return self._eager(state, args, kwargs)
+            unknown = self._state((*parts, str(error)), own, args, kwargs, str(error))
+            return self._function(*args, **kwargs) if unknown is None else self._eager(unknown, args, kwargs)
         with self._compiling:
-            state = self._states.get(key) or self._state(key, own, args, kwargs)
+            found = self._states.get(key) or self._state(key, own, args, kwargs)
+            if found is None:
+                return self._function(*args, **kwargs)
+            state = found
             if state.error is not None:
-                raise state.error
+                raise copy(state.error).with_traceback(None) from state.error.__cause__
             if state.compiled is None and state.choice.compiles:
                 return self._compiled(state, args, kwargs, arrays)
         if not state.choice.compiles or state.compiled is None:
             return self._eager(state, args, kwargs)
-        return self._timed(state, arrays)
+        if state.forms:
+            state.forms[:] = [self._signature.form(args, kwargs)]
+        try:
+            if state.choice.is_timed:
+                return self._timed(state, arrays)
+            state.calls += 1
+            return state.compiled(*arrays)
+        except Exception as error:
+            return self._failed_later(state, error, args, kwargs)
 
     def _state(
         self, key: Hashable, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str = ""
-    ) -> _State:
-        """The state of a new signature, or of one whose variables cannot be compared."""
+    ) -> _State | None:
+        """The state of a new signature, or of one whose variables cannot be compared; None beyond what is kept."""
         if key in self._states:
             return self._states[key]
         route = route_for(own, self._options.engine, (args, kwargs), is_required=self._options.when == "now")
@@ -147,6 +170,8 @@ class Programs:
         if not reason and when != "never" and count >= self._options.limit:
             reason = f"{count} signatures are compiled, the limit"
             self._warn(reason)
+        if len(self._states) >= self._options.limit + KEPT:
+            return None
         expected = self._last_compilation_s or (route.engine.compilation_seconds if route.engine else 0.0)
         described = self._signature.described(args, kwargs) | self._captured.current
         why = reason or self._changes(described)
@@ -188,7 +213,7 @@ class Programs:
         result = state.compiled(*arrays)
         _wait(result)
         state.choice.ran_compiled(perf_counter() - start)
-        if not state.choice.is_timed:
+        if not state.choice.is_timed and not (state.forms and state.choice.compiles):
             state.program = state.compiled if state.choice.compiles else EAGER
             if state.program is EAGER:
                 state.reason = "compiled calls are not faster"
@@ -206,7 +231,10 @@ class Programs:
         except NotConstant:
             return self._function(*args, **kwargs)
         if key not in self._transformed:
-            self._transformed[key] = route.program(self._function, self._signature, args, kwargs)
+            if len(self._transformed) >= KEPT:  # they may keep tracers alive
+                self._transformed.clear()
+            forms = [self._signature.form(args, kwargs)]
+            self._transformed[key] = route.program(self._function, self._signature, forms)
         return self._transformed[key](*arrays)
 
     def _compiled(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Array]) -> Any:
@@ -214,7 +242,8 @@ class Programs:
         try:
             want = self._eagerly_twice(state, args, kwargs) if self._options.check else _NOTHING
             start = perf_counter()
-            program = state.route.program(self._function, self._signature, args, kwargs)
+            forms = [self._signature.form(args, kwargs)]
+            program = state.route.program(self._function, self._signature, forms)
             try:
                 got = program(*arrays)
                 _wait(got)
@@ -229,7 +258,16 @@ class Programs:
             return self._failed(state, error, args, kwargs)
         state.choice.compiled(seconds)
         state.compiled, self._last_compilation_s = getattr(program, "direct", program), seconds
+        state.forms = forms if self._signature.has_objects(forms[0]) else []
         return got
+
+    def _failed_later(self, state: _State, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of the function itself where a program that served before fails, such as for many strides."""
+        result = self._function(*args, **kwargs)  # an error of the function itself comes first
+        state.reason = f"a later call failed: {failures.reason_of(error)}"
+        state.program = EAGER
+        state.choice.give_up()
+        return result
 
     def _failed(self, state: _State, error: XArrayOpsError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Raise, or stay eager where compiling is only worth a try."""
@@ -300,6 +338,8 @@ class Programs:
             )
 
 
+KEPT = 32
+"""The number of signatures that are remembered beyond those that are compiled."""
 _NOTHING = object()
 _RANDOM = object()
 

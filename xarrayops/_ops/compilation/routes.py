@@ -9,6 +9,7 @@ from xarrayops._core import registry
 from xarrayops._core.registry import Backend
 from xarrayops._ops.compilation.signature import Signature, Slot, filled
 from xarrayops._ops.engines import passing
+from xarrayops._ops.exchange.convert import convert
 from xarrayops._protocol.nested import fill, is_array
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array, gap_of
@@ -27,17 +28,17 @@ class Route(Record):
         """The name of the library that compiles."""
         return "" if self.engine is None else self.engine.name
 
-    def program(
-        self, function: Callable[..., Any], signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Callable[..., Any]:
-        """The compiled function of the arrays of a call; its other arguments are constants."""
-        assert self.engine is not None, "a library compiles"
-        form = signature.form(args, kwargs)
-        if not kwargs and all(type(x) is Slot for x in form[0]):
+    def program(self, function: Callable[..., Any], signature: Signature, forms: list[Any]) -> Callable[..., Any]:
+        """The compiled function of the arrays of a call; its other arguments are constants.
+
+        ``forms`` has the form of the latest call: a compiler that traces again must not read objects of an earlier one.
+        """
+        form = forms[0]
+        if not form[1] and all(type(x) is Slot for x in form[0]):
             return self._compiled(function, signature.dynamic_axes(form))
 
         def of_arrays(*arrays: Array) -> Any:
-            positional, named = filled(form, arrays)
+            positional, named = filled(forms[0], arrays)
             return function(*positional, **named)
 
         return self._compiled(of_arrays, signature.dynamic_axes(form))
@@ -51,11 +52,13 @@ class Route(Record):
 def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Callable[..., Any]:
     """The compiled function for arrays of another library."""
     program = compiled
-    give, take = passing.quick_passing(own, engine), passing.quick_return(own, engine)
+    # A function of the user may write its arguments, so immutable memory is never lent to it.
+    give = None if own.immutable else passing.quick_passing(own, engine)
+    take = passing.quick_return(own, engine)
 
     def passed(x: Array) -> Array:
         found = None if give is None else give(x)
-        return passing.passed(x, engine) if found is None else found
+        return convert(x, engine.name, device=passing.device_in(x, engine)) if found is None else found
 
     def run(*arrays: Array) -> Any:
         nonlocal program

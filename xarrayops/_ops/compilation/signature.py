@@ -11,7 +11,7 @@ from xarrayops._core.registry import Backend
 from xarrayops._ops.compilation.captured import token_of
 from xarrayops._ops.compilation.tokens import ATOMS, NotConstant
 from xarrayops._ops.engines import passing
-from xarrayops._protocol.nested import fill, is_array, leaves
+from xarrayops._protocol.nested import VALUES, fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
 _plain: dict[type, Backend] = {}
@@ -39,15 +39,15 @@ class Signature:
 
     def __init__(self, call: str, function: Callable[..., Any], static: Iterable[str], dynamic: Iterable[str]) -> None:
         self.call = call
-        names = _parameters(function)
+        names, keywords = _parameters(function)
         self.static = frozenset(static)
         self.dynamic: dict[str, tuple[int, ...]] = {}
         for each in dynamic:
             name, _, axis = each.partition(":")
             self.dynamic[name] = (*self.dynamic.get(name, ()), int(axis))
         self._names = names
-        unknown = (self.static | self.dynamic.keys()) - set(names)
-        if unknown and names:
+        unknown = (self.static | self.dynamic.keys()) - {*names, *keywords}
+        if unknown and (names or keywords):
             raise ValueError(f"{call}: it has no parameter {sorted(unknown)[0]!r}")
         self._is_special = bool(self.static or self.dynamic)
 
@@ -80,10 +80,12 @@ class Signature:
             part = self._part(name, value, arrays)
             if name in self.dynamic and is_array(value):
                 kind, shape, dtype = part
+                if any(not -len(shape) <= axis < len(shape) for axis in self.dynamic[name]):
+                    raise ValueError(f"{self.call}: dynamic names an axis that {name} of shape {shape} does not have")
                 free = {axis % len(shape) for axis in self.dynamic[name]}
                 part = kind, tuple(n if i not in free or n < 2 else None for i, n in enumerate(shape)), dtype
             parts.append((name, part))
-        parts += [_constant(self.call, "args", value) for value in args[len(self._names) :]]
+        parts += [self._part("", value, arrays) for value in args[len(self._names) :]]
         return parts
 
     def dynamic_axes(self, form: tuple[tuple[Any, ...], dict[str, Any]]) -> tuple[tuple[int, int], ...]:
@@ -122,6 +124,10 @@ class Signature:
         names = (*self._names, *[""] * len(args))
         positional = tuple(slots(name, value) for name, value in zip(names, args, strict=False))
         return positional, {name: slots(name, value) for name, value in sorted(kwargs.items())}
+
+    def has_objects(self, form: tuple[tuple[Any, ...], dict[str, Any]]) -> bool:
+        """Whether constants of a form can change: the same content later may be in other objects."""
+        return any(type(value) is not Slot and type(value) not in VALUES for value in leaves(form))
 
     def described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
         """The arguments as text, by name."""
@@ -174,13 +180,15 @@ def _constant(call: str, name: str, value: Any) -> Hashable:
         raise TypeError(f"{call}: the argument {name or type(value).__name__!r} is no array, and {error}") from None
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the positional parameters; empty if they are unknown."""
+def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the positional and of the keyword-only parameters; empty if they are unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return ()
-    return tuple(each.name for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD))
+        return (), ()
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = tuple(each.name for each in parameters if each.kind in positional)
+    return names, tuple(each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
 def _text(value: Any) -> str:

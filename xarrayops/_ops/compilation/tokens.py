@@ -1,21 +1,24 @@
 """Tokens: hashable values that are equal where compiled code may be used again.
 
 Python values other than arrays are constants of compiled code, so they are compared by content: a list that changed is
-another constant, and so is an object whose attributes changed.
+another constant, and so is an object whose attributes changed, or a class whose methods read another variable.
 """
 
 from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Callable, Hashable
-from functools import partial
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextvars import ContextVar
+from functools import cached_property, partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.registry import Backend
 from xarrayops._protocol.nested import is_array
+from xarrayops.errors import XArrayOpsError
 
 ATOMS: frozenset[type] = frozenset((bool, int, str, bytes, type(None), type(...)))
 """Immutable values that are equal only if they are the same constant."""
@@ -24,6 +27,7 @@ SMALL = 1 << 16
 _MEMBERS = 2000
 """The number of values in one constant that are compared at each call."""
 _NUMBERS = frozenset((float, complex))
+_CONTENTS = (bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
 _FOLDERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -85,12 +89,9 @@ class Tokens:
             self._open.discard(id(value))
 
     def _of_object(self, kind: type, value: Any) -> Hashable:
-        if isinstance(value, (tuple, list)):
-            return kind, *map(self.of, value)
-        if isinstance(value, dict):
-            return kind, *((self.of(name), self.of(member)) for name, member in value.items())
-        if isinstance(value, (set, frozenset)):
-            return kind, frozenset(map(self.of, value))
+        if isinstance(value, _CONTENTS):
+            found = self._contents(value)
+            return (kind, found) if kind in _CONTENTS else (kind, found, self._of_instance(kind, value))
         if isinstance(value, slice):
             return kind, self.of(value.start), self.of(value.stop), self.of(value.step)
         if isinstance(value, FunctionType):
@@ -99,19 +100,46 @@ class Tokens:
             return kind, self.of(value.__self__), self.of(value.__func__)
         if isinstance(value, partial):
             return kind, self.of(value.func), self.of(value.args), self.of(value.keywords)
-        if isinstance(value, (type, ModuleType, BuiltinFunctionType)):
+        if isinstance(value, BuiltinFunctionType):
+            owner = value.__self__
+            return Same(value) if owner is None or isinstance(owner, ModuleType) else (value.__name__, self.of(owner))
+        if isinstance(value, ModuleType):
+            if not is_of_library(value):
+                raise NotConstant(f"it is the module {value.__name__}, whose variables could change unnoticed")
             return Same(value)
+        if isinstance(value, type):
+            return self._of_class(value)
+        if isinstance(value, (ContextVar, threading.local)):
+            raise NotConstant(f"it is a {kind.__name__}, whose value could change unnoticed")
         return self._of_array(value) if is_array(value) else self._of_instance(kind, value)
 
+    def _contents(self, value: Any) -> Hashable:
+        """What a number, a text or a container holds, without attributes of a subclass."""
+        if isinstance(value, dict):
+            return tuple((self.of(name), self.of(dict.__getitem__(value, name))) for name in dict.__iter__(value))
+        if isinstance(value, (set, frozenset)):
+            return frozenset(map(self.of, value))
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self.of, value))
+        exact = next(base for base in _CONTENTS if isinstance(value, base))
+        return exact.__repr__(value)
+
     def _of_function(self, value: FunctionType) -> Hashable:
+        inner = getattr(value, "_torchdynamo_inline", None)  # of a function that `jit` returned
+        if inner is not None:
+            return "jit", self.of(inner)
         if is_of_library(value):
             return Same(value)
         defaults = self.of(value.__defaults__), self.of(value.__kwdefaults__)
-        return value.__code__, defaults, self._reads(value, self)
+        attributes = tuple((name, self.of(member)) for name, member in vars(value).items())
+        return value.__code__, defaults, attributes, self._reads(value, self)
 
     def _of_array(self, value: Any) -> Hashable:
         """Of an array that is no argument. An immutable one is itself; of others the values are compared."""
-        own = registry.backend_of(value)
+        try:
+            own = registry.backend_of(value)
+        except XArrayOpsError as error:  # an array of Python objects
+            raise NotConstant(str(error)) from None
         if own.immutable or (own is self._compiler and own.reads_captured_arrays):
             return Same(value)
         if own.functions["is_lazy"](value):
@@ -124,23 +152,50 @@ class Tokens:
         host = own.functions["to_numpy"](value)
         return type(value), host.shape, host.dtype.str, host.tobytes()
 
+    def _of_class(self, kind: type) -> Hashable:
+        """A class of the user: its attributes, and what its methods and properties read."""
+        return Same(kind), *(
+            (name, self.of(member))
+            for cls in kind.__mro__
+            if not is_of_library(cls)
+            for name, value in vars(cls).items()
+            if not name.startswith("__") or callable(value)
+            for member in _functions_of(value)
+        )
+
     def _of_instance(self, kind: type, value: Any) -> Hashable:
         if kind.__hash__ is not None and is_of_library(kind):
-            return value if "__eq__" in dir(kind) and vars(kind).get("__eq__") else Same(value)
+            return value if vars(kind).get("__eq__") else Same(value)
         names = {name for cls in kind.__mro__ for name in _slots(cls)}
         attributes = {name: getattr(value, name) for name in sorted(names) if hasattr(value, name)}
         attributes |= getattr(value, "__dict__", {})
-        if not attributes and kind.__hash__ is None:
+        has_hash = getattr(kind, "__hash__", None) is not None
+        if not attributes and not has_hash and not isinstance(value, _CONTENTS):
             raise NotConstant(f"it is a {kind.__name__}, which has no hash")
-        held = Same(value) if not attributes else None  # without attributes, only the object itself can be compared
-        methods = [f for cls in kind.__mro__ for f in vars(cls).values() if isinstance(f, FunctionType)]
+        is_known = attributes or isinstance(value, _CONTENTS)
+        held = None if is_known else Same(value)  # without attributes, only the object itself can be compared
         members = tuple((name, self.of(member)) for name, member in attributes.items())
-        return kind, held, members, tuple(self._of_function(method) for method in methods)
+        return kind, held, members, self._of_class(kind)
+
+
+def _functions_of(value: Any) -> Iterator[Any]:
+    """The functions of a member of a class, or its value."""
+    if isinstance(value, (staticmethod, classmethod)):
+        yield value.__func__
+    elif isinstance(value, property):
+        yield from (each for each in (value.fget, value.fset) if each is not None)
+    elif isinstance(value, cached_property):
+        yield value.func
+    elif not hasattr(type(value), "__set__"):  # descriptors such as slots have no value of their own
+        yield value
 
 
 def _slots(cls: type) -> tuple[str, ...]:
+    """The names of the slots of a class, as they are stored."""
     found = vars(cls).get("__slots__", ())
-    return (found,) if isinstance(found, str) else tuple(found)
+    names = (found,) if isinstance(found, str) else tuple(found)
+    private = cls.__name__.lstrip("_")
+    return tuple(f"_{private}{n}" if n.startswith("__") and not n.endswith("__") else n for n in names)
 
 
 def is_of_library(value: Any) -> bool:

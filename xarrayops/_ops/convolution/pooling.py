@@ -17,6 +17,7 @@ from xarrayops._ops.convolution.arguments import (
 )
 from xarrayops._ops.layout.relayout import relayout
 from xarrayops._protocol.dtypes import FLOATING_DTYPES, INTEGER_LIMITS
+from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.types import Array, ArrayT
 
 
@@ -153,8 +154,12 @@ def _pooled(
     windows = windows_for(call, extents, shape, given, padding, dilation, is_last=order.is_last)
     if any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True)):
         raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
-    result = backend.functions["pooling"](x, windows, kind)
-    return result if kind == "max" else standard.divide(result, _elements(backend, x, windows))
+    if kind == "max":
+        return backend.functions["pooling"](x, windows, kind)
+    astype, given = backend.functions["astype"], x.dtype
+    x = astype(x, backend.native_dtype("float32")) if dtype in HALVES else x
+    mean = standard.divide(backend.functions["pooling"](x, windows, kind), _elements(backend, x, windows))
+    return astype(mean, given) if dtype in HALVES else mean
 
 
 def _elements(backend: Any, x: Array, windows: Any) -> Any:

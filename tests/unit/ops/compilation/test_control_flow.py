@@ -117,6 +117,17 @@ def test_a_branch_under_vmap(library):
     assert xo.vmap(f)(of(library, [1.0, -1.0])).tolist() == [2, -2]
 
 
+@library
+def test_members_of_a_dict_in_another_order(library):
+    x = of(library, [1.0])
+    found = xo.while_loop(lambda v: xo.less(v["n"], 3), lambda v: {"n": v["n"] + 1, "x": v["x"] * 2}, {"x": x, "n": 0})
+    assert (int(found["n"]), found["x"].tolist()) == (3, [8])
+    with pytest.raises(TypeError, match="returned a dict of 'x' instead of a dict of 'x', 'n'"):
+        xo.while_loop(lambda v: xo.less(v["n"], 3), lambda v: {"x": v["x"]}, {"x": x, "n": 0})
+    with pytest.raises(TypeError, match=r"changed value 0 from \S*int\d+ to 1.7"):
+        xo.scan(lambda c, x: (1.7, None), 1, x)
+
+
 @pytest.mark.parametrize("steps", [3, 40])
 def test_torch_compiles_loops(steps):
     torch = pytest.importorskip("torch", exc_type=ImportError)

@@ -180,8 +180,51 @@ class TestSignatures:
         with pytest.raises(TypeError, match="takes a function, not int"):
             xo.jit(3)
 
+    def test_a_method_stays_compiled(self):
+        class Model:
+            @xo.jit
+            def scaled(self, x):
+                return x * self.k
+
+        model = Model()
+        model.k = 2.0
+        for _ in range(12):
+            assert model.scaled(jnp.ones(1)).tolist() == [2]
+        assert len(Model.scaled.ledger) == 1
+        assert Model.scaled.ledger[0].compiled_calls == 12
+
+    def test_rest_and_dynamic(self):
+        f = xo.jit(lambda x, *rest: x + rest[0], dynamic="x:0")
+        assert f(jnp.ones(2), jnp.ones(2)).tolist() == [2, 2]
+        with pytest.raises(ValueError, match="dynamic names an axis"):
+            f(jnp.ones(()), jnp.ones(()))
+
+    def test_constants_of_each_trace(self):
+        f = xo.jit(lambda x: (xo.sum(x), x.shape[0]), dynamic="x:0")
+        assert [f(jnp.ones(n))[1] for n in (3, 5, 3)] == [3, 5, 3]
+
+    def test_signatures_are_not_kept_without_limit(self):
+        f = xo.jit(lambda x, k: x * k)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for k in range(100):
+                assert f(jnp.ones(1), k).tolist() == [k]
+        assert len(f.ledger) < 60
+
 
 class TestEngines:
+    def test_memory_of_jax_is_not_written(self):
+        pytest.importorskip("torch", exc_type=ImportError)
+
+        def increased(x):
+            x += 1
+            return x * 2
+
+        x = jnp.ones(2)
+        for _ in range(5):
+            assert xo.jit(increased, engine="torch")(x).tolist() == [4, 4]
+        assert x.tolist() == [1, 1]
+
     def test_numpy_in_and_out(self):
         f = xo.jit(lambda x: (xo.exp(x), {"n": x.shape[0]}), engine="jax")
         x = np.asarray([1.0, 2.0], "float32")
@@ -317,6 +360,12 @@ class TestTorch:
         f = xo.jit(lambda x, k: xo.exp(x) * k)
         g = self.torch.compile(lambda x: f(x, 2.0) + 1, fullgraph=True, backend="eager")
         np.testing.assert_allclose(g(self.torch.zeros(2)), [3.0, 3.0])
+
+    def test_many_strides(self):
+        f = xo.jit(lambda x: xo.sum(x, axis=0))
+        for i in range(12):
+            x = self.torch.ones(3, 4 + i)[:, :4]
+            assert settled(f, x).tolist() == [3, 3, 3, 3]
 
     def test_many_signatures(self):
         """PyTorch limits the number of programs of one code object, which are those of one signature here."""

@@ -125,6 +125,13 @@ def test_empty_arrays(library, shape, out):
 
 
 @library
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_means_of_half_types(library, dtype):
+    x = xo.astype(of(library, np.full((1, 1, 64, 64), 40_000.0 if dtype == "float16" else 3.0, "float32")), dtype)
+    assert float(xo.avg_pool2d(x, 64)[0, 0, 0, 0]) == float(x[0, 0, 0, 0])
+
+
+@library
 def test_nan_reaches_its_windows_only(library):
     x = np.ones((1, 1, 5), "float32")
     x[0, 0, 1] = np.nan

@@ -58,6 +58,16 @@ def test_variables_of_enclosing_functions_on_jax():
     np.testing.assert_allclose(hessian, wanted, rtol=1e-4, atol=1e-4)
 
 
+def test_complex_numbers_and_captured_integers_on_jax():
+    jax = pytest.importorskip("jax")
+    spectrum = xo.checkpoint(xo.fft.fft)
+    x = jax.numpy.asarray([1.0, 2.0, 4.0])
+    plain = jax.grad(lambda x: xo.sum(xo.square(xo.abs(xo.fft.fft(x)))))(x)
+    np.testing.assert_allclose(jax.grad(lambda x: xo.sum(xo.square(xo.abs(spectrum(x)))))(x), plain, rtol=1e-5)
+    of = jax.jit(lambda x, i: xo.sum(xo.checkpoint(lambda x: xo.sin(x * i))(x)))
+    np.testing.assert_allclose(jax.grad(of)(x, 2), 2 * np.cos(2 * np.asarray(x)), rtol=1e-5)
+
+
 @DIFFERENTIATING
 def test_batch(library):
     of = xo.checkpoint(lambda x: xo.sum(xo.exp(x)))
