@@ -125,8 +125,8 @@ def jit(
     >>> @xo.jit
     ... def standardise(x, axis=0):
     ...     return (x - xo.mean(x, axis=axis, keepdims=True)) / xo.std(x, axis=axis, keepdims=True)
-    >>> standardise(jnp.asarray([1.0, 3.0]))
-    Array([-1.,  1.], dtype=float32)
+    >>> standardise(jnp.asarray([1.0, 3.0])).tolist()
+    [-1.0, 1.0]
     >>> standardise.ledger[0].engine
     'jax'
     """

@@ -61,7 +61,7 @@ def test_a_compiled_function_is_right_or_raises(library, name):
                     break
                 assert_same(got, want)
                 served += 1
-    assert served or name in REFUSED
+    assert served or name in REFUSED or (library, name) in OTHER_DTYPES
 
 
 def outcome(function, args, kwargs):

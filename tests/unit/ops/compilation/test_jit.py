@@ -30,9 +30,9 @@ def settled(function, *args, **kwargs):
 class TestLedger:
     def test_each_signature_has_an_entry(self):
         f = xo.jit(lambda x, axis=0: xo.sum(x, axis=axis))
-        settled(f, jnp.ones((2, 3)))
-        f(jnp.ones((4, 3)))
-        f(jnp.ones((4, 3)), 1)
+        settled(f, jnp.ones((2, 3), "float32"))
+        f(jnp.ones((4, 3), "float32"))
+        f(jnp.ones((4, 3), "float32"), 1)
         first, second, third = f.ledger
         assert (first.signature, first.engine, first.reason) == ("x=float32[2,3]", "jax", "")
         assert first.compiled_calls == policy.TIMED + 2
