@@ -10,16 +10,14 @@ from types import ModuleType
 from typing import Any, Literal
 
 from xarrayops._protocol.convolution import Windows
+from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.types import Array
-
-_NARROW = frozenset(("float16", "bfloat16"))
-"""Dtypes whose products are summed in float32."""
 
 
 def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, groups: int, /) -> Array:
     """The sum, over the elements of a window, of the product of their weights and the channels of all windows."""
     dtype = x.dtype
-    if any(str(dtype).endswith(name) for name in _NARROW):
+    if str(dtype).endswith(HALVES):
         x, weights = (xp.astype(y, xp.float32) for y in (x, weights))
     x = _channels_second(xp, x, windows)
     counts = windows.counts(tuple(x.shape[2:]))
@@ -40,17 +38,15 @@ def convolution(xp: ModuleType, x: Array, weights: Array, windows: Windows, grou
 def pooling(xp: ModuleType, x: Array, windows: Windows, kind: Literal["max", "sum"], /) -> Array:
     """The elements of all windows at one place of the window, combined over its places."""
     x = _channels_second(xp, x, windows)
-    padded = _padded(xp, x, windows, lowest(xp, x.dtype) if kind == "max" else 0)
+    padded = _padded(xp, x, windows, _lowest(xp, x.dtype) if kind == "max" else 0)
     combine = xp.maximum if kind == "max" else xp.add
     result = reduce(combine, _parts(padded, windows, windows.counts(tuple(x.shape[2:]))))
     return xp.moveaxis(result, 1, -1) if windows.is_channels_last else result
 
 
-def lowest(xp: ModuleType, dtype: Any) -> Any:
-    """The number that is at most every number of a dtype."""
-    if xp.isdtype(dtype, "real floating"):
-        return -float("inf")
-    return False if xp.isdtype(dtype, "bool") else xp.iinfo(dtype).min
+def _lowest(xp: ModuleType, dtype: Any) -> Any:
+    """The number that is at most every number of a real dtype."""
+    return -float("inf") if xp.isdtype(dtype, "real floating") else xp.iinfo(dtype).min
 
 
 def _channels_second(xp: ModuleType, x: Array, windows: Windows) -> Array:

@@ -12,11 +12,10 @@ from torch.compiler import is_compiling
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.nested import fill, leaves_as
-from xarrayops_backends.torch._attention_modes import transforms
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 Arrays = tuple[Array, ...]
-transform: Any = _torch._C._functorch.peek_interpreter_stack
+_transform: Any = _torch._C._functorch.peek_interpreter_stack
 """The innermost transform of torch.func; None outside of them."""
 UNROLLED = 16
 """The longest loop whose steps are compiled one by one."""
@@ -35,7 +34,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
     program = _torch.compile(own, fullgraph=True, dynamic=None if dynamic_axes else False)
 
     def run(*arrays: Array) -> Any:
-        return program(*arrays) if transform() is None else function(*arrays)
+        return program(*arrays) if _transform() is None else function(*arrays)
 
     def first(*arrays: Array) -> Any:
         for i, axis in dynamic_axes:
@@ -51,7 +50,7 @@ def compiled(function: Callable[..., Any], dynamic_axes: tuple[tuple[int, int], 
 
 def is_transformed() -> bool:
     """Whether Dynamo or torch.func traces."""
-    return is_compiling() or bool(transforms())
+    return is_compiling() or _transform() is not None
 
 
 class _States:
