@@ -87,7 +87,7 @@ def install(folder: Path, kind: str, *, torch: bool) -> bool:
         return pip(folder, "-e", ".[docs]")
     if kind == "gpu":
         return install_beside(folder, Path(os.environ["WHEELS"]) if os.environ.get("WHEELS") else None)
-    libraries = "jax,dask,sparse,lowp,fast,native-jax" + (",torch" if torch else "")
+    libraries = "jax,dask,sparse,lowp,fast,native-jax,export" + (",torch" if torch else "")
     return pip(folder, "-e", f".[{libraries},test,dev]")
 
 

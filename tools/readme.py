@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy_page
 import picture
@@ -43,6 +44,8 @@ TABLES = {
     "random": (ROOT / "docs" / "guides" / "random.md",),
     "precision": (ROOT / "docs" / "guides" / "precision.md",),
     "ports": (ROOT / "docs" / "guides" / "port-pipeline.md",),
+    "export": (ROOT / "docs" / "guides" / "export.md",),
+    "not exported": (ROOT / "docs" / "guides" / "export.md",),
     "bench": (PAGES / "benchmark.md",),
 }
 """The pages with each table."""
@@ -207,6 +210,31 @@ def _precision_cell(backend: Backend, policy: Policy) -> str:
     return str(backend.functions["dtype_name"](plan[1]))
 
 
+def export_rows(found: dict[str, Any]) -> list[str]:
+    """How many functions each format can express."""
+    totals = found["totals"]
+    targets = dict.fromkeys(column.split()[0] for column in totals)
+    return [f"| {target} | {totals[f'{target} static']} | {totals[f'{target} dynamic']} |" for target in targets]
+
+
+def refused_rows(found: dict[str, Any]) -> list[str]:
+    """The functions that a format cannot express, and what each exporter says."""
+    rows = []
+    for name, row in found["functions"].items():
+        for target in dict.fromkeys(column.split()[0] for column in row):
+            static, dynamic = row[f"{target} static"], row[f"{target} dynamic"]
+            if dynamic.startswith("no: "):
+                shapes, reason = ("all", static) if static.startswith("no: ") else ("of any length", dynamic)
+                rows.append(f"| `{name}` | {target} | {shapes} | {_plain(reason.removeprefix('no: '))} |")
+    return rows
+
+
+def _plain(text: str) -> str:
+    """An error message in a table."""
+    text = re.sub(r"[|<>{}\x1b\[\]`*]", " ", text)
+    return " ".join(text.split())
+
+
 def port_rows() -> list[str]:
     """The time of the original and of the worked ports, from the results file."""
     path = RESULTS / "worked_ports.json"
@@ -272,6 +300,7 @@ def main() -> int:
     pages = {page: page.read_text() for found in TABLES.values() for page in found}
     old = {m[1]: m[0] for text in pages.values() for m in re.finditer(r"^\| ([\w ]+) \|.*$", text, re.MULTILINE)}
     bench = Results.read(RESULTS / BENCH)
+    exported = json.loads((RESULTS / "export.json").read_text())
     tables_of = {
         "support": support_rows(old),
         "conformance": conformance_rows(),
@@ -284,6 +313,8 @@ def main() -> int:
         "random": random_rows(),
         "precision": precision_rows(),
         "ports": port_rows(),
+        "export": export_rows(exported),
+        "not exported": refused_rows(exported),
         "bench": bench_rows(bench),
     }
     for name, found in TABLES.items():

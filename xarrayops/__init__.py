@@ -220,6 +220,9 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
     from xarrayops._ops.explain import explain as explain
     from xarrayops._ops.explanation import Candidate as Candidate, Explanation as Explanation
+    from xarrayops._ops.export.exported import Exported as Exported
+    from xarrayops._ops.export.exporting import export as export
+    from xarrayops._ops.export.report import ExportReport as ExportReport
     from xarrayops._ops.extended.comparison import allclose as allclose, array_equal as array_equal, isclose as isclose
     from xarrayops._ops.extended.counting import (
         bincount as bincount,

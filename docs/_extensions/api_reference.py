@@ -40,6 +40,7 @@ OPERATIONS = {
     "transformations": "Gradients, batches and checkpoints",
     "compilation": "Compiled functions, branches and loops",
     "convolution": "Convolutions and pooling",
+    "export": "Exports",
     "crossings": "Crossings",
     "operations": "Operations of your own",
 }
@@ -69,6 +70,7 @@ PLUGIN = (
         ".backends",
         ".convolution",
         ".dtypes",
+        ".export",
         ".extended",
         ".layout",
         ".native",

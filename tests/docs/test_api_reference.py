@@ -40,6 +40,7 @@ PLUGIN_PARTS = (
         "backends",
         "convolution",
         "dtypes",
+        "export",
         "extended",
         "layout",
         "native",

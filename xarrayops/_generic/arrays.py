@@ -28,6 +28,7 @@ from xarrayops._generic.draws import (
     random_keys as random_keys,
     random_permutation as random_permutation,
 )
+from xarrayops._generic.export import exporters as exporters
 from xarrayops._generic.indexing import select as select, update as update
 from xarrayops._generic.precision import (
     product_precision as product_precision,

@@ -29,7 +29,7 @@ def explain(verb: str | Callable[..., Any], /, *args: Any, **kwargs: Any) -> Exp
     *args, **kwargs
         The arguments of the call. For "at" they are x, the index, the operation, the value and ``copy=``:
         ``explain("at", x, index, "add", 1.0)`` explains ``at(x)[index].add(1.0)``. For "jit" they are the function and
-        the arguments of its call: ``explain("jit", f, x)``.
+        the arguments of its call: ``explain("jit", f, x)``. "export" needs no ``path=``.
 
     Returns
     -------
@@ -112,6 +112,6 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{extension}.{name}" if f"{extension}.{name}" in SURFACE | EXTENDED else name
 
 
-_OF_LATER_CALLS = frozenset(("at", "jit"))
-"""The verbs whose explanation takes the arguments of a call of what they return."""
+_OF_LATER_CALLS = frozenset(("at", "export", "jit"))
+"""The verbs whose explanation takes other arguments: those of a call of what they return, or no path."""
 VERBS = (Verb("explain", explain, results=(Candidate, Explanation)),)

@@ -14,6 +14,7 @@ from xarrayops._protocol.compilation_hooks import CompilationHooks
 from xarrayops._protocol.convolution_hooks import ConvolutionHooks
 from xarrayops._protocol.devices import Device
 from xarrayops._protocol.exchange_hooks import ExchangeHooks
+from xarrayops._protocol.export_hooks import ExportHooks
 from xarrayops._protocol.indexing import Index
 from xarrayops._protocol.native import NativeKernel
 from xarrayops._protocol.operations import Operation
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from xarrayops._protocol.random import Draw
 
 
-class Hooks(ExchangeHooks, TransformationHooks, CompilationHooks, ConvolutionHooks):
+class Hooks(ExchangeHooks, TransformationHooks, CompilationHooks, ConvolutionHooks, ExportHooks):
     """The hooks: names, signatures and laws. The class is documentation and is never instantiated."""
 
     @staticmethod

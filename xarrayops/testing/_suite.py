@@ -14,6 +14,7 @@ from xarrayops.testing._crossings import CrossingSuite
 from xarrayops.testing._dtypes import DtypeSuite
 from xarrayops.testing._elementwise import ElementwiseSuite
 from xarrayops.testing._exchange import ExchangeSuite
+from xarrayops.testing._export import ExportSuite
 from xarrayops.testing._fft import FftSuite
 from xarrayops.testing._indexing import AtSuite, IndexingSuite
 from xarrayops.testing._inspection import InspectionSuite
@@ -104,6 +105,7 @@ class ContractSuite(
     OperationSuite,
     TransformationSuite,
     CompilationSuite,
+    ExportSuite,
     ConvolutionSuite,
 ):
     """The tests of all themes. A subclass defines the fixture ``variant`` (see `xarrayops.testing`)."""

@@ -65,6 +65,7 @@ from xarrayops_backends.jax._exchange import (
     try_as_numpy,
     try_from_numpy,
 )
+from xarrayops_backends.jax._export import exporters
 from xarrayops_backends.jax._extrema import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
 from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
 from xarrayops_backends.jax._linalg import (

@@ -104,8 +104,8 @@ def _position(
 
 
 def _has_slices(x: Array) -> bool:
-    """Whether XLA will compute on a CPU, and the array may be long enough for slices."""
-    return x.size >= LONG and platform_of(x) == "cpu"
+    """Whether XLA will compute on a CPU, and the array may be long enough for slices. jax.export has symbolic sizes."""
+    return isinstance(x.size, int) and x.size >= LONG and platform_of(x) == "cpu"
 
 
 def _is_long(x: Array, axis: int) -> bool:

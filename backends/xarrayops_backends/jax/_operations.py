@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import local
 from typing import Any
 
 import jax
@@ -13,6 +14,15 @@ _jax: Any = jax  # untyped: JAX does not annotate these functions
 CALL_TESTS = CallTests(eager_array="not isinstance({x}, _Tracer)", names={"_Tracer": jax.core.Tracer})
 
 
+class _References(local):
+    """Whether operations are their references in this thread: a kernel would not exist where an export is loaded."""
+
+    wanted = False
+
+
+references = _References()
+
+
 def carry_operation(operation: Operation, /) -> Callable[..., Any]:
     """The operation for tracers; the reference alone where there is neither a kernel nor a gradient to keep."""
     if not operation.has_kernel and operation.gradient is None:
@@ -20,6 +30,8 @@ def carry_operation(operation: Operation, /) -> Callable[..., Any]:
     made: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
 
     def call(*arrays: Array | None, **options: Any) -> Any:
+        if references.wanted:
+            return operation.reference(*arrays, **options)
         places = tuple(k for k, x in enumerate(arrays) if x is not None)
         key = written_options(options), places
         if key not in made:

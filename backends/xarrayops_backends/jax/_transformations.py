@@ -109,7 +109,12 @@ def _in_a_branch(function: Callable[..., tuple[Array, ...]], is_real: list[bool]
         known = next((g for g in incoming if g.size), None)
         if known is None:
             return tuple(jnp.zeros_like(x) if each else None for x, each in zip(arrays, is_real, strict=True))
-        found = iter(_jax.lax.cond(_always(known), gradients, zeros, real, others, incoming))
+        is_compiled = isinstance(known, jax.core.Tracer)  # outside of compilers nothing is reordered
+        found = iter(
+            _jax.lax.cond(_always(known), gradients, zeros, real, others, incoming)
+            if is_compiled
+            else gradients(real, others, incoming)
+        )
         return tuple(next(found) if each else None for each in is_real)
 
     served = _jax.custom_vjp(function)

@@ -124,6 +124,7 @@ from xarrayops_backends.torch._exchange import (
     try_as_numpy,
     try_from_numpy,
 )
+from xarrayops_backends.torch._export import exporters
 from xarrayops_backends.torch._layout import (
     as_strided,
     contiguous,

@@ -8,6 +8,7 @@ from xarrayops_backends.torch import (
     _attention_blocks as blocks,
     _attention_cpu as cpu,
     _attention_cuda as cuda,
+    _attention_export as export,
     _attention_flash as flash,
     _attention_flex as flex,
     _attention_modes as modes,
@@ -39,6 +40,7 @@ def _always(call: Call) -> None:
 
 
 ATTENTION_CANDIDATES = [
+    ("sdpa", export.attention, export.refusal),
     ("sdpa-cudnn", or_next(cuda.cudnn), cuda.cudnn_refusal),
     ("flash-attn", or_next(package.attention), package.refusal),
     ("sdpa-flash", or_next(_flash), _flash_refusal),

@@ -46,6 +46,8 @@ def carry_operation(operation: Operation, /) -> Callable[..., Any]:
     def call(*arrays: Array | None, **options: Any) -> Any:
         if not torch.compiler.is_compiling() and peek_interpreter_stack() is not None:
             return plain(*arrays, **options)  # torch.func transforms array code itself, and operators item by item
+        if torch.compiler.is_exporting() or torch._C._get_tracing_state() is not None:
+            return operation.reference(*arrays, **options)  # an operator would not exist where the file is loaded
         written = written_options(options)
         results = operator(*arrays, written)
         return results[0] if returns_one(written) else tuple(results)

@@ -172,7 +172,7 @@ def _position(
     find: Callable[..., Array], reduce: Callable[..., Array], x: Array, axis: int | None, keepdims: bool
 ) -> Array:
     try:
-        if x.is_cpu and x.numel() >= SEARCHED and not torch.compiler.is_compiling():
+        if x.is_cpu and not torch.compiler.is_compiling() and x.numel() >= SEARCHED:
             return _by_blocks(find, reduce, _comparable(x), axis, keepdims)
         return find(_comparable(x), axis, keepdim=keepdims)
     except (IndexError, RuntimeError) as error:

@@ -15,6 +15,7 @@ import array_api_compat.torch
 from xarrayops.plugin import EXTENDED as _FUNCTIONS, unsupported
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch_xla import _guard
+from xarrayops_backends.torch_xla._compilation import compiled
 from xarrayops_backends.torch_xla._creation import (
     arange,
     asarray,
@@ -133,6 +134,11 @@ checkpoint = unsupported(
 native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")
 MATMUL_INT32_CANDIDATES = RANDOM_DRAW_CANDIDATES = ()
 EXTENDED = "xarrayops_backends.torch_xla._extended"
+
+
+def exporters() -> tuple[()]:
+    """None: functions of XLA tensors are exported as functions of tensors on the CPU."""
+    return ()
 
 
 def __getattr__(name: str) -> object:

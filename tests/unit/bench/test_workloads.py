@@ -22,6 +22,7 @@ BY_NAME = {workload.name: workload for workload in WORKLOADS}
 BACKENDS = ("numpy", "torch", "jax", "dask")
 ON_SPARSE = {name for name in BY_NAME if name.startswith("sparse")} | {"pipeline graph"}
 WRITES_ITS_INPUT = "relu in place"
+DIFFERENTIATE = ("torch", "jax")
 
 
 @pytest.fixture(params=BY_NAME)
@@ -45,7 +46,11 @@ def toy(workload, dtype=None):
     return workload.case(dtype, workload.ladder("toy")[0])
 
 
-def arguments(workload, case, backend="numpy"):
+def arguments(workload, case, backend=None):
+    """The arguments of the workload, in arrays of NumPy, or of PyTorch for gradients."""
+    if backend is None:
+        backend = "torch" if workload.group == "gradient" else "numpy"
+        pytest.importorskip(backend, exc_type=ImportError)
     return workload.arrange(*(xo.convert(x, backend) for x in case.inputs))
 
 
@@ -71,6 +76,10 @@ def test_answers_are_right_and_repeatable(workload, dtype, backend):
         with pytest.raises(xo.Unsupported, match="dask has no supported sparse containers"):
             called(workload, arguments(workload, case, backend))
         return
+    if workload.group == "gradient" and backend not in DIFFERENTIATE:
+        with pytest.raises(xo.Unsupported, match="it does not differentiate functions"):
+            called(workload, arguments(workload, case, backend))
+        return
     if backend == "jax" and dtype == "float64" and not import_module("jax").config.jax_enable_x64:
         with pytest.raises(xo.ExchangeError, match="no float64"):
             arguments(workload, case, backend)
@@ -89,7 +98,7 @@ def test_slightly_wrong_answers_are_refused(workload, place):
         case = toy(workload, dtype)
         right = called(workload, arguments(workload, case))
         for spoiled in range(len(right)):
-            results = [np.array(result) for result in right]
+            results = [np.array(xo.convert(result, "numpy")) for result in right]
             elements = results[spoiled].reshape(-1)
             elements[place] = slightly_off(elements[place], case, spoiled)
             with pytest.raises(WrongAnswer):
@@ -214,6 +223,10 @@ def csr_bytes(rows, stored):
 
 
 HEAD = 64
+CONVOLUTION = 2 * 8 * 6 * 6 * 64 * 64 * 9, (2 * 8 * 64 * 6 * 6 + 64 * 64 * 9) * 4
+"""A product for each element of a kernel, channel in and channel out; images, results and kernels."""
+GRADIENT = 24 * 4 * 2 * 3 * 128 * 512, (2 * 3 * 128 + 24 * 2 * 128 * 512) * 4
+"""Two products forward and two backward for each layer; x, its gradient and the weights."""
 CLASSIFIER = 64 * 256 + 256 * 256 + 256 * 10
 """The weights of the classifier."""
 WORK = {
@@ -241,6 +254,9 @@ WORK = {
         32 * (16 + 12) * 2 * (2 * HEAD),
         (2 * 32 + 2 * 32 + 2 * 8 * (16 + 12)) * HEAD * 4 + 2 * 4,  # queries, results, filled keys and values; lengths
     ),
+    **{f"convolution {layout}": CONVOLUTION for layout in ("NCHW", "NHWC", "NCHW16c")},
+    "convolution pooling": (0, 8 * 64 * (6 * 6 + 3 * 3) * 4),
+    **dict.fromkeys(("gradient", "gradient checkpointed"), GRADIENT),
     "sparse from_dense csr": (0, 40 * 40 * 4 + csr_bytes(40, 80)),
     "sparse from_dense coo": (0, 40 * 40 * 4 + 80 * (4 + 4 + 4)),
     "sparse relu": (0, 40 * 40 * 4 + csr_bytes(40, 80)),

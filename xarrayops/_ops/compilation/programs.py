@@ -11,7 +11,8 @@ from typing import Any
 
 from xarrayops._core import defaults, modes, registry, scoped
 from xarrayops._core.registry import Backend
-from xarrayops._ops.compilation import agreement, failures, randomness
+from xarrayops._ops import agreement
+from xarrayops._ops.compilation import failures, randomness
 from xarrayops._ops.compilation.captured import Captured
 from xarrayops._ops.compilation.ledger import Entry
 from xarrayops._ops.compilation.policy import Choice, When

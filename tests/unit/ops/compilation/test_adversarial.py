@@ -72,7 +72,7 @@ def outcome(function, args, kwargs):
 
 
 def copied(values):
-    from xarrayops._ops.compilation.agreement import copied as of_arrays
+    from xarrayops._ops.agreement import copied as of_arrays
 
     return of_arrays(values)
 

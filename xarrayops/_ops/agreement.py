@@ -1,4 +1,4 @@
-"""Whether a compiled function gives what the function gives.
+"""Whether a compiled or an exported function gives what the function gives.
 
 The allowed difference of an element is that of `xarrayops.testing.verify`: sixteen times the rounding of the result and
 the spread of the results where the arguments are rounded at random in their last place. The spread is measured only
@@ -150,7 +150,9 @@ def _worst(want: Any, got: Any) -> str:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        distance = np.abs(_wide(got) - _wide(want))
+        wide, near = _wide(want), _wide(got)
+        equal = (wide == near) | (np.isnan(wide) & np.isnan(near))
+        distance = np.where(equal, 0.0, np.abs(near - wide))
     index = np.unravel_index(int(np.argmax(np.where(np.isnan(distance), np.inf, distance))), want.shape or (1,))
     at = tuple(int(i) for i in index) if want.shape else ()
     return f"is {got[at]} at {list(at)}, and that of the function {want[at]}"

@@ -1,0 +1,128 @@
+"""Exports by JAX: StableHLO by jax.export, and ONNX by the package jax2onnx."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.export import Exporter, Program, Run, describe_onnx, run_onnx
+from xarrayops_backends.jax._operations import references
+
+_jax: Any = jax  # untyped: JAX does not annotate these functions
+
+
+def _dimensions(program: Program) -> list[tuple[Any, ...]]:
+    """The shapes of the arguments, with symbols for the axes whose length may change."""
+    names = dict.fromkeys(name for axes in program.axes for name in axes.values())
+    export = import_module("jax.export")
+    symbols = dict(zip(names, export.symbolic_shape(",".join(names)), strict=True)) if names else {}
+    return [
+        tuple(symbols[axes[axis]] if axis in axes else n for axis, n in enumerate(x.shape))
+        for x, axes in zip(program.arrays, program.axes, strict=True)
+    ]
+
+
+def _specs(program: Program) -> list[Any]:
+    return [
+        _jax.ShapeDtypeStruct(shape, x.dtype) for x, shape in zip(program.arrays, _dimensions(program), strict=True)
+    ]
+
+
+class _JaxExporter(Exporter):
+    """What the exporters of JAX share."""
+
+    def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """64-bit types for arrays of libraries that have them, and references in place of the kernels of operations."""
+        stack = ExitStack()
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        if is_wide:
+            stack.enter_context(_jax.enable_x64(True))
+        stack.callback(setattr, references, "wanted", references.wanted)
+        references.wanted = True
+        return stack
+
+
+class StableHlo(_JaxExporter):
+    """Serialized exports of JAX."""
+
+    name = "jax.export"
+    target = "stablehlo"
+    library = "jax"
+
+    def _exported(self, program: Program) -> Any:
+        return import_module("jax.export").export(_jax.jit(program.function))(*_specs(program))
+
+    def obstacle(self, program: Program, /) -> str | None:
+        """Why jax.export cannot lower the function."""
+        self._exported(program)
+        return None
+
+    def write(self, program: Program, path: Path, /) -> None:
+        """See `Exporter`."""
+        path.write_bytes(self._exported(program).serialize())
+
+    def load(self, path: Path, /) -> Run:
+        """See `Exporter`."""
+        call = import_module("jax.export").deserialize(bytearray(path.read_bytes())).call
+
+        def run(arrays: Sequence[Array]) -> Sequence[Array]:
+            found: Sequence[Array] = call(*arrays)
+            return found
+
+        return run
+
+
+class Jax2Onnx(_JaxExporter):
+    """ONNX files, whose arguments are NumPy arrays."""
+
+    name = "jax2onnx"
+    target = "onnx"
+    rank = 1
+    library = "numpy"
+    packages = ("onnx", "jax2onnx")
+    install = "xarrayops[export-jax]"
+
+    def obstacle(self, program: Program, /) -> str | None:
+        """Why JAX cannot trace the function. What jax2onnx supports is only known when it writes the file."""
+        _jax.make_jaxpr(program.function)(*program.arrays)
+        return None
+
+    def write(self, program: Program, path: Path, /) -> None:
+        """See `Exporter`."""
+        inputs = [
+            _jax.ShapeDtypeStruct(tuple(axes.get(axis, n) for axis, n in enumerate(x.shape)), x.dtype)
+            for x, axes in zip(program.arrays, program.axes, strict=True)
+        ]
+        import_module("jax2onnx").to_onnx(
+            program.function,
+            inputs,
+            enable_double_precision=any(x.dtype.itemsize == 8 and x.dtype.kind == "f" for x in program.arrays),
+            return_mode="file",
+            output_path=str(path),
+            input_names=list(program.inputs),
+            output_names=list(program.outputs),
+        )
+
+    def load(self, path: Path, /) -> Run:
+        """See `Exporter`."""
+        return run_onnx(path)
+
+    def details(self, path: Path, /) -> dict[str, object]:
+        """The opset and the operators."""
+        return describe_onnx(path)
+
+
+_EXPORTERS = (StableHlo(), Jax2Onnx())
+
+
+def exporters() -> tuple[Exporter, ...]:
+    """The exporters of functions of JAX arrays."""
+    return _EXPORTERS

@@ -1,0 +1,43 @@
+"""PyTorch's public attention while torch.export traces, which formats such as ONNX have as one operator."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.compiler import is_exporting
+from torch.nn.functional import scaled_dot_product_attention
+
+from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
+from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
+
+
+def refusal(call: Call) -> str | None:
+    """Why the public function cannot serve the call."""
+    (a,) = call.args
+    if not is_exporting():
+        return "it serves exports"
+    if a.softcap is not None or a.return_lse:
+        return "it has neither a softcap nor a logsumexp"
+    if modes.has_lengths(a) or not has_one_offset(a):
+        return "it does not support lengths or several offsets"
+    return None
+
+
+def attention(a: Attention, /) -> tuple[Array, None]:
+    """Attention for calls that `refusal` accepts. Queries that a mask leaves without a key give 0, as elsewhere."""
+    is_causal = a.mask is None and a.bias is None and a.left is None and a.right == 0 and a.offset == 0
+    is_masked = not is_causal and (a.mask is not None or a.bias is not None or has_band(a))
+    added = blocks.added_to_scores(a, (0, a.q.shape[2]), (0, a.k.shape[2]), a.q.dtype) if is_masked else None
+    out = scaled_dot_product_attention(
+        a.q,
+        a.k,
+        a.v,
+        attn_mask=added,
+        is_causal=is_causal,
+        scale=a.scale,
+        enable_gqa=a.q.shape[1] != a.k.shape[1],
+    )
+    if added is None:
+        return out, None
+    return torch.where((added == -math.inf).all(3, keepdim=True), 0.0, out), None

@@ -1,0 +1,105 @@
+"""Programs of torch.export, from which PyTorch writes all its formats except TorchScript."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops.plugin.export import Exporter, Program, Run
+
+_torch: Any = torch  # untyped: PyTorch does not annotate these functions
+
+
+class Module(torch.nn.Module):
+    """A program as a module, which the exporters of PyTorch take."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()
+        self.program = program
+
+    def forward(self, *arrays: Array) -> tuple[Array, ...]:
+        """The results of the function."""
+        return self.program.function(*arrays)
+
+
+def examples(program: Program) -> tuple[Array, ...]:
+    """The examples in memory of their own: torch.export makes one argument of two that are the same tensor."""
+    return tuple(x.detach().clone() for x in program.arrays)
+
+
+def traced(program: Program) -> Any:
+    """The program of torch.export, for the range of lengths that it accepts, such as from 3 on."""
+    sizes = {name: _torch.export.Dim(name) for axes in program.axes for name in axes.values()}
+    shapes = (tuple({axis: sizes[name] for axis, name in axes.items()} for axes in program.axes),)
+    try:
+        return _exported(program, shapes)
+    except _torch._dynamo.exc.UserError as error:
+        reason, fixes, lines = str(error).partition("Suggested fixes:\n")
+        if not fixes:
+            raise
+        text = reason + fixes + "\n".join(takewhile(lambda line: " = " in line, lines.splitlines()))
+        refine = _torch.export.dynamic_shapes.refine_dynamic_shapes_from_suggested_fixes
+        return _exported(program, refine(text, shapes))
+
+
+def _exported(program: Program, shapes: Any) -> Any:
+    return _torch.export.export(Module(program), examples(program), dynamic_shapes=shapes, strict=False)
+
+
+class TorchExporter(Exporter):
+    """What the exporters of PyTorch share."""
+
+    library = "torch"
+
+    def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """No gradients, and no warnings about parts of PyTorch that PyTorch itself calls."""
+        stack = ExitStack()
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.ERROR)  # the errors that PyTorch logs, it also raises
+        stack.enter_context(torch.no_grad())
+        return stack
+
+    def obstacle(self, program: Program, /) -> str | None:
+        """Why torch.export cannot trace the function."""
+        traced(program)
+        return None
+
+
+class Pt2(TorchExporter):
+    """Programs of torch.export in a file."""
+
+    name = "torch.export"
+    target = "pt2"
+
+    def write(self, program: Program, path: Path, /) -> None:
+        """See `Exporter`."""
+        _torch.export.save(traced(program), path)
+
+    def load(self, path: Path, /) -> Run:
+        """See `Exporter`."""
+        return runner(_torch.export.load(path).module())
+
+    def details(self, path: Path, /) -> dict[str, object]:
+        """The number of operators."""
+        nodes = _torch.export.load(path).graph.nodes
+        return {"nodes": sum(node.op == "call_function" for node in nodes)}
+
+
+def runner(module: Any) -> Run:
+    """The calls of a loaded module."""
+
+    def run(arrays: Sequence[Array]) -> Sequence[Array]:
+        found: Sequence[Array] = module(*arrays)
+        return found
+
+    return run

@@ -1,0 +1,14 @@
+"""Exports: a function as a file of ONNX, StableHLO, torch.export, TorchScript or TensorRT.
+
+`exporting` has `export`, which `writing` does. A `request` is the function and its examples; `routes` has the exporters
+of the libraries; `comparison` runs each written file beside the function, at the arguments of `samples`; `exported` and
+`report` are what users get.
+"""
+
+from xarrayops._ops.export.explain import explain_export
+from xarrayops._ops.export.exported import Exported
+from xarrayops._ops.export.exporting import export
+from xarrayops._ops.export.report import ExportReport
+from xarrayops._ops.verb import Verb
+
+VERBS = (Verb("export", export, hook="exporters", explain=explain_export, results=(Exported, ExportReport)),)

@@ -1,0 +1,51 @@
+"""What `export` would do, for `explain`: the function is traced by each exporter, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._ops.explanation import Candidate, Explanation, chosen_name
+from xarrayops._ops.transformations.arguments import name_of
+
+if TYPE_CHECKING:
+    from xarrayops._ops.export.request import Request
+    from xarrayops._ops.export.routes import Route
+
+
+def explain_export(
+    verb: str,
+    function: Callable[..., Any],
+    /,
+    *examples: Any,
+    target: str,
+    dynamic: Mapping[str, Mapping[int, str]] | None = None,
+    path: object = None,
+    samples: object = (),
+) -> Explanation:
+    """The exporters in the order in which they are tried, and what each cannot express."""
+    from xarrayops._ops.export.request import Request  # not needed by `import xarrayops`
+    from xarrayops._ops.export.routes import routes_to
+
+    request = Request(function, examples, dynamic or {})
+    listed = tuple(_candidate(request, route) for route in routes_to(target, request.own))
+    chosen = chosen_name(listed)
+    name = name_of(function)
+    summary = f"{name} cannot be exported to {target}" if chosen is None else f"{name} is exported to {target}"
+    return Explanation(verb, summary, listed, chosen)
+
+
+def _candidate(request: Request, route: Route) -> Candidate:
+    from xarrayops._ops.compilation.failures import reason_of
+    from xarrayops._ops.export.exported import is_wide
+    from xarrayops._ops.export.writing import program_of
+
+    exporter = route.exporter
+    reason = exporter.refusal()
+    if reason is None:
+        try:
+            with exporter.settings(is_wide(request.own)):
+                reason = exporter.obstacle(program_of(request, route))
+        except Exception as error:  # exporters raise anything
+            reason = reason_of(error)
+    return Candidate(exporter.name, reason is None, reason or "the file is compared when it has been written")

@@ -1,0 +1,158 @@
+"""What a user asks to export: the function of arrays alone, the names of its arguments, and which axes may change."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from xarrayops._core.registry import Backend
+from xarrayops._ops import agreement
+from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
+from xarrayops._protocol.nested import arrays_in
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+Dynamic = Mapping[str, Mapping[int, str]]
+
+
+class Request:
+    """The function, its examples and its results for them.
+
+    Attributes
+    ----------
+    call : str
+        The call, for messages.
+    own : Backend
+        The library of the examples.
+    arrays : tuple of Array
+        The arrays among the examples, nested or not. All other examples are constants.
+    axes : tuple of dict
+        The names of the dynamic axes of each array.
+    want : nested arrays
+        The results of the function.
+    """
+
+    def __init__(self, function: Callable[..., Any], examples: tuple[Any, ...], dynamic: Dynamic) -> None:
+        self.call = f"xo.export({name_of(function)})"
+        self._function = function
+        self._examples = examples
+        own = library_of("export", examples)
+        if own is None:
+            raise ValueError(f"{self.call}: the examples have no array")
+        self.own: Backend = own
+        self.arrays: tuple[Array, ...] = arrays_of(examples)
+        given = dict(zip(_parameters(function, len(examples)), examples, strict=True))
+        names = [name for name, _ in arrays_in(given)]
+        self.axes = _axes(self.call, names, self.arrays, dynamic)
+        self.want = self._checked_result()
+        results = [name for name, _ in arrays_in({"result": self.want})]
+        if not results:
+            raise Unsupported(f"{self.call}: it returns no array")
+        identifiers = _identifiers([*names, *results])
+        self.inputs = tuple(identifiers[: len(names)])
+        self.outputs = tuple(identifiers[len(names) :])
+
+    @property
+    def form(self) -> Any:
+        """The results without their arrays, for `rebuilt`."""
+        return form_of(self.want)
+
+    @property
+    def shapes(self) -> tuple[tuple[str | None, tuple[int | str, ...]], ...]:
+        """The dtype and the shape of each array, with the names of the dynamic axes in it."""
+        dtype_name = self.own.functions["dtype_name"]
+        return tuple(
+            (dtype_name(x.dtype), tuple(axes.get(axis, int(n)) for axis, n in enumerate(x.shape)))
+            for x, axes in zip(self.arrays, self.axes, strict=True)
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The lengths of the dynamic axes in the examples, by name."""
+        return {
+            name: int(x.shape[axis])
+            for x, axes in zip(self.arrays, self.axes, strict=True)
+            for axis, name in axes.items()
+        }
+
+    def result(self, arrays: Iterable[Array]) -> Any:
+        """The result of the function for other arrays."""
+        return self._function(*rebuilt(self._examples, arrays))
+
+    def program(self, *arrays: Array) -> tuple[Array, ...]:
+        """The arrays of the result, for an exporter."""
+        return arrays_of(self.result(arrays))
+
+    def _checked_result(self) -> Any:
+        """The result for copies of the examples. Raises if the function writes them or depends on a state."""
+        given = agreement.copied(self.arrays)
+        want = self.result(given)
+        written = agreement.first_written(
+            dict(zip(map(str, range(len(given))), self.arrays, strict=True)),
+            dict(zip(map(str, range(len(given))), given, strict=True)),
+        )
+        if written is not None:
+            raise Unsupported(
+                f"{self.call}: it writes argument {written}, and a file cannot. Instead: return the new array, as "
+                f"xo.at does"
+            )
+        changed = agreement.difference(want, self.result(agreement.copied(self.arrays)))
+        if changed is not None:
+            raise Unsupported(
+                f"{self.call}: two calls with the same arguments differ: {changed}. Instead: the state, such as a key "
+                f"of xo.random, as an argument"
+            )
+        return want
+
+
+def _parameters(function: Callable[..., Any], count: int) -> list[str]:
+    """The names of the positional parameters."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions of C have no signature
+        return [f"x{i}" for i in range(count)]
+    names = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    more = next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), "x")
+    return [*names, *(f"{more}[{i}]" for i in range(count - len(names)))][:count]
+
+
+def _identifiers(names: list[str]) -> list[str]:
+    """Names that all formats accept, all different: "params[0]" becomes "params_0"."""
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"\W+", "_", str(name)).strip("_") or "x"
+        plain = f"x{plain}" if plain[0].isdigit() else plain
+        number = 1
+        while (plain if number == 1 else f"{plain}_{number}") in found:
+            number += 1
+        found.append(plain if number == 1 else f"{plain}_{number}")
+    return found
+
+
+def _axes(call: str, names: list[str], arrays: tuple[Array, ...], dynamic: Dynamic) -> tuple[dict[int, str], ...]:
+    """The dynamic axes of each array, none of them negative. Raises `ValueError` for axes that do not exist."""
+    unknown = [name for name in dynamic if name not in names]
+    if unknown:
+        raise ValueError(f"{call}: dynamic has {unknown[0]!r}; the arrays are {', '.join(names)}")
+    lengths: dict[str, int] = {}
+    found = []
+    for name, x in zip(names, arrays, strict=True):
+        axes: dict[int, str] = {}
+        for axis, size in dynamic.get(name, {}).items():
+            if type(axis) is not int or not -len(x.shape) <= axis < len(x.shape):
+                raise ValueError(f"{call}: dynamic has axis {axis!r} of {name}, whose shape is {tuple(x.shape)}")
+            if not (isinstance(size, str) and size.isidentifier()):
+                raise ValueError(f'{call}: the name of a dynamic axis must be an identifier, such as "n", not {size!r}')
+            length = int(x.shape[axis])
+            if length < 2:
+                raise ValueError(
+                    f"{call}: axis {axis} of {name} has length {length}. Instead: an example of length 2 or more, as "
+                    f"exporters take 0 and 1 for constants"
+                )
+            if lengths.setdefault(size, length) != length:
+                raise ValueError(f"{call}: axes named {size!r} have lengths {lengths[size]} and {length}")
+            axes[axis % len(x.shape)] = size
+        found.append(axes)
+    return tuple(found)
