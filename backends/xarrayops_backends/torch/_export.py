@@ -13,7 +13,7 @@ import torch
 from xarrayops.plugin import Array
 from xarrayops.plugin.export import Exporter, Program, Run
 from xarrayops_backends.torch._export_onnx import Onnx
-from xarrayops_backends.torch._export_traced import Module, Pt2, TorchExporter, examples, runner, traced
+from xarrayops_backends.torch._export_traced import Pt2, TorchExporter, examples, module_of, runner, traced
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 
@@ -46,7 +46,7 @@ class TorchScript(TorchExporter):
 
 
 def _scripted(program: Program) -> Any:
-    return _torch.jit.trace(Module(program), examples(program), check_trace=False)
+    return _torch.jit.trace(module_of(program), examples(program), check_trace=False)
 
 
 class TensorRT(TorchExporter):

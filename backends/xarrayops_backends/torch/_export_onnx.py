@@ -64,8 +64,12 @@ def _converted(program: Program) -> Any:
         for given, axes in zip(converted.model.graph.inputs, program.axes, strict=True)
         for axis, name in axes.items()
     }
-    if symbols and hasattr(converted, "rename_axes"):  # since PyTorch 2.11
+    if hasattr(converted, "rename_axes"):  # since PyTorch 2.11
         converted.rename_axes(symbols)
+        return converted
+    for value in (*converted.model.graph.inputs, *converted.model.graph.outputs):
+        dimensions = [getattr(each, "value", each) for each in value.shape]
+        value.shape = type(value.shape)([symbols.get(str(each), each) for each in dimensions])
     return converted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import warnings
 from collections.abc import Sequence
@@ -18,16 +19,16 @@ from xarrayops.plugin.export import Exporter, Program, Run
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 
 
-class Module(torch.nn.Module):
-    """A program as a module, which the exporters of PyTorch take."""
+def module_of(program: Program) -> Any:
+    """The program as a module, which the exporters of PyTorch take; its parameters have the names of the arguments."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__()
-        self.program = program
+    def forward(self: Any, *arrays: Array) -> tuple[Array, ...]:
+        return program.function(*arrays)
 
-    def forward(self, *arrays: Array) -> tuple[Array, ...]:
-        """The results of the function."""
-        return self.program.function(*arrays)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind) for name in ("self", *program.inputs)]
+    forward.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return type("Function", (torch.nn.Module,), {"forward": forward})()
 
 
 def examples(program: Program) -> tuple[Array, ...]:
@@ -38,7 +39,7 @@ def examples(program: Program) -> tuple[Array, ...]:
 def traced(program: Program) -> Any:
     """The program of torch.export, for the range of lengths that it accepts, such as from 3 on."""
     sizes = {name: _torch.export.Dim(name) for axes in program.axes for name in axes.values()}
-    shapes = (tuple({axis: sizes[name] for axis, name in axes.items()} for axes in program.axes),)
+    shapes = tuple({axis: sizes[name] for axis, name in axes.items()} for axes in program.axes)
     try:
         return _exported(program, shapes)
     except _torch._dynamo.exc.UserError as error:
@@ -51,7 +52,7 @@ def traced(program: Program) -> Any:
 
 
 def _exported(program: Program, shapes: Any) -> Any:
-    return _torch.export.export(Module(program), examples(program), dynamic_shapes=shapes, strict=False)
+    return _torch.export.export(module_of(program), examples(program), dynamic_shapes=shapes, strict=False)
 
 
 class TorchExporter(Exporter):

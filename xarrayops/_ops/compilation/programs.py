@@ -86,8 +86,10 @@ class Programs:
         function, first_call, key_of, states = self._function, self.first_call, self._key, self._states
         signature_of, captured, eager = self._signature.of, self._captured, self._eager
         failed_later = self._failed_later
+        recent: tuple[list[Hashable], _State | None] = ([], None)
 
         def jitted(*args: Any, **kwargs: Any) -> Any:
+            nonlocal recent
             parts, arrays = signature_of(args, kwargs)
             reads, version = captured.latest
             for read, value in reads:
@@ -99,7 +101,10 @@ class Programs:
                     break
             else:  # as `_key`, in less time
                 parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
-                state = states.get(tuple(parts))
+                latest, state = recent
+                if state is None or parts != latest:  # takes less time than the hashes of shapes
+                    state = states.get(tuple(parts))
+                    recent = parts, state
             if state is None:
                 return first_call(args, kwargs)
             program = state.program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from keyword import iskeyword
 from typing import Any
 
 from xarrayops._core.registry import Backend
@@ -124,6 +125,7 @@ def _identifiers(names: list[str]) -> list[str]:
     for name in names:
         plain = re.sub(r"\W+", "_", str(name)).strip("_") or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
+        plain = f"{plain}_" if iskeyword(plain) or plain == "self" else plain
         number = 1
         while (plain if number == 1 else f"{plain}_{number}") in found:
             number += 1

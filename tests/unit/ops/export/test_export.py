@@ -103,6 +103,18 @@ def test_arguments_are_named_in_the_file(tmp_path: Path) -> None:
         file({"w": W}, Point(X[:, :3], np.ones(3, "float32")), 2.0)
 
 
+def test_names_that_no_parameter_can_have(tmp_path: Path) -> None:
+    _needed("pt2")
+
+    def f(weights: Any, **others: Any) -> Any:
+        return weights["self"] + weights["class"] + weights["a b"] + weights["a.b"] + weights["1"]
+
+    given = {name: np.full(2, i) for i, name in enumerate(("self", "class", "a b", "a.b", "1"))}
+    file = xo.export(f, given, target="pt2", path=tmp_path / "f.pt2")
+    assert file.report.inputs == ("self_", "class_", "a_b", "a_b_2", "x1")
+    np.testing.assert_array_equal(file(given), [10, 10])
+
+
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:
     _needed("pt2")
     dynamic = {"x": {0: "n"}, "y": {0: "n"}}
