@@ -8,7 +8,9 @@ from xarrayops import standard
 from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.convolution.arguments import FIRST, Extents, Padding, described_call, layout_of, windows_for
+from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.relayout import relayout
+from xarrayops._protocol.convolution import Windows
 from xarrayops._protocol.types import Array, ArrayT
 
 
@@ -138,24 +140,49 @@ def _convolved(
     layout: str,
 ) -> Any:
     """The convolution of any rank."""
-    named = {"x": x, "weights": weights} | ({} if bias is None else {"bias": bias})
-    backend = require_one_backend(verb, named)
-    call = described_call(verb, backend, *named.values())
-    order = layout_of(call, layout, rank)
+    order = layout_of(f"xo.{verb}", layout, rank)
     if order.block:
         channels = weights.shape[1] * groups if weights.ndim == rank + 2 else None
         plain = relayout(x, f"{layout} -> {FIRST[rank]}", channels=channels)
         found = _convolved(verb, rank, plain, weights, bias, stride, padding, dilation, groups, FIRST[rank])
         return relayout(found, f"{FIRST[rank]} -> {layout}")
-    _require_shapes(call, rank, x, weights, bias, groups, is_last=order.is_last)
-    _require_dtypes(call, backend, named)
-    extents = tuple(x.shape[1:-1] if order.is_last else x.shape[2:])
-    shape = tuple(weights.shape[2:])
-    windows = windows_for(call, extents, shape, stride, padding, dilation, is_last=order.is_last)
-    result = backend.functions["convolution"](x, weights, windows, groups)
+    backend, given = planned(verb, rank, x, weights, bias, stride, padding, dilation, groups, layout)
+    result = _by_engines(backend, *given)
     if bias is None:
         return result
     return standard.add(result, bias if order.is_last else standard.reshape(bias, (-1, *(1,) * rank)))
+
+
+def planned(
+    verb: str,
+    rank: int,
+    x: Any,
+    weights: Any,
+    bias: Any,
+    stride: Extents,
+    padding: Padding,
+    dilation: Extents,
+    groups: int,
+    layout: str,
+) -> tuple[Backend, tuple[Array, Array, Windows, int]]:
+    """The library that serves a call without blocks, and the arguments of its hook. Raises for wrong arguments."""
+    named = {"x": x, "weights": weights} | ({} if bias is None else {"bias": bias})
+    backend = require_one_backend(verb, named)
+    call = described_call(verb, backend, *named.values())
+    order = layout_of(call, layout, rank)
+    _require_shapes(call, rank, x, weights, bias, groups, is_last=order.is_last)
+    _require_dtypes(call, backend, named)
+    extents = tuple(x.shape[1:-1] if order.is_last else x.shape[2:])
+    windows = windows_for(call, extents, tuple(weights.shape[2:]), stride, padding, dilation, is_last=order.is_last)
+    return backend, (x, weights, windows, groups)
+
+
+def _convolution(backend: Backend, x: Array, weights: Array, windows: Windows, groups: int) -> Array:
+    found: Array = backend.functions["convolution"](x, weights, windows, groups)
+    return found
+
+
+_by_engines = by_engines("convolution", _convolution)
 
 
 def _require_shapes(call: str, rank: int, x: Array, weights: Array, bias: Any, groups: int, *, is_last: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from xarrayops import standard
 from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
 from xarrayops._ops.convolution.arguments import (
     FIRST,
     Extents,
@@ -15,7 +16,9 @@ from xarrayops._ops.convolution.arguments import (
     layout_of,
     windows_for,
 )
+from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.relayout import relayout
+from xarrayops._protocol.convolution import Windows
 from xarrayops._protocol.dtypes import FLOATING_DTYPES, INTEGER_LIMITS
 from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.types import Array, ArrayT
@@ -136,13 +139,37 @@ def _pooled(
     layout: str,
 ) -> Any:
     """The pooling of any rank."""
-    backend = require_one_backend(verb, {"x": x})
-    call = described_call(verb, backend, x)
-    order = layout_of(call, layout, rank)
+    order = layout_of(f"xo.{verb}", layout, rank)
     if order.block:
         plain = relayout(x, f"{layout} -> {FIRST[rank]}")
         found = _pooled(verb, kind, rank, plain, window, stride, padding, dilation, FIRST[rank])
         return relayout(found, f"{FIRST[rank]} -> {layout}")
+    backend, given = planned(verb, kind, rank, x, window, stride, padding, dilation, layout)
+    if kind == "max":
+        return _by_engines(backend, *given)
+    astype, dtype = backend.functions["astype"], x.dtype
+    is_half = backend.functions["dtype_name"](dtype) in HALVES
+    x = astype(x, backend.native_dtype("float32")) if is_half else x
+    _, windows, _ = given
+    mean = standard.divide(_by_engines(backend, x, windows, kind), _elements(backend, x, windows))
+    return astype(mean, dtype) if is_half else mean
+
+
+def planned(
+    verb: str,
+    kind: Literal["max", "sum"],
+    rank: int,
+    x: Any,
+    window: Extents,
+    stride: Extents | None,
+    padding: Padding,
+    dilation: Extents,
+    layout: str,
+) -> tuple[Backend, tuple[Array, Windows, str]]:
+    """The library that serves a call without blocks, and the arguments of its hook. Raises for wrong arguments."""
+    backend = require_one_backend(verb, {"x": x})
+    call = described_call(verb, backend, x)
+    order = layout_of(call, layout, rank)
     if x.ndim != rank + 2:
         raise ValueError(f"{call}: x must have {rank + 2} axes")
     dtype = backend.functions["dtype_name"](x.dtype)
@@ -154,12 +181,15 @@ def _pooled(
     windows = windows_for(call, extents, shape, given, padding, dilation, is_last=order.is_last)
     if any(max(pair) >= n for pair, n in zip(windows.padding, windows.spans, strict=True)):
         raise ValueError(f"{call}: the padding must be smaller than the window, so that each window has an element")
-    if kind == "max":
-        return backend.functions["pooling"](x, windows, kind)
-    astype, given = backend.functions["astype"], x.dtype
-    x = astype(x, backend.native_dtype("float32")) if dtype in HALVES else x
-    mean = standard.divide(backend.functions["pooling"](x, windows, kind), _elements(backend, x, windows))
-    return astype(mean, given) if dtype in HALVES else mean
+    return backend, (x, windows, kind)
+
+
+def _pooling(backend: Backend, x: Array, windows: Windows, kind: str) -> Array:
+    found: Array = backend.functions["pooling"](x, windows, kind)
+    return found
+
+
+_by_engines = by_engines("pooling", _pooling)
 
 
 def _elements(backend: Any, x: Array, windows: Any) -> Any:

@@ -193,3 +193,44 @@ def test_gradients(library):
         assert abs(float(of_w[1, 1, 0, 2]) - slope) < 1e-2
         assert tuple(of_x.shape) == tuple(given.shape)
     assert xo.grad(lambda x: xo.sum(xo.max_pool2d(x, 2)))(x).shape == x.shape
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC", "NCHW16c"])
+@pytest.mark.parametrize("engine", ["torch", "jax"])
+def test_engines_serve_convolutions_and_pooling(engine, layout, monkeypatch):
+    pytest.importorskip(engine)
+    functions = xo.backend(of(engine, np.zeros(1, "float32"))).functions
+    used = []
+
+    def watched(hook):
+        own = functions[hook]
+        return lambda *args: used.append(hook) or own(*args)
+
+    for hook in ("convolution", "pooling"):
+        monkeypatch.setitem(functions, hook, watched(hook))
+    random = np.random.default_rng(0)
+    x = xo.relayout(random.standard_normal((2, 16, 6, 6), np.float32), "NCHW -> " + layout)
+    w = random.standard_normal((16, 16, 3, 3), np.float32)
+    options = {"layout": layout}
+    want = xo.conv2d(x, w, padding=1, **options), xo.max_pool2d(x, 2, **options), xo.avg_pool2d(x, 2, **options)
+    assert not used
+    with xo.engines(engine):
+        got = xo.conv2d(x, w, padding=1, **options), xo.max_pool2d(x, 2, **options), xo.avg_pool2d(x, 2, **options)
+    assert used == ["convolution", "pooling", "pooling"]
+    for ours, theirs in zip(want, got, strict=True):
+        assert type(theirs) is np.ndarray
+        np.testing.assert_allclose(theirs, ours, rtol=1e-4, atol=1e-4)
+
+
+def test_explain_names_the_kernels_and_the_engines():
+    pytest.importorskip("torch")
+    x, w = np.ones((1, 16, 4, 4), np.float32), np.ones((8, 16, 3, 3), np.float32)
+    assert xo.explain("conv2d", x, w).chosen == "numpy:blocks"
+    assert xo.explain("conv2d", x.astype("int32"), w.astype("int32")).chosen == "numpy:generic"
+    with xo.engines("torch"):
+        assert xo.explain(xo.conv2d, x, w, padding=1).chosen == "torch:native"
+        assert xo.explain("max_pool2d", x, 2).chosen == "torch:native"
+    blocked = xo.explain("conv2d", xo.relayout(x, "NCHW -> NCHW16c"), w, layout="NCHW16c")
+    assert blocked.candidates[0].copies == ("x: copy", "result: copy")
+    with pytest.raises(ValueError, match="does not divide"):
+        xo.explain("conv2d", x, w, groups=3)
