@@ -1,8 +1,8 @@
 """Whether a compiled or an exported function gives what the function gives.
 
-The allowed difference of an element is that of `xarrayops.testing.verify`: sixteen times the rounding of the result and
-the spread of the results where the arguments are rounded at random in their last place. The spread is measured only
-where the results differ by more than the rounding of the largest element.
+The allowed difference is that of `xarrayops._host.budget`. The spread is that of the results where the arguments are
+rounded at random in their last place; it is measured only where the results differ by more than the rounding of the
+largest element.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from xarrayops._core import registry
 from xarrayops._protocol.nested import arrays_in, fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
-_FACTOR = 16.0
 _SAMPLES = 4
 _NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
 _EPS = _NARROW | {"float32": 2.0**-23, "complex64": 2.0**-23, "float64": 2.0**-52, "complex128": 2.0**-52}
@@ -75,7 +74,7 @@ def difference(want: Any, got: Any, repeated: Callable[[Any], Any] | None = None
     spreads = dict.fromkeys(far, 0.0) if repeated is None else _spreads(expected, far, repeated, arguments)
     for i in far:
         if not _is_near(expected[i], found[i], spreads[i], of_largest=False):
-            return f"result {i} {_worst(host(expected[i]), host(found[i]))}"
+            return f"result {i} {_worst(host(expected[i]), host(found[i]), _eps(expected[i]), spreads[i])}"
     return None
 
 
@@ -100,29 +99,21 @@ def _is_near(x: Array, y: Array, spread: Any, *, of_largest: bool) -> bool:
     """Whether the values are as near as rounding allows: of each element, or of the largest one."""
     import numpy as np
 
-    eps, want, got = _eps(x), host(x), host(y)
-    if not eps:
-        return bool(np.all((want == got) | (np.asarray(spread) > 0)))
-    with np.errstate(all="ignore"):
-        wide, near = _wide(want), _wide(got)
-        size = np.abs(wide)
-        finite = size[np.isfinite(size)]
-        if of_largest and finite.size:
-            size = np.where(np.isfinite(size), finite.max(), size)
-        allowed = _FACTOR * (spread + eps * size)
-        equal = (wide == near) | (np.isnan(wide) & np.isnan(near))
-        return bool(np.all(equal | (np.abs(wide - near) <= np.where(np.isnan(allowed), 0.0, allowed))))
+    from xarrayops._host.budget import beyond, wide
 
-
-def _wide(x: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+    want, got, size = host(x), host(y), None
+    if of_largest and _eps(x):
+        sizes = np.abs(wide(want))
+        finite = np.isfinite(sizes)
+        size = np.where(finite, sizes[finite].max(), sizes) if finite.any() else None
+    return not np.any(beyond(want, got, spread, eps=_eps(x), size=size))
 
 
 def _spreads(expected: list[Any], far: list[int], repeated: Callable[[Any], Any], arguments: Any) -> dict[int, Any]:
     """How far the results are apart when the arguments are rounded at random in their last place."""
     import numpy as np
+
+    from xarrayops._host.budget import wide
 
     random = np.random.default_rng(0)
     spreads: dict[int, Any] = dict.fromkeys(far, 0.0)
@@ -140,19 +131,14 @@ def _spreads(expected: list[Any], far: list[int], repeated: Callable[[Any], Any]
         others = list(leaves(repeated(fill(arguments, rounded))))
         for i in far:
             with np.errstate(all="ignore"):
-                distance = np.abs(_wide(host(others[i])) - _wide(host(expected[i])))
+                distance = np.abs(wide(host(others[i])) - wide(host(expected[i])))
             spreads[i] = np.fmax(spreads[i], distance)
     return spreads
 
 
-def _worst(want: Any, got: Any) -> str:
+def _worst(want: Any, got: Any, eps: float, spread: Any) -> str:
     """Text about the element that differs most."""
-    import numpy as np
+    from xarrayops._host.budget import beyond, farthest
 
-    with np.errstate(all="ignore"):
-        wide, near = _wide(want), _wide(got)
-        equal = (wide == near) | (np.isnan(wide) & np.isnan(near))
-        distance = np.where(equal, 0.0, np.abs(near - wide))
-    index = np.unravel_index(int(np.argmax(np.where(np.isnan(distance), np.inf, distance))), want.shape or (1,))
-    at = tuple(int(i) for i in index) if want.shape else ()
+    at = farthest(want, got, beyond(want, got, spread, eps=eps))
     return f"is {got[at]} at {list(at)}, and that of the function {want[at]}"

@@ -1,8 +1,4 @@
-"""The error budget: how far a result may be from the reference.
-
-For floating-point and complex numbers, element by element::
-
-    |got - want| <= FACTOR * (spread + eps(dtype) * |want| + tiny(dtype))
+"""The error budget of `verify`: how far a result may be from the reference, by the rule of `xarrayops._host.budget`.
 
 ``spread`` is how far the results of the reference are apart when it runs with random rounding (`_rounding`), in the
 dtypes in which it computes: it grows with the size of operands that cancel, with the condition of a system, and with
@@ -17,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from xarrayops._host.budget import beyond, farthest, wide
 from xarrayops._protocol.records import Record
 from xarrayops.testing._verify._values import Value
-
-FACTOR = 16.0
-"""Libraries round functions such as exp to a few units in the last place, and the spread is measured in few runs."""
 
 
 class Difference(Record):
@@ -45,9 +39,9 @@ def spread_of(reference: Value, samples: Sequence[Value]) -> Any:
             continue
         with np.errstate(all="ignore"):
             if want.dtype.kind in "fc":
-                distance = np.abs(_wide(sample.data) - _wide(want))
-                finite = np.isfinite(_wide(want))
-                distance = np.where(finite == np.isfinite(_wide(sample.data)), np.where(finite, distance, 0.0), np.inf)
+                distance = np.abs(wide(sample.data) - wide(want))
+                finite = np.isfinite(wide(want))
+                distance = np.where(finite == np.isfinite(wide(sample.data)), np.where(finite, distance, 0.0), np.inf)
             else:
                 distance = np.where(sample.data == want, 0.0, np.inf)
         spread = np.maximum(spread, distance)
@@ -67,23 +61,16 @@ def difference(want: Value, got: Value, spread: Any = 0.0, *, strict_dtype: bool
         return Difference("dtype", f"dtype {got.dtype} where the reference has {want.dtype}")
     if got.data is None or want.data is None:
         return None
-    beyond = _beyond(want.data, got.data, spread)
-    if not np.any(beyond):
-        return None
-    return Difference("values", _worst(want.data, got.data, beyond))
+    far = _beyond(want.data, got.data, spread)
+    return Difference("values", _worst(want.data, got.data, far)) if np.any(far) else None
 
 
 def _beyond(want: Any, got: Any, spread: Any) -> Any:
     """Where the values are farther apart than the budget."""
-    with np.errstate(all="ignore"):
-        if want.dtype.kind not in "fc" and got.dtype.kind not in "fc":
-            return (want != got) & (spread == 0)
-        limits = np.finfo(want.dtype if want.dtype.kind in "fc" else np.float64)
-        wide_want, wide_got = _wide(want), _wide(got)
-        allowed = FACTOR * (spread + float(limits.eps) * np.abs(wide_want) + float(limits.tiny))
-        equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
-        near = np.abs(wide_got - wide_want) <= np.where(np.isnan(allowed), 0.0, allowed)
-        return ~(equal | near | np.isinf(spread))
+    if want.dtype.kind not in "fc" and got.dtype.kind not in "fc":
+        return beyond(want, got, spread, eps=0.0)
+    limits = np.finfo(want.dtype if want.dtype.kind in "fc" else np.float64)
+    return beyond(want, got, spread, eps=float(limits.eps), tiny=float(limits.tiny))
 
 
 def eps_of(dtype: np.dtype[Any]) -> float:
@@ -91,17 +78,10 @@ def eps_of(dtype: np.dtype[Any]) -> float:
     return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 0.0
 
 
-def _wide(x: Any) -> Any:
-    return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
-
-
-def _worst(want: Any, got: Any, beyond: Any) -> str:
+def _worst(want: Any, got: Any, where: Any) -> str:
     """Text about the element that is farthest from the reference."""
-    with np.errstate(all="ignore"):
-        distance = np.abs(_wide(got) - _wide(want))
-    distance = np.where(beyond, np.where(np.isnan(distance), np.inf, distance), -1.0)
-    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(distance)), distance.shape))
-    count = int(np.count_nonzero(beyond))
-    where = f" at {list(index)}" if index else ""
-    text = f"{got[index]!s} where the reference has {want[index]!s}{where}"
-    return f"{text}; {count} of {np.size(beyond)} elements differ" if np.size(beyond) > 1 else text
+    index = farthest(want, got, where)
+    count = int(np.count_nonzero(where))
+    place = f" at {list(index)}" if index else ""
+    text = f"{got[index]!s} where the reference has {want[index]!s}{place}"
+    return f"{text}; {count} of {np.size(where)} elements differ" if np.size(where) > 1 else text
