@@ -57,12 +57,12 @@ def difference(want: Any, got: Any, repeated: Callable[[Any], Any] | None = None
     """
     expected, found = list(leaves(want)), list(leaves(got))
     if len(expected) != len(found):
-        return f"it returns {len(found)} values, and the function {len(expected)}"
+        return f"it returns {len(found)} values instead of {len(expected)}"
     far: list[int] = []
     for i, (x, y) in enumerate(zip(expected, found, strict=True)):
         if not is_array(x) or not is_array(y):
             if is_array(x) or is_array(y) or not _is_same(x, y):
-                return f"result {i} is {_shown(y)}, and that of the function {_shown(x)}"
+                return f"result {i} is {_shown(y)} instead of {_shown(x)}"
             continue
         text = _kinds_differ(x, y)
         if text is not None:
@@ -89,9 +89,9 @@ def _shown(value: Any) -> str:
 def _kinds_differ(x: Array, y: Array) -> str | None:
     """How shape or dtype differ."""
     if tuple(x.shape) != tuple(y.shape):
-        return f"has shape {tuple(y.shape)}, and that of the function {tuple(x.shape)}"
+        return f"has shape {tuple(y.shape)} instead of {tuple(x.shape)}"
     if x.dtype != y.dtype:
-        return f"has dtype {y.dtype}, and that of the function {x.dtype}"
+        return f"has dtype {y.dtype} instead of {x.dtype}"
     return None
 
 
@@ -141,4 +141,4 @@ def _worst(want: Any, got: Any, eps: float, spread: Any) -> str:
     from xarrayops._host.budget import beyond, farthest
 
     at = farthest(want, got, beyond(want, got, spread, eps=eps))
-    return f"is {got[at]} at {list(at)}, and that of the function {want[at]}"
+    return f"is {got[at]} at {list(at)} instead of {want[at]}"

@@ -6,7 +6,8 @@ import inspect
 import logging
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, redirect_stderr
+from io import StringIO
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ def traced(program: Program) -> Any:
 
 
 def _exported(program: Program, shapes: Any) -> Any:
-    return _torch.export.export(module_of(program), examples(program), dynamic_shapes=shapes, strict=False)
+    with redirect_stderr(StringIO()):  # it prints the graph before it raises
+        return _torch.export.export(module_of(program), examples(program), dynamic_shapes=shapes, strict=False)
 
 
 class TorchExporter(Exporter):

@@ -16,7 +16,7 @@ _PLACE = re.compile(r'File "([^"]+)", line (\d+)|([^\s:]+\.py):(\d+)')
 def untraceable(call: str, compiler: str, error: Exception, function: Callable[..., Any]) -> Unsupported:
     """The error for a function that a compiler cannot trace: its reason, and the line of the function."""
     return Unsupported(
-        f"{call}: {compiler} cannot compile it{_where(error, function)}: {reason_of(error)}. Instead: xo.where, "
+        f"{call}: {compiler} cannot compile it{place_of(error, function)}: {reason_of(error)}. Instead: xo.where, "
         f"xo.cond, xo.while_loop or xo.scan where values decide, functions of xarrayops for those of NumPy, or "
         f'when="never"'
     )
@@ -29,8 +29,8 @@ def reason_of(error: Exception) -> str:
     return " ".join(lines[:count]).rstrip(".:") or type(error).__name__
 
 
-def _where(error: Exception, function: Callable[..., Any]) -> str:
-    """The last line in the file of the function that the error names."""
+def place_of(error: Exception, function: Callable[..., Any]) -> str:
+    """The last line in the file of the function that the error names, in parentheses; empty if it names none."""
     code = getattr(function, "__code__", None)
     if code is None:
         return ""

@@ -121,17 +121,19 @@ class Comparison:
         return agreement.difference(want, got) is None
 
     def _noted(self, runner: Runner) -> Iterator[str]:
-        """Differences where many files differ, and which are reported instead: NaN and infinities, and one element."""
+        """Differences where many files differ, and which are reported instead: NaN and infinities, and short axes."""
         arrays = not_finite(self._request)
         sample = None if arrays is None else self._sample("", arrays)
         if sample is not None:
             text = self._odd(runner, sample)
             yield "agrees at NaN and infinities" if text is None else f"differs at NaN or infinities: {text}"
         for name in self._request.sizes:
-            sample = self._sample("", next(proposals(self._request, {name: 1})))
-            text = None if sample is None else self._odd(runner, sample)
-            if text is not None:
-                yield f"do not use it with {name} = 1: {text}"
+            for n in (2, 1):
+                sample = self._sample("", next(proposals(self._request, {name: n})))
+                text = None if sample is None else self._odd(runner, sample)
+                if text is not None:
+                    yield f"it serves only {name} > {n}: {text}"
+                    break
 
     def _odd(self, runner: Runner, sample: Sample) -> str | None:
         """How the results differ; None if they agree."""

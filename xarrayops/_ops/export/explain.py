@@ -18,12 +18,14 @@ def explain_export(
     function: Callable[..., Any],
     /,
     *examples: Any,
-    target: str,
+    target: str | None = None,
     dynamic: Mapping[str, Mapping[int, str]] | None = None,
     path: object = None,
     samples: object = (),
 ) -> Explanation:
     """The exporters in the order in which they are tried, and what each cannot express."""
+    if target is None:
+        raise TypeError("xo.export: missing a required argument: 'target'")
     from xarrayops._ops.export.request import Request  # not needed by `import xarrayops`
     from xarrayops._ops.export.routes import routes_to
 
@@ -36,7 +38,7 @@ def explain_export(
 
 
 def _candidate(request: Request, route: Route) -> Candidate:
-    from xarrayops._ops.compilation.failures import reason_of
+    from xarrayops._ops.compilation.failures import place_of, reason_of
     from xarrayops._ops.export.exported import is_wide
     from xarrayops._ops.export.writing import program_of
 
@@ -47,5 +49,5 @@ def _candidate(request: Request, route: Route) -> Candidate:
             with exporter.settings(is_wide(request.own)):
                 reason = exporter.obstacle(program_of(request, route))
         except Exception as error:  # exporters raise anything
-            reason = reason_of(error)
+            reason = f"{reason_of(error)}{place_of(error, request.function)}"
     return Candidate(exporter.name, reason is None, reason or "the file is compared when it has been written")

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from xarrayops._core import registry
+from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
 from xarrayops._ops.export.report import ExportReport
-from xarrayops._ops.transformations.arguments import arrays_of, library_of, rebuilt
+from xarrayops._ops.transformations.arguments import form_of, rebuilt
 from xarrayops._protocol.export_hooks import Exporter, Run
+from xarrayops._protocol.nested import is_array, leaves, leaves_as
 from xarrayops._protocol.types import Array
 from xarrayops.errors import XArrayOpsError
 
@@ -79,6 +81,8 @@ class Exported:
         self._call = request.call
         self._shapes = request.shapes
         self._inputs = request.inputs
+        self._parameters = request.parameters
+        self._form = tuple(map(form_of, request.examples))
 
     @property
     def path(self) -> Path:
@@ -86,13 +90,39 @@ class Exported:
         return self.report.path
 
     def __call__(self, /, *arguments: Any) -> Any:
-        """The results for arguments as in the examples; other arguments than arrays are constants of the file."""
-        own = library_of("export", arguments)
-        arrays = arrays_of(arguments)
-        if own is None or len(arrays) != len(self._shapes):
-            raise ValueError(f"{self._call}: the file has {len(self._shapes)} arrays as arguments, not {len(arrays)}")
+        """The results for arguments as in the examples: nested in the same way, with the same constants.
+
+        Dictionaries are read by their keys, in any order.
+        """
+        arrays = self._arrays(arguments)
+        own = require_one_backend("export", dict(zip(self._inputs, arrays, strict=True)))
         self._require_fit(own, arrays)
-        return self._runner.result(own, arrays)
+        try:
+            return self._runner.result(own, arrays)
+        except XArrayOpsError:
+            raise
+        except Exception as error:  # the libraries that run files raise anything
+            raise XArrayOpsError(f"{self._call}: the file does not run with these arguments: {error}") from error
+
+    def _arrays(self, arguments: tuple[Any, ...]) -> tuple[Array, ...]:
+        """The arrays in the arguments, in the order of the file. Raises `ValueError` for other arguments."""
+        if len(arguments) != len(self._form):
+            wanted = ", ".join(self._parameters)
+            raise ValueError(f"{self._call}: the file takes the arguments {wanted}, not {len(arguments)} arguments")
+        arrays: list[Array] = []
+        for name, form, value in zip(self._parameters, self._form, arguments, strict=True):
+            try:
+                members = tuple(leaves_as(form, value))
+            except TypeError as error:
+                raise ValueError(f"{self._call}: {name} is nested otherwise than in the example: {error}") from None
+            for want, got in zip(leaves(form), members, strict=True):
+                if is_array(want):
+                    if not is_array(got):
+                        raise ValueError(f"{self._call}: {name} has {type(got).__name__} in the place of an array")
+                    arrays.append(got)
+                elif is_array(got) or not (got is want or bool(got == want)):
+                    raise ValueError(f"{self._call}: {name} is the constant {want!r} in the file, not {got!r}")
+        return tuple(arrays)
 
     def __repr__(self) -> str:
         return f"<exported function: {self.report.target} in {self.report.path}>"

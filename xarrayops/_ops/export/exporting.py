@@ -28,8 +28,8 @@ def export(
     written beside ``path`` and moved there when they have agreed, so an existing file is only replaced by a proven one.
 
     A file is compared at the examples, at mixed values of the examples, and at two more lengths of each dynamic axis.
-    The allowed difference is that of `jit`: sixteen times the rounding. NaN, infinities and axes of length one are
-    tried too; differences there are notes of the report, because many formats differ there.
+    The allowed difference is that of `jit`: sixteen times the rounding. NaN, infinities and axes of length one and two
+    are tried too; differences there are notes of the report, because many formats differ there.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def export(
         The file to write. Its folder must exist.
     dynamic : dict
         The axes whose length may change: ``{"x": {0: "n"}}`` is axis 0 of argument x. Axes of one name have one length.
-        Arrays in nested arguments have names such as ``"params[0]"``, or their key.
+        Arrays in nested arguments are named by their path, as in the file: ``params["layers"][1]`` is
+        ``"params_layers_1"``.
     samples : sequence of tuples
         Further arguments to compare at. They are needed if the function accepts none of those that are made, such as
         for a matrix that must be positive definite.
@@ -72,7 +73,8 @@ def export(
     -----
     Law: ``export(f, *a, ...)(*a)`` equals ``f(*a)`` within rounding, and no other file is left.
 
-    Load the files with ``onnxruntime.InferenceSession``, ``jax.export.deserialize``, ``torch.export.load`` or
+    In the file the arguments are the arrays alone, one after the other, in the order of ``report.inputs``; so are the
+    results. Load the files with ``onnxruntime.InferenceSession``, ``jax.export.deserialize``, ``torch.export.load`` or
     ``torch.jit.load``. With ONNX, `attention` is the one operator Attention where that operator can express the call.
 
     Examples

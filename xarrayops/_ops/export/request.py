@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from keyword import iskeyword
 from typing import Any
 
+from xarrayops._core.dispatch import require_one_backend
 from xarrayops._core.registry import Backend
 from xarrayops._ops import agreement
-from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
-from xarrayops._protocol.nested import arrays_in
+from xarrayops._ops.transformations.arguments import arrays_of, form_of, name_of, rebuilt
+from xarrayops._protocol.nested import VALUES, is_array
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
@@ -37,23 +38,21 @@ class Request:
 
     def __init__(self, function: Callable[..., Any], examples: tuple[Any, ...], dynamic: Dynamic) -> None:
         self.call = f"xo.export({name_of(function)})"
-        self._function = function
-        self._examples = examples
-        own = library_of("export", examples)
-        if own is None:
-            raise ValueError(f"{self.call}: the examples have no array")
-        self.own: Backend = own
+        self.function = function
         self.arrays: tuple[Array, ...] = arrays_of(examples)
-        given = dict(zip(_parameters(function, len(examples)), examples, strict=True))
-        names = [name for name, _ in arrays_in(given)]
-        self.axes = _axes(self.call, names, self.arrays, dynamic)
+        if not self.arrays:
+            raise ValueError(f"{self.call}: the examples have no array. Instead: arrays, such as numpy.asarray([1.0])")
+        self.parameters = _parameters(function, len(examples))
+        names = [name for each in zip(self.parameters, examples, strict=True) for name in _names(each[1], each[0])]
+        self.inputs = tuple(_identifiers(names, set()))
+        self.own: Backend = require_one_backend("export", dict(zip(self.inputs, self.arrays, strict=True)))
+        self.examples = examples
+        self.axes = _axes(self.call, self.inputs, self.arrays, dynamic)
         self.want = self._checked_result()
-        results = [name for name, _ in arrays_in({"result": self.want})]
+        results = _names(self.want, "")
         if not results:
-            raise Unsupported(f"{self.call}: it returns no array")
-        identifiers = _identifiers([*names, *results])
-        self.inputs = tuple(identifiers[: len(names)])
-        self.outputs = tuple(identifiers[len(names) :])
+            raise Unsupported(f"{self.call}: it returns no array. Instead: return the arrays that the file must give")
+        self.outputs = tuple(_identifiers([name or "result" for name in results], set(self.inputs)))
 
     @property
     def form(self) -> Any:
@@ -80,7 +79,7 @@ class Request:
 
     def result(self, arrays: Iterable[Array]) -> Any:
         """The result of the function for other arrays."""
-        return self._function(*rebuilt(self._examples, arrays))
+        return self.function(*rebuilt(self.examples, arrays))
 
     def program(self, *arrays: Array) -> tuple[Array, ...]:
         """The arrays of the result, for an exporter."""
@@ -90,14 +89,11 @@ class Request:
         """The result for copies of the examples. Raises if the function writes them or depends on a state."""
         given = agreement.copied(self.arrays)
         want = self.result(given)
-        written = agreement.first_written(
-            dict(zip(map(str, range(len(given))), self.arrays, strict=True)),
-            dict(zip(map(str, range(len(given))), given, strict=True)),
-        )
+        before, after = (dict(zip(self.inputs, arrays, strict=True)) for arrays in (self.arrays, given))
+        written = agreement.first_written(before, after)
         if written is not None:
             raise Unsupported(
-                f"{self.call}: it writes argument {written}, and a file cannot. Instead: return the new array, as "
-                f"xo.at does"
+                f"{self.call}: it writes {written}, and a file cannot. Instead: return the new array, as xo.at does"
             )
         changed = agreement.difference(want, self.result(agreement.copied(self.arrays)))
         if changed is not None:
@@ -119,25 +115,40 @@ def _parameters(function: Callable[..., Any], count: int) -> list[str]:
     return [*names, *(f"{more}[{i}]" for i in range(count - len(names)))][:count]
 
 
-def _identifiers(names: list[str]) -> list[str]:
-    """Names that all formats accept, all different: "params[0]" becomes "params_0"."""
+def _names(value: Any, name: str) -> list[str]:
+    """The names of the arrays in a value, by their path: "params_layers_1_w"."""
+    if isinstance(value, dict):
+        members: Iterable[tuple[Any, Any]] = value.items()
+    elif isinstance(value, (tuple, list)):
+        members = zip(getattr(value, "_fields", range(len(value))), value, strict=True)
+    else:
+        return [name] if type(value) not in VALUES and is_array(value) else []
+    return [each for key, member in members for each in _names(member, f"{name}_{key}" if name else str(key))]
+
+
+def _identifiers(names: list[str], taken: set[str]) -> list[str]:
+    """Names that all formats accept, all different."""
     found: list[str] = []
     for name in names:
-        plain = re.sub(r"\W+", "_", str(name)).strip("_") or "x"
+        plain = re.sub(r"\W+", "_", name).strip("_") or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
         plain = f"{plain}_" if iskeyword(plain) or plain == "self" else plain
-        number = 1
-        while (plain if number == 1 else f"{plain}_{number}") in found:
+        number, one = 1, plain
+        while one in taken:
             number += 1
-        found.append(plain if number == 1 else f"{plain}_{number}")
+            one = f"{plain}_{number}"
+        taken.add(one)
+        found.append(one)
     return found
 
 
-def _axes(call: str, names: list[str], arrays: tuple[Array, ...], dynamic: Dynamic) -> tuple[dict[int, str], ...]:
+def _axes(call: str, names: tuple[str, ...], arrays: tuple[Array, ...], dynamic: Dynamic) -> tuple[dict[int, str], ...]:
     """The dynamic axes of each array, none of them negative. Raises `ValueError` for axes that do not exist."""
     unknown = [name for name in dynamic if name not in names]
     if unknown:
-        raise ValueError(f"{call}: dynamic has {unknown[0]!r}; the arrays are {', '.join(names)}")
+        raise ValueError(f"{call}: dynamic names {unknown[0]!r}, and the arrays are {', '.join(names)}")
+    if not all(isinstance(axes, Mapping) for axes in dynamic.values()):
+        raise TypeError(f'{call}: dynamic takes names of axes by number, such as {{"x": {{0: "n"}}}}')
     lengths: dict[str, int] = {}
     found = []
     for name, x in zip(names, arrays, strict=True):
@@ -150,8 +161,8 @@ def _axes(call: str, names: list[str], arrays: tuple[Array, ...], dynamic: Dynam
             length = int(x.shape[axis])
             if length < 2:
                 raise ValueError(
-                    f"{call}: axis {axis} of {name} has length {length}. Instead: an example of length 2 or more, as "
-                    f"exporters take 0 and 1 for constants"
+                    f"{call}: axis {axis} of {name} has length {length}, which exporters take for a constant. Instead: "
+                    f"an example of length 2 or more"
                 )
             if lengths.setdefault(size, length) != length:
                 raise ValueError(f"{call}: axes named {size!r} have lengths {lengths[size]} and {length}")

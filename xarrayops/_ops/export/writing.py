@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from xarrayops._ops.compilation.failures import reason_of
+from xarrayops._ops.compilation.failures import place_of, reason_of
 from xarrayops._ops.export.comparison import Comparison
 from xarrayops._ops.export.exported import Exported, Runner, is_wide, passed
 from xarrayops._ops.export.report import ExportReport
@@ -17,6 +17,11 @@ from xarrayops._ops.export.request import Dynamic, Request
 from xarrayops._ops.export.routes import Route, routes_to
 from xarrayops._protocol.export_hooks import Program
 from xarrayops.errors import Unsupported
+
+ADVICE = (
+    "Instead: functions of xarrayops for those of NumPy and for methods of arrays; weights as arguments, or by "
+    "xo.convert(w, x); xo.where, xo.cond, xo.while_loop or xo.scan where values decide; no branch on a dynamic length"
+)
 
 
 def exported(
@@ -47,11 +52,12 @@ def exported(
             try:
                 return _written(request, route, comparison, where, refused)
             except Exception as error:  # exporters raise anything
-                reason = reason_of(error)
+                reason = f"{reason_of(error)}{place_of(error, request.function)}"
                 errors.append(error)
         refused[route.exporter.name] = reason
     listed = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
-    raise Unsupported(f"{request.call}: no exporter gave a {target} file that agrees with the function:{listed}") from (
+    advice = f"\n{ADVICE}" if errors else ""
+    raise Unsupported(f"{request.call}: no exporter gave a file of {target} that agrees:{listed}{advice}") from (
         errors[-1] if errors else None
     )
 

@@ -216,4 +216,4 @@ def test_differences_at_nan_and_at_length_one_are_notes(
     file = xo.export(function, X, W, MASK, target="onnx", path=tmp_path / "f", dynamic=DYNAMIC)
     first, second = file.report.notes
     assert first.startswith("differs at NaN or infinities: ")
-    assert second == "do not use it with n = 1: no axis of length 1"
+    assert second == "it serves only n > 1: no axis of length 1"
