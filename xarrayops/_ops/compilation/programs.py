@@ -174,7 +174,7 @@ class Programs:
         reason = reason or route.refusal or ""
         count = sum(state.compiled is not None for state in self._states.values())
         if not reason and when != "never" and count >= self._options.limit:
-            reason = f"{count} signatures are compiled, the limit"
+            reason = f"{count} signatures are compiled, which is the limit"
             self._warn(reason)
         if len(self._states) >= self._options.limit + KEPT:
             return None
@@ -191,7 +191,7 @@ class Programs:
         before = next(reversed(self._states.values())).described
         names = dict.fromkeys((*before, *described))
         changes = [
-            f"{name} {before.get(name, 'absent')} -> {described.get(name, 'absent')}"
+            f"{name} {before.get(name, 'not given')} -> {described.get(name, 'not given')}"
             for name in names
             if before.get(name) != described.get(name)
         ]

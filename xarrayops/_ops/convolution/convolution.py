@@ -193,7 +193,8 @@ def _require_shapes(call: str, rank: int, x: Array, weights: Array, bias: Any, g
         raise ValueError(f"{call}: groups={groups!r} does not divide {channels} input and {out} output channels")
     if weights.shape[1] * groups != channels:
         raise ValueError(
-            f"{call}: the weights take {weights.shape[1]} channels in each of {groups} groups, and x has {channels}"
+            f"{call}: the weights take {weights.shape[1]} channels in each of {groups} groups, and x has {channels} on "
+            f"axis {x.ndim - 1 if is_last else 1}. Instead: layout=, if the channels are on another axis"
         )
     if bias is not None and tuple(bias.shape) != (out,):
         raise ValueError(f"{call}: the bias must have shape ({out},)")
@@ -202,6 +203,7 @@ def _require_shapes(call: str, rank: int, x: Array, weights: Array, bias: Any, g
 def _require_dtypes(call: str, backend: Backend, named: dict[str, Any]) -> None:
     names = {name: backend.functions["dtype_name"](x.dtype) for name, x in named.items()}
     if len(set(names.values())) > 1:
-        raise TypeError(f"{call}: the dtypes differ. Instead: xo.astype")
+        shown = ", ".join(f"{name} {dtype}" for name, dtype in names.items())
+        raise TypeError(f"{call}: the dtypes differ: {shown}. Instead: xo.astype(weights, x.dtype)")
     if "bool" in names.values():
         raise TypeError(f"{call}: booleans have no sum. Instead: xo.astype(x, 'int32')")

@@ -39,7 +39,7 @@ class TestLedger:
         assert first.compilation_s > first.compiled_s > 0
         assert first.eager_s > 0
         assert second.reason == "x float32[2,3] -> float32[4,3]"
-        assert third.reason == "axis absent -> 1"
+        assert third.reason == "axis not given -> 1"
         assert "pays after" in str(f.ledger)
         assert len(str(f.ledger).splitlines()) == 4
 
@@ -135,7 +135,7 @@ class TestSignatures:
             warnings.simplefilter("error")
             assert f(jnp.ones(4)).shape == (4,)
         assert [bool(each.compiled_calls) for each in f.ledger] == [True, True, False, False]
-        assert "2 signatures are compiled, the limit" in f.ledger[2].reason
+        assert "2 signatures are compiled, which is the limit" in f.ledger[2].reason
 
     def test_static_arrays_are_compared_by_value(self):
         f = xo.jit(lambda x, table: x * float(table[0]), static="table")
