@@ -5,7 +5,7 @@ For floating-point and complex numbers, element by element::
     |got - want| <= FACTOR * (spread + eps * |want| + tiny)
 
 ``spread`` is how far the results are apart when the arguments, or what the function computes, are rounded at random.
-Integers and booleans must be equal, unless that changes them too.
+Integers and booleans must be equal, or as near as that moves them. Infinities must be equal.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ def beyond(want: Any, got: Any, spread: Any, *, eps: float, tiny: float = 0.0, s
     """
     spread = np.asarray(spread)
     if not eps:
-        return (want != got) & (spread == 0)
+        with np.errstate(all="ignore"):
+            return (want != got) & ~(np.abs(wide(got) - wide(want)) <= spread)
     with np.errstate(all="ignore"):
         wide_want, wide_got = wide(want), wide(got)
         allowed = FACTOR * (spread + eps * (np.abs(wide_want) if size is None else size) + tiny)
         equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
-        near = np.abs(wide_got - wide_want) <= np.where(np.isnan(allowed), 0.0, allowed)
+        near = np.isfinite(wide_want) & (np.abs(wide_got - wide_want) <= allowed)
         return ~(equal | near | np.isinf(spread))
 
 

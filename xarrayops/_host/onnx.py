@@ -31,13 +31,15 @@ def _by_runtime(path: Path) -> Run:
     def run(arrays: Sequence[Any]) -> Sequence[Any]:
         if any(x.dtype.kind == "c" for x in arrays):
             raise Unsupported("ONNX Runtime has no complex numbers")
-        given = {
-            name: runtime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(x).reshape(x.shape))
-            for name, x in zip(names, arrays, strict=True)
-        }
+        given = {name: runtime.OrtValue.ortvalue_from_numpy(_plain(x)) for name, x in zip(names, arrays, strict=True)}
         return [each.numpy() for each in session.run_with_ort_values(outputs, given)]
 
     return run
+
+
+def _plain(x: Any) -> Any:
+    """The values in C order and in the byte order of the machine."""
+    return np.ascontiguousarray(x, dtype=x.dtype.newbyteorder("=")).reshape(x.shape)
 
 
 def _by_reference(path: Path) -> Run:

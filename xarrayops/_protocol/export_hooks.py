@@ -69,10 +69,14 @@ class Exporter:
         return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed{hint}"
 
     def settings(self, is_wide: bool, /) -> AbstractContextManager[object]:
-        """The settings of the library while arrays are converted, and while the file is written and run.
+        """The settings of the library while a file is written, loaded and compared. They may be those of the process.
 
         ``is_wide`` says that the arrays come from a library with 64-bit types.
         """
+        return nullcontext()
+
+    def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """The settings of the library while a file runs, of this thread alone."""
         return nullcontext()
 
     def obstacle(self, program: Program, /) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.export import Exporter, Program, Run, describe_onnx, run_onnx
 from xarrayops_backends.jax._operations import references
 
+_RESERVED = frozenset(("floordiv", "max", "min", "mod", "non_negative"))
+"""The operators of symbolic shapes."""
 _jax: Any = jax  # untyped: JAX does not annotate these functions
 
 
@@ -22,7 +24,8 @@ def _dimensions(program: Program) -> list[tuple[Any, ...]]:
     """The shapes of the arguments, with symbols for the axes whose length may change."""
     names = dict.fromkeys(name for axes in program.axes for name in axes.values())
     export = import_module("jax.export")
-    symbols = dict(zip(names, export.symbolic_shape(",".join(names)), strict=True)) if names else {}
+    text = ",".join(f"{name}_" if name in _RESERVED else name for name in names)
+    symbols = dict(zip(names, export.symbolic_shape(text), strict=True)) if names else {}
     return [
         tuple(symbols[axes[axis]] if axis in axes else n for axis, n in enumerate(x.shape))
         for x, axes in zip(program.arrays, program.axes, strict=True)
@@ -48,6 +51,10 @@ class _JaxExporter(Exporter):
         stack.callback(setattr, references, "wanted", references.wanted)
         references.wanted = True
         return stack
+
+    def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """64-bit types for arrays of libraries that have them."""
+        return _jax.enable_x64(True) if is_wide else nullcontext()
 
 
 class StableHlo(_JaxExporter):
@@ -101,15 +108,15 @@ class Jax2Onnx(_JaxExporter):
             _jax.ShapeDtypeStruct(tuple(axes.get(axis, n) for axis, n in enumerate(x.shape)), x.dtype)
             for x, axes in zip(program.arrays, program.axes, strict=True)
         ]
-        import_module("jax2onnx").to_onnx(
+        model = import_module("jax2onnx").to_onnx(
             program.function,
             inputs,
             enable_double_precision=any(x.dtype.itemsize == 8 and x.dtype.kind == "f" for x in program.arrays),
-            return_mode="file",
-            output_path=str(path),
+            return_mode="proto",  # with the weights, which jax2onnx writes to a second file
             input_names=list(program.inputs),
             output_names=list(program.outputs),
         )
+        path.write_bytes(model.SerializeToString())
 
     def load(self, path: Path, /) -> Run:
         """See `Exporter`."""

@@ -9,7 +9,7 @@ from torch.compiler import is_exporting
 from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
-from xarrayops_backends.torch import _attention_blocks as blocks, _attention_modes as modes
+from xarrayops_backends.torch import _attention_modes as modes
 
 
 def refusal(call: Call) -> str | None:
@@ -26,9 +26,9 @@ def refusal(call: Call) -> str | None:
 
 def attention(a: Attention, /) -> tuple[Array, None]:
     """Attention for calls that `refusal` accepts. Queries that a mask leaves without a key give 0, as elsewhere."""
-    is_causal = a.mask is None and a.bias is None and a.left is None and a.right == 0 and a.offset == 0
-    is_masked = not is_causal and (a.mask is not None or a.bias is not None or has_band(a))
-    added = blocks.added_to_scores(a, (0, a.q.shape[2]), (0, a.k.shape[2]), a.q.dtype) if is_masked else None
+    is_plain = a.mask is None and a.bias is None
+    is_causal = is_plain and a.left is None and a.right == 0 and isinstance(a.offset, int) and a.offset == 0
+    added = None if is_causal or (is_plain and not has_band(a)) else _added(a)
     out = scaled_dot_product_attention(
         a.q,
         a.k,
@@ -41,3 +41,19 @@ def attention(a: Attention, /) -> tuple[Array, None]:
     if added is None:
         return out, None
     return torch.where((added == -math.inf).all(3, keepdim=True), 0.0, out), None
+
+
+def _added(a: Attention) -> Array:
+    """The bias of all scores, with -inf for hidden keys; no length decides how it is made."""
+    queries, keys = a.q.shape[2], a.k.shape[2]
+    added = a.q.new_zeros((1, 1, queries, keys)) if a.bias is None else a.bias.to(a.q.dtype)
+    if a.mask is not None:
+        added = torch.where(a.mask, added, -math.inf)
+    if has_band(a):
+        rows = torch.arange(queries, device=a.q.device)[:, None] + a.offset
+        distance = torch.arange(keys, device=a.q.device) - rows
+        if a.left is not None:
+            added = torch.where(distance >= -a.left, added, -math.inf)
+        if a.right is not None:
+            added = torch.where(distance <= a.right, added, -math.inf)
+    return added

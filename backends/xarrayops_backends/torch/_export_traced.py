@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, redirect_stderr
@@ -14,9 +15,11 @@ from typing import Any
 
 import torch
 
+from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops.plugin.export import Exporter, Program, Run
 
+_FROM_SOME_NUMBER = re.compile(r"= Dim\('\w+', min=\d+\)$")
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 
 
@@ -38,7 +41,7 @@ def examples(program: Program) -> tuple[Array, ...]:
 
 
 def traced(program: Program) -> Any:
-    """The program of torch.export, for the range of lengths that it accepts, such as from 3 on."""
+    """The program of torch.export, for lengths from some number on. Raises where it serves only some lengths."""
     sizes = {name: _torch.export.Dim(name) for axes in program.axes for name in axes.values()}
     shapes = tuple({axis: sizes[name] for axis, name in axes.items()} for axes in program.axes)
     try:
@@ -47,9 +50,12 @@ def traced(program: Program) -> Any:
         reason, fixes, lines = str(error).partition("Suggested fixes:\n")
         if not fixes:
             raise
-        text = reason + fixes + "\n".join(takewhile(lambda line: " = " in line, lines.splitlines()))
+        needed = list(takewhile(lambda line: " = " in line, lines.splitlines()))
+        limits = [each.strip() for each in needed if not _FROM_SOME_NUMBER.search(each)]
+        if limits:
+            raise Unsupported(f"it depends on the lengths, and serves only {'; '.join(limits)}") from error
         refine = _torch.export.dynamic_shapes.refine_dynamic_shapes_from_suggested_fixes
-        return _exported(program, refine(text, shapes))
+        return _exported(program, refine(reason + fixes + "\n".join(needed), shapes))
 
 
 def _exported(program: Program, shapes: Any) -> Any:
@@ -71,6 +77,10 @@ class TorchExporter(Exporter):
         logging.disable(logging.ERROR)  # the errors that PyTorch logs, it also raises
         stack.enter_context(torch.no_grad())
         return stack
+
+    def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
+        """No gradients."""
+        return torch.no_grad()
 
     def obstacle(self, program: Program, /) -> str | None:
         """Why torch.export cannot trace the function."""
@@ -102,7 +112,6 @@ def runner(module: Any) -> Run:
     """The calls of a loaded module."""
 
     def run(arrays: Sequence[Array]) -> Sequence[Array]:
-        found: Sequence[Array] = module(*arrays)
-        return found
+        return [y.clone() for y in module(*arrays)]  # a constant of the file may be among them
 
     return run

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xarrayops._core import registry
 from xarrayops._core.registry import Backend
 from xarrayops._ops import agreement
-from xarrayops._ops.export.exported import Runner, is_wide, passed
+from xarrayops._ops.export.arguments import Reader
+from xarrayops._ops.export.exported import Runner, passed
 from xarrayops._ops.export.request import Request
-from xarrayops._ops.export.samples import Sample, not_finite, other_lengths, proposals
+from xarrayops._ops.export.samples import Proposal, Sample, at_lengths, mixed, not_finite, other_lengths, other_values
 from xarrayops._ops.transformations.arguments import arrays_of, rebuilt
-from xarrayops._protocol.export_hooks import Exporter
+from xarrayops._protocol.nested import fill, is_array
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported, XArrayOpsError
@@ -32,104 +33,120 @@ class Comparison:
     def __init__(self, request: Request, given: tuple[tuple[Any, ...], ...]) -> None:
         self._request = request
         self._examples = Sample("the examples", request.arrays, request.want)
-        self._given = tuple(self._given_sample(i, arguments) for i, arguments in enumerate(given))
+        reader = Reader(request)
+        self._given = []
+        for i, arguments in enumerate(given):
+            _, arrays = reader.read(f"{request.call}: samples[{i}]", arguments)
+            self._given.append(Sample(f"sample {i}", arrays, request.result(agreement.copied(arrays))))
 
-    def _given_sample(self, number: int, arguments: tuple[Any, ...]) -> Sample:
-        arrays = arrays_of(arguments)
-        return Sample(f"sample {number}", arrays, self._request.result(agreement.copied(arrays)))
-
-    def compared(self, runner: Runner, exporter: Exporter, tracer: Backend) -> Compared:
+    def compared(self, runner: Runner, tracer: Backend) -> Compared:
         """The differences. Raises `XArrayOpsError` if the file gives something else than the function."""
-        differences = {}
-        for sample in (self._examples, *self._given):
-            differences[sample.label] = self._required(runner, sample)
-        notes = []
-        found = self._first_usable(runner, exporter, tracer, "other values", {})
-        if found is None:
-            notes.append("no other values of these shapes were compared: the function does not accept mixed ones")
-        else:
-            differences["other values"] = found
-        for lengths in other_lengths(self._request):
-            label = ", ".join(f"{name} = {n}" for name, n in lengths.items())
-            found = self._first_usable(runner, exporter, tracer, label, lengths)
-            if found is None:
-                if not self._has_lengths(lengths):
-                    raise Unsupported(f"no arguments could be made for {label}. Instead: samples=, with arguments")
-                continue
-            differences[label] = found
-        return Compared(differences, (*notes, *self._noted(runner)))
+        request = self._request
+        differences = {each.label: self._required(runner, each) for each in (self._examples, *self._given)}
+        for proposal in other_values(request):
+            found = self._first_usable(runner, tracer, [proposal]) if self._is_other(proposal) else None
+            if found is not None:
+                differences[proposal.label] = found
+        for lengths in other_lengths(request):
+            proposals = list(at_lengths(request, lengths))
+            found = self._first_usable(runner, tracer, proposals)
+            if found is not None:
+                differences[proposals[0].label] = found
+            elif not self._has_lengths(lengths):
+                raise Unsupported(
+                    f"no arguments could be made for {proposals[0].label}. Instead: samples=, with arguments"
+                )
+        return Compared(differences, tuple(self._notes(runner)))
 
-    def _has_lengths(self, lengths: dict[str, int]) -> bool:
-        """Whether the user gave a sample in which these axes have other lengths than in the examples."""
+    def _is_other(self, proposal: Proposal) -> bool:
+        """Whether a proposal differs from the examples."""
+        pairs = zip(self._request.arrays, proposal.arrays, strict=True)
+        return any(x is not y and agreement.host(x).tobytes() != agreement.host(y).tobytes() for x, y in pairs)
+
+    def _has_lengths(self, lengths: Iterable[str]) -> bool:
+        """Whether the user gave samples in which each of these axes has another length than in the examples."""
+        sizes = self._request.sizes
         others = {
-            name: int(x.shape[axis])
+            name
             for sample in self._given
             for x, axes in zip(sample.arrays, self._request.axes, strict=True)
             for axis, name in axes.items()
+            if int(x.shape[axis]) != sizes[name]
         }
-        return all(others.get(name, n) != n for name, n in self._request.sizes.items())
+        return others >= set(lengths)
 
     def _required(self, runner: Runner, sample: Sample) -> float:
-        got = runner.result(self._request.own, sample.arrays)
+        """The largest difference. Raises if it is too large, or if the file fails."""
+        try:
+            got = runner.result(self._request.own, sample.arrays)
+        except XArrayOpsError:
+            raise
+        except Exception as error:  # the libraries that run files raise anything
+            raise XArrayOpsError(f"the file fails at {sample.label}: {_first_line(error)}") from error
         text = self._difference(sample, got)
         if text is not None:
             raise XArrayOpsError(f"the file is wrong at {sample.label}: {text}")
         return _largest(sample.want, got)
 
     def _difference(self, sample: Sample, got: Any) -> str | None:
-        return agreement.difference(sample.want, got, self._request.result, sample.arrays)
+        return _difference(sample.want, got, self._request.result, sample.arrays)
 
-    def _first_usable(
-        self, runner: Runner, exporter: Exporter, tracer: Backend, label: str, lengths: dict[str, int]
-    ) -> float | None:
-        """The difference at the first proposal for these lengths that the function accepts; None if there is none."""
-        for sample in self._samples(label, lengths):
-            try:
-                return self._required(runner, sample)
-            except Exception as error:
-                # The library that was traced may itself differ there: such arguments prove nothing about the file.
-                if self._agrees_without_a_file(sample, exporter, tracer):
-                    raise _as_ours(error, sample) from error
+    def _first_usable(self, runner: Runner, tracer: Backend, proposals: Iterable[Proposal]) -> float | None:
+        """The difference at the first proposal that the function accepts; None if there is none."""
+        for proposal in proposals:
+            sample = self._sample(proposal)
+            if sample is not None:
+                try:
+                    return self._required(runner, sample)
+                except XArrayOpsError as error:
+                    # The library that was traced may itself differ there. Then the file must give what it gives.
+                    found = self._of_tracer(runner, tracer, sample, error)
+                    if found is not None:
+                        return found
         return None
 
-    def _samples(self, label: str, lengths: dict[str, int]) -> Iterator[Sample]:
-        for arrays in proposals(self._request, lengths):
-            sample = self._sample(label, arrays)
-            if sample is not None and (_has_nan(self._request.want) or not _has_nan(sample.want)):
-                yield sample  # NaN for values that the function does not accept differs among libraries
-
-    def _sample(self, label: str, arrays: tuple[Array, ...]) -> Sample | None:
+    def _sample(self, proposal: Proposal) -> Sample | None:
         """A sample with the result of the function; None if it does not accept the arguments."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of values that the user did not give
             try:
-                return Sample(label, arrays, self._request.result(agreement.copied(arrays)))
+                want = self._request.result(agreement.copied(proposal.arrays))
             except Exception:  # the function may raise anything
                 return None
+        return Sample(proposal.label, proposal.arrays, want)
 
-    def _agrees_without_a_file(self, sample: Sample, exporter: Exporter, tracer: Backend) -> bool:
+    def _of_tracer(self, runner: Runner, tracer: Backend, sample: Sample, error: XArrayOpsError) -> float | None:
+        """The difference to the function of arrays of the library that was traced; None if it raises there.
+
+        Raises the error if the file differs from that, too, and where that library is the caller's own.
+        """
         request = self._request
         if tracer is request.own:
-            return True
-        with exporter.settings(is_wide(request.own)):
-            try:
-                found = arrays_of(request.result(passed(x, tracer) for x in sample.arrays))
-                got = rebuilt(request.form, (registry.backend_of(y).functions["to_numpy"](y) for y in found))
-            except Exception:
-                return False
-            want = rebuilt(request.form, (request.own.functions["to_numpy"](y) for y in arrays_of(sample.want)))
-        return agreement.difference(want, got) is None
+            raise error
+        arrays = tuple(passed(x, tracer) for x in sample.arrays)
+        try:
+            want = request.result(arrays)
+        except Exception:
+            return None
+        try:
+            got = _hosted(runner.result(request.own, sample.arrays))
+        except Exception:
+            raise error from None
+        text = _difference(_hosted(want), got, lambda given: _hosted(request.result(given)), arrays)
+        if text is not None:
+            raise error
+        return _largest(_hosted(want), got)
 
-    def _noted(self, runner: Runner) -> Iterator[str]:
+    def _notes(self, runner: Runner) -> Iterator[str]:
         """Differences where many files differ, and which are reported instead: NaN and infinities, and short axes."""
         arrays = not_finite(self._request)
-        sample = None if arrays is None else self._sample("", arrays)
+        sample = None if arrays is None else self._sample(Proposal("", arrays))
         if sample is not None:
             text = self._odd(runner, sample)
             yield "agrees at NaN and infinities" if text is None else f"differs at NaN or infinities: {text}"
         for name in self._request.sizes:
             for n in (2, 1):
-                sample = self._sample("", next(proposals(self._request, {name: n})))
+                sample = self._sample(Proposal("", mixed(self._request, {name: n})))
                 text = None if sample is None else self._odd(runner, sample)
                 if text is not None:
                     yield f"it serves only {name} > {n}: {text}"
@@ -140,27 +157,54 @@ class Comparison:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return self._difference(sample, runner.result(self._request.own, sample.arrays))
+                got = runner.result(self._request.own, sample.arrays)
+                return agreement.difference(sample.want, got, self._request.result, sample.arrays)
             except Exception as error:  # a library may raise anything
                 return _first_line(error)
 
 
-def _as_ours(error: Exception, sample: Sample) -> XArrayOpsError:
-    if isinstance(error, XArrayOpsError):
-        return error
-    return XArrayOpsError(f"the file fails at {sample.label}: {_first_line(error)}")
+def _difference(want: Any, got: Any, function: Callable[..., Any], arrays: tuple[Array, ...]) -> str | None:
+    """How results differ where those of the function are numbers: what it does not accept is NaN in some libraries."""
+    text = agreement.difference(want, got, function, arrays, of_each=True)
+    if text is None or not _has_nan(want):
+        return text
+    hidden = [_is_nan(x) for x in arrays_of(want)]
+
+    def shown(result: Any) -> Any:
+        places = iter(hidden)
+        return fill(_hosted(result), lambda x: _without(x, next(places)) if is_array(x) else x)
+
+    try:
+        return agreement.difference(shown(want), shown(got), lambda given: shown(function(given)), arrays, of_each=True)
+    except ValueError:  # other shapes
+        return text
+
+
+def _hosted(result: Any) -> Any:
+    """The result in arrays of NumPy."""
+    return rebuilt(result, (registry.backend_of(x).functions["to_numpy"](x) for x in arrays_of(result)))
+
+
+def _is_nan(x: Array) -> Any:
+    import numpy as np
+
+    values = np.asarray(agreement.host(x))
+    return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
+
+
+def _has_nan(result: Any) -> bool:
+    return any(bool(_is_nan(x).any()) for x in arrays_of(result))
+
+
+def _without(x: Any, places: Any) -> Any:
+    import numpy as np
+
+    return np.where(places, np.zeros((), x.dtype), x) if places.any() else x
 
 
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
-
-
-def _has_nan(result: Any) -> bool:
-    import numpy as np
-
-    values = (agreement.host(x) for x in arrays_of(result))
-    return any(bool(np.isnan(x).any()) for x in values if x.dtype.kind in "fc")
 
 
 def _largest(want: Any, got: Any) -> float:

@@ -1,12 +1,13 @@
 """Arguments to compare an exported file at, beside the examples: other values, and other lengths of dynamic axes.
 
-They are made from the values of the examples, so that most functions accept them. A length has two proposals: mixed
-values, and the structure of the examples, repeated: a matrix of n by n becomes blocks on the diagonal.
+They are made from the values of the examples, so that most functions accept them: in another order, with the opposite
+sign, and with the structure of the examples repeated: a matrix of n by n becomes blocks on the diagonal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from math import prod
 from typing import Any
 
 from xarrayops._core.registry import Backend
@@ -14,6 +15,9 @@ from xarrayops._ops import agreement
 from xarrayops._ops.export.request import Request
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
+
+LARGE = 1 << 20
+"""The most elements of the arguments at the third length."""
 
 
 class Sample(Record):
@@ -24,16 +28,56 @@ class Sample(Record):
     want: Any
 
 
+class Proposal(Record):
+    """Arguments that the function may or may not accept."""
+
+    label: str
+    arrays: tuple[Array, ...]
+
+
 def other_lengths(request: Request) -> list[dict[str, int]]:
-    """Two further lengths of each dynamic axis: a shorter one, unless the example has two elements, and longer ones."""
+    """Further lengths of the dynamic axes: a shorter one if there is, a longer one, and one that is far longer.
+
+    The longer ones are different prime numbers, so that no relation between the lengths of the examples holds.
+    """
     sizes = request.sizes
     if not sizes:
         return []
     shorter = {name: max(2, n // 2) for name, n in sizes.items()}
-    longer = {name: 2 * n + 1 + i for i, (name, n) in enumerate(sizes.items())}
-    longest = {name: 3 * n + 2 + 2 * i for i, (name, n) in enumerate(sizes.items())}
-    has_shorter = all(shorter[name] < n for name, n in sizes.items())
-    return [shorter, longer] if has_shorter else [longer, longest]
+    longer = _primes({name: 2 * n for name, n in sizes.items()})
+    farther = _primes({name: 9 * n for name, n in sizes.items()})
+    found = [shorter] if all(shorter[name] < n for name, n in sizes.items()) else []
+    found.append(longer)
+    count = sum(prod(farther.get(axes.get(i, ""), n) for i, n in enumerate(x.shape)) for x, axes in _axes(request))
+    return [*found, farther] if count <= LARGE or len(found) < 2 else found
+
+
+def _axes(request: Request) -> Iterator[tuple[Array, dict[int, str]]]:
+    return zip(request.arrays, request.axes, strict=True)
+
+
+def _primes(least: Mapping[str, int]) -> dict[str, int]:
+    """Different prime numbers above these."""
+    found: dict[str, int] = {}
+    for name, n in least.items():
+        n += 1
+        while n in found.values() or any(n % k == 0 for k in range(2, int(n**0.5) + 1)):
+            n += 1
+        found[name] = n
+    return found
+
+
+def other_values(request: Request) -> Iterator[Proposal]:
+    """The examples with other values."""
+    yield Proposal("other values", mixed(request, {}))
+    yield Proposal("opposite signs", _changed(request, {}, _opposite))
+
+
+def at_lengths(request: Request, sizes: Mapping[str, int]) -> Iterator[Proposal]:
+    """The examples at other lengths, those first that differ most from the examples."""
+    label = ", ".join(f"{name} = {n}" for name, n in sizes.items())
+    yield Proposal(label, mixed(request, sizes))
+    yield Proposal(label, _changed(request, sizes, _blocks))
 
 
 def mixed(request: Request, sizes: Mapping[str, int]) -> tuple[Array, ...]:
@@ -47,11 +91,6 @@ def mixed(request: Request, sizes: Mapping[str, int]) -> tuple[Array, ...]:
         return random.permutation(found.reshape(-1)).reshape(found.shape)
 
     return _changed(request, sizes, of_array)
-
-
-def repeated(request: Request, sizes: Mapping[str, int]) -> tuple[Array, ...]:
-    """The examples at other lengths, with their structure."""
-    return _changed(request, sizes, _blocks)
 
 
 def not_finite(request: Request) -> tuple[Array, ...] | None:
@@ -73,18 +112,25 @@ def not_finite(request: Request) -> tuple[Array, ...] | None:
     return arrays if changed else None
 
 
-def _changed(request: Request, sizes: Mapping[str, int], change: Any) -> tuple[Array, ...]:
-    return tuple(
-        _array_like(x, change(_contiguous(x), {axis: sizes[name] for axis, name in axes.items() if name in sizes}), own)
-        for x, axes in zip(request.arrays, request.axes, strict=True)
-        for own in [request.own]
-    )
+def _changed(
+    request: Request, sizes: Mapping[str, int], change: Callable[[Any, dict[int, int]], Any]
+) -> tuple[Array, ...]:
+    """The examples, each changed as values in host memory; arrays that have none, such as keys of JAX, as they are."""
+    found = []
+    for x, axes in _axes(request):
+        lengths = {axis: sizes[name] for axis, name in axes.items() if name in sizes}
+        values = _values(x)
+        found.append(x if values is None else _array_like(x, change(values, lengths), request.own))
+    return tuple(found)
 
 
-def _contiguous(x: Array) -> Any:
+def _values(x: Array) -> Any:
     import numpy as np
 
-    return np.array(agreement.host(x), order="C")
+    try:
+        return np.array(agreement.host(x), order="C")
+    except Exception:
+        return None
 
 
 def _array_like(x: Array, values: Any, own: Backend) -> Array:
@@ -102,6 +148,13 @@ def _wrapped(values: Any, lengths: Mapping[int, int]) -> Any:
     return values
 
 
+def _opposite(values: Any, lengths: dict[int, int]) -> Any:
+    """The values with the opposite sign, and booleans inverted. Integers may be indices, and stay."""
+    if values.dtype.kind == "b":
+        return ~values
+    return -values if values.dtype.kind in "fc" else values
+
+
 def _blocks(values: Any, lengths: dict[int, int]) -> Any:
     """The values at other lengths, and zeros between the blocks if both axes of square matrices change."""
     import numpy as np
@@ -112,10 +165,3 @@ def _blocks(values: Any, lengths: dict[int, int]) -> Any:
         rows, columns = np.ogrid[: found.shape[-2], : found.shape[-1]]
         found = np.where(rows // n == columns // n, found, np.zeros((), found.dtype))
     return found
-
-
-def proposals(request: Request, sizes: Mapping[str, int]) -> Iterator[tuple[Array, ...]]:
-    """The arguments for some lengths, those first that differ most from the examples."""
-    yield mixed(request, sizes)
-    if sizes:
-        yield repeated(request, sizes)

@@ -6,7 +6,9 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copymode
 from tempfile import TemporaryDirectory
+from threading import RLock
 from typing import Any
 
 from xarrayops._ops.compilation.failures import place_of, reason_of
@@ -18,6 +20,8 @@ from xarrayops._ops.export.routes import Route, routes_to
 from xarrayops._protocol.export_hooks import Program
 from xarrayops.errors import Unsupported
 
+_alone = RLock()
+"""Held while a file is made: the settings of exporters are those of the process."""
 ADVICE = (
     "Instead: functions of xarrayops for those of NumPy and for methods of arrays; weights as arguments, or by "
     "xo.convert(w, x); xo.where, xo.cond, xo.while_loop or xo.scan where values decide; no branch on a dynamic length"
@@ -33,7 +37,7 @@ def exported(
     samples: tuple[tuple[Any, ...], ...],
 ) -> Exported:
     """See `export`."""
-    where = Path(path)
+    where = Path(os.path.realpath(path))
     if not where.parent.is_dir():
         raise FileNotFoundError(f"xo.export: the folder {where.parent} does not exist")
     if where.is_dir():
@@ -46,15 +50,23 @@ def exported(
     comparison = Comparison(request, samples)
     refused: dict[str, str] = {}
     errors: list[Exception] = []
-    for route in routes:
-        reason = route.exporter.refusal()
-        if reason is None:
-            try:
-                return _written(request, route, comparison, where, refused)
-            except Exception as error:  # exporters raise anything
-                reason = f"{reason_of(error)}{place_of(error, request.function)}"
-                errors.append(error)
-        refused[route.exporter.name] = reason
+    with _alone, TemporaryDirectory(dir=where.parent, prefix=".xo-") as folder:
+        for route in routes:
+            reason = route.exporter.refusal()
+            if reason is None:
+                file = Path(folder) / route.exporter.name / f"program.{target}"
+                try:
+                    file.parent.mkdir()
+                    report, runner = _written(request, route, comparison, file, refused)
+                except Exception as error:  # exporters raise anything
+                    reason = f"{reason_of(error)}{place_of(error, request.function)}"
+                    errors.append(error)
+                else:
+                    if where.exists():
+                        copymode(where, file)
+                    file.replace(where)
+                    return Exported(report._replace(path=Path(path)), runner, request)
+            refused[route.exporter.name] = reason
     listed = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
     advice = f"\n{ADVICE}" if errors else ""
     raise Unsupported(f"{request.call}: no exporter gave a file of {target} that agrees:{listed}{advice}") from (
@@ -68,23 +80,24 @@ def program_of(request: Request, route: Route) -> Program:
     return Program(request.program, arrays, request.inputs, request.outputs, request.axes)
 
 
-def _written(request: Request, route: Route, comparison: Comparison, where: Path, refused: dict[str, str]) -> Exported:
-    """Write a file, prove it and move it to its place."""
+def _written(
+    request: Request, route: Route, comparison: Comparison, file: Path, refused: dict[str, str]
+) -> tuple[ExportReport, Runner]:
+    """Write a file and prove it."""
     exporter, tracer = route
-    with TemporaryDirectory(dir=where.parent, prefix=f".{where.name}-") as folder:
-        file = Path(folder) / f"program.{exporter.target}"
-        with exporter.settings(is_wide(request.own)):
-            exporter.write(program_of(request, route), file)
-            details = exporter.details(file)
+    with exporter.settings(is_wide(request.own)):
+        exporter.write(program_of(request, route), file)
+        details = exporter.details(file)
         runner = Runner(exporter, file, request)
-        compared = comparison.compared(runner, exporter, tracer)
-        size = file.stat().st_size
-        file.replace(where)
+        compared = comparison.compared(runner, tracer)
+    others = [each.name for each in file.parent.iterdir() if each != file]
+    if others:
+        raise Unsupported(f"it writes further files: {', '.join(others)}")
     report = ExportReport(
-        where,
+        file,
         exporter.target,
         exporter.name,
-        size,
+        file.stat().st_size,
         details,
         request.inputs,
         request.outputs,
@@ -92,4 +105,4 @@ def _written(request: Request, route: Route, comparison: Comparison, where: Path
         compared.notes,
         dict(refused),
     )
-    return Exported(report, runner, request)
+    return report, runner

@@ -170,7 +170,7 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> type[_Faulty]:
 
 def test_the_exporter_without_a_fault(exporter: type[_Faulty], tmp_path: Path) -> None:
     file = xo.export(function, X, W, MASK, target="onnx", path=tmp_path / "f", dynamic=DYNAMIC)
-    assert list(file.report.compared) == ["the examples", "other values", "n = 3", "n = 13"]
+    assert list(file.report.compared) == ["the examples", "other values", "opposite signs", "n = 3", "n = 13", "n = 59"]
     assert [each.name for each in tmp_path.iterdir()] == ["f"]
 
 

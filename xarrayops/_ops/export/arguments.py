@@ -1,0 +1,68 @@
+"""The arguments of a call of an exported function: read as in the examples, and checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.registry import Backend
+from xarrayops._ops.agreement import is_same
+from xarrayops._ops.transformations.arguments import form_of
+from xarrayops._protocol.nested import is_array, leaves, leaves_as
+from xarrayops._protocol.types import Array
+
+if TYPE_CHECKING:
+    from xarrayops._ops.export.request import Request
+
+
+class Reader:
+    """Finds the arrays of a call, in the order of the file."""
+
+    def __init__(self, request: Request) -> None:
+        self._parameters = request.parameters
+        self._form = tuple(map(form_of, request.examples))
+        self._inputs = request.inputs
+        self._shapes = request.shapes
+
+    def read(self, call: str, arguments: tuple[Any, ...]) -> tuple[Backend, tuple[Array, ...]]:
+        """The library of the arrays, and the arrays.
+
+        Raises `ValueError` if the arguments are nested otherwise than the examples, or if constants, shapes or dtypes
+        differ.
+        """
+        arrays = self._arrays(call, arguments)
+        own = require_one_backend("export", dict(zip(self._inputs, arrays, strict=True)))
+        self._require_fit(call, own, arrays)
+        return own, arrays
+
+    def _arrays(self, call: str, arguments: tuple[Any, ...]) -> tuple[Array, ...]:
+        if not isinstance(arguments, tuple) or len(arguments) != len(self._form):
+            count = len(arguments) if isinstance(arguments, tuple) else 1
+            raise ValueError(f"{call}: the arguments are {', '.join(self._parameters)}, not {count} arguments")
+        arrays: list[Array] = []
+        for name, form, value in zip(self._parameters, self._form, arguments, strict=True):
+            try:
+                members = tuple(leaves_as(form, value))
+            except TypeError as error:
+                raise ValueError(f"{call}: {name} is nested otherwise than in the example: {error}") from None
+            for want, got in zip(leaves(form), members, strict=True):
+                if is_array(want):
+                    if not is_array(got):
+                        raise ValueError(f"{call}: {name} has {type(got).__name__} in the place of an array")
+                    arrays.append(got)
+                elif got is not want and (is_array(got) or not is_same(want, got)):
+                    raise ValueError(f"{call}: {name} is the constant {want!r} in the file, not {got!r}")
+        return tuple(arrays)
+
+    def _require_fit(self, call: str, own: Backend, arrays: tuple[Array, ...]) -> None:
+        lengths: dict[str, int] = {}
+        for name, x, (dtype, shape) in zip(self._inputs, arrays, self._shapes, strict=True):
+            fits = len(x.shape) == len(shape) and all(
+                n == (lengths.setdefault(size, n) if isinstance(size, str) else size)
+                for n, size in zip(x.shape, shape, strict=True)
+            )
+            found = own.functions["dtype_name"](x.dtype)
+            if not fits or found != dtype:
+                wanted = f"{dtype} of shape ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+                given = f"{found} of shape {tuple(x.shape)}"
+                raise ValueError(f"{call}: {name} is {given}, and the file is for {wanted}")
