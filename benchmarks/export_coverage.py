@@ -3,7 +3,7 @@
     python benchmarks/export_coverage.py --out benchmarks/results/export.json [--only sin,linalg.inv]
 
 Each function is exported from NumPy arrays with constant shapes, and with a first axis whose length may change. A
-function counts if a file agrees at the examples, at other values, and at two more lengths of the axis.
+function counts if a file agrees at the examples, at other values, and at further lengths of the axis.
 """
 
 from __future__ import annotations

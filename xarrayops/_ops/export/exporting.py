@@ -27,9 +27,9 @@ def export(
     The exporters of the format are tried in order, and the first whose file agrees with the function serves. Files are
     written beside ``path`` and moved there when they have agreed, so an existing file is only replaced by a proven one.
 
-    A file is compared at the examples, at mixed values of the examples, and at two more lengths of each dynamic axis.
-    The allowed difference is that of `jit`: sixteen times the rounding. NaN, infinities and axes of length one and two
-    are tried too; differences there are notes of the report, because many formats differ there.
+    A file is compared at the examples, with their values in another order and with the opposite sign, and at further
+    lengths of each dynamic axis. The allowed difference is that of `jit`, for each element: sixteen times the rounding.
+    NaN, infinities and axes of length one and two are tried too; differences there are notes of the report.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def export(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = xo.export(standardise, x, target="pt2", dynamic={"x": {0: "n"}}, path=f"{folder}/standardise.pt2")
     >>> list(file.report.compared)
-    ['the examples', 'other values', 'n = 3', 'n = 13']
+    ['the examples', 'other values', 'opposite signs', 'n = 3', 'n = 13', 'n = 59']
     >>> bool(np.allclose(file(x[:5]), standardise(x[:5])))
     True
     """

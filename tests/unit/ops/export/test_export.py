@@ -10,23 +10,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from tests.unit.ops.export.exports import NEEDS, W, X, exported, needed, random
 from xarrayops.errors import Unsupported
-
-random = np.random.default_rng(0)
-X = random.normal(size=(6, 4)).astype("float32")
-W = random.normal(size=(4, 3)).astype("float32")
-NEEDS = {"onnx": ("torch", "onnxscript"), "pt2": ("torch",), "torchscript": ("torch",), "stablehlo": ("jax",)}
-
-
-def _needed(target: str) -> None:
-    for package in NEEDS[target]:
-        pytest.importorskip(package, exc_type=ImportError)
-
-
-def _exported(*arguments: Any, **options: Any) -> xo.Exported:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # of TorchScript
-        return xo.export(*arguments, **options)
 
 
 def _standardised(x: Any, w: Any) -> Any:
@@ -36,10 +21,10 @@ def _standardised(x: Any, w: Any) -> Any:
 
 @pytest.mark.parametrize("target", NEEDS)
 def test_a_nested_result_in_arrays_of_each_library(library: Any, target: str, tmp_path: Path) -> None:
-    _needed(target)
+    needed(target)
     x, w = library.array(X), library.array(W)
     path = tmp_path / f"f.{target}"
-    file = _exported(_standardised, x, w, target=target, path=path, dynamic={"x": {0: "n"}})
+    file = exported(_standardised, x, w, target=target, path=path, dynamic={"x": {0: "n"}})
     assert list(file.report.compared) == ["the examples", "other values", "opposite signs", "n = 3", "n = 13", "n = 59"]
     assert [each.name for each in tmp_path.iterdir()] == [path.name], "no other file is left"
     more = np.vstack([X, X[:3] + 1])
@@ -53,13 +38,13 @@ def test_a_nested_result_in_arrays_of_each_library(library: Any, target: str, tm
 @pytest.mark.parametrize("target", NEEDS)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "uint8", "bool", "complex128"])
 def test_dtypes_are_kept_or_refused(target: str, dtype: str, tmp_path: Path) -> None:
-    _needed(target)
+    needed(target)
     x = (np.arange(12).reshape(4, 3) % 3).astype(dtype)
     if (target, dtype) == ("onnx", "complex128"):
         with pytest.raises(Unsupported, match="ONNX Runtime has no complex numbers"):
             xo.export(lambda x: xo.concat([x, x], axis=1), x, target="onnx", path=tmp_path / "f")
         return
-    file = _exported(lambda x: xo.concat([x, x], axis=1), x, target=target, path=tmp_path / "f")
+    file = exported(lambda x: xo.concat([x, x], axis=1), x, target=target, path=tmp_path / "f")
     got = file(x)
     assert got.dtype == dtype
     np.testing.assert_array_equal(got, np.concatenate([x, x], axis=1))
@@ -68,13 +53,13 @@ def test_dtypes_are_kept_or_refused(target: str, dtype: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("target", NEEDS)
 def test_odd_arrays(target: str, tmp_path: Path) -> None:
     """0-d, empty, reversed, and the same array twice; other arguments are constants."""
-    _needed(target)
+    needed(target)
     x, empty = X[::-1, ::-2], np.zeros((0, 2), dtype="float32")
 
     def f(x: Any, y: Any, zero: Any, nothing: Any, *, factor: float = 2.0) -> Any:
         return xo.subtract(x, xo.multiply(y, factor)), xo.add(zero, 1.0), xo.concat([x, nothing])
 
-    file = _exported(f, x, x, np.float32(3.0) * np.ones((), "float32"), empty, target=target, path=tmp_path / "f")
+    file = exported(f, x, x, np.float32(3.0) * np.ones((), "float32"), empty, target=target, path=tmp_path / "f")
     got = file(x, x + 1, np.asarray(1.0, "float32"), empty)
     np.testing.assert_allclose(got[0], x - 2 * (x + 1), rtol=1e-6)
     assert got[1].shape == ()
@@ -83,7 +68,7 @@ def test_odd_arrays(target: str, tmp_path: Path) -> None:
 
 
 def test_arguments_are_named_in_the_file(tmp_path: Path) -> None:
-    _needed("onnx")
+    needed("onnx")
 
     class Point(NamedTuple):
         x: Any
@@ -104,7 +89,7 @@ def test_arguments_are_named_in_the_file(tmp_path: Path) -> None:
 
 
 def test_names_that_no_parameter_can_have(tmp_path: Path) -> None:
-    _needed("pt2")
+    needed("pt2")
 
     def f(weights: Any, **others: Any) -> Any:
         return weights["self"] + weights["class"] + weights["a b"] + weights["a.b"] + weights["1"]
@@ -117,13 +102,13 @@ def test_names_that_no_parameter_can_have(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", NEEDS)
 def test_dictionaries_are_read_by_key_and_constants_compared(target: str, tmp_path: Path) -> None:
-    _needed(target)
+    needed(target)
 
     def f(x: Any, p: Any, k: float) -> Any:
         return xo.divide(xo.subtract(x, p["mean"]), p["std"]) * k
 
     mean, std = np.full(4, 1.0, "float32"), np.full(4, 2.0, "float32")
-    file = _exported(f, X, {"mean": mean, "std": std}, 3.0, target=target, path=tmp_path / "f")
+    file = exported(f, X, {"mean": mean, "std": std}, 3.0, target=target, path=tmp_path / "f")
     np.testing.assert_allclose(file(X, {"std": std, "mean": mean}, 3.0), (X - 1) / 2 * 3, rtol=1e-5)
     with pytest.raises(ValueError, match="p is nested otherwise than in the example: a dict of 'mu', 'std'"):
         file(X, {"mu": mean, "std": std}, 3.0)
@@ -134,7 +119,7 @@ def test_dictionaries_are_read_by_key_and_constants_compared(target: str, tmp_pa
 
 
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:
-    _needed("pt2")
+    needed("pt2")
     dynamic = {"x": {0: "n"}, "y": {0: "n"}}
     file = xo.export(lambda x, y: x + y, X, X, target="pt2", path=tmp_path / "f.pt2", dynamic=dynamic)
     with pytest.raises(ValueError, match=r"y is float32 of shape \(5, 4\), and the file is for .* of shape \(n, 4\)"):
@@ -192,7 +177,7 @@ def test_functions_that_write_or_are_random(tmp_path: Path) -> None:
 
 
 def test_a_branch_on_values_is_refused_and_the_old_file_stays(tmp_path: Path) -> None:
-    _needed("pt2")
+    needed("pt2")
     path = tmp_path / "f.pt2"
     path.write_text("old")
     with pytest.raises(Unsupported, match=r"that agrees:\n  torch.export: .*line \d+: .*\nInstead: ") as found:
@@ -204,21 +189,21 @@ def test_a_branch_on_values_is_refused_and_the_old_file_stays(tmp_path: Path) ->
 
 def test_samples_are_compared(tmp_path: Path) -> None:
     """A branch that torch.jit.trace bakes in is only seen at other values."""
-    _needed("torchscript")
+    needed("torchscript")
 
     def f(x: Any) -> Any:
         return x * 2 if float(x[0, 0]) > -100 else x * 3
 
     given = {"target": "torchscript", "path": tmp_path / "f"}
-    _exported(f, X, **given)
+    exported(f, X, **given)
     low = np.full_like(X, -200)
     with pytest.raises(Unsupported, match="the file is wrong at sample 0: result 0 is -400"):
-        _exported(f, X, **given, samples=[(low,)])
+        exported(f, X, **given, samples=[(low,)])
 
 
 def test_lengths_that_only_the_user_can_give(tmp_path: Path) -> None:
     """A function that accepts no mixed or repeated arguments needs samples."""
-    _needed("pt2")
+    needed("pt2")
 
     def f(x: Any) -> Any:
         if isinstance(x, np.ndarray) and not np.all(np.diff(x) == 1):
@@ -236,7 +221,7 @@ def test_lengths_that_only_the_user_can_give(tmp_path: Path) -> None:
 
 
 def test_positive_definite_matrices_keep_their_structure(tmp_path: Path) -> None:
-    _needed("pt2")
+    needed("pt2")
     a = (X.T @ X + np.eye(4)).astype("float32")
     dynamic = {"x": {0: "n", 1: "n"}}
     file = xo.export(xo.linalg.cholesky, a, target="pt2", path=tmp_path / "f.pt2", dynamic=dynamic)
@@ -244,7 +229,7 @@ def test_positive_definite_matrices_keep_their_structure(tmp_path: Path) -> None
 
 
 def test_short_axes_are_a_note(tmp_path: Path) -> None:
-    _needed("pt2")
+    needed("pt2")
     x = np.arange(8.0)
     file = xo.export(lambda x: x[1:] - x[:-1], x, target="pt2", path=tmp_path / "f", dynamic={"x": {0: "n"}})
     assert any(note.startswith("it serves only n > 2: ") for note in file.report.notes), file.report
@@ -253,7 +238,7 @@ def test_short_axes_are_a_note(tmp_path: Path) -> None:
 
 
 def test_attention_is_one_operator(tmp_path: Path) -> None:
-    _needed("onnx")
+    needed("onnx")
     q, k, v = (random.normal(size=(2, heads, 8, 16)).astype("float32") for heads in (4, 2, 2))
     dynamic = {name: {0: "batch", 2: "length"} for name in "qkv"}
     file = xo.export(
@@ -269,7 +254,7 @@ def test_attention_is_one_operator(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{"window": (2, 0)}, {"causal": "bottom_right"}, {"bias": True}, {"mask": True}])
 def test_other_attention_has_one_operator_beside_others(options: dict[str, Any], tmp_path: Path) -> None:
     """A query that sees no key gives 0."""
-    _needed("onnx")
+    needed("onnx")
     q, k, v = (random.normal(size=(2, heads, 6, 8)).astype("float32") for heads in (4, 2, 2))
     mask = random.random((6, 6)) < 0.5
     mask[2] = False
@@ -289,7 +274,7 @@ def test_other_attention_has_one_operator_beside_others(options: dict[str, Any],
 
 
 def test_explain_names_what_stands_in_the_way() -> None:
-    _needed("onnx")
+    needed("onnx")
     found = xo.explain("export", xo.sin, X, target="onnx")
     assert found.chosen == "torch.onnx"
     found = xo.explain("export", lambda x: xo.linalg.svd(x)[1], X, target="onnx")
@@ -300,13 +285,13 @@ def test_explain_names_what_stands_in_the_way() -> None:
 
 
 def test_a_deprecated_format_warns(tmp_path: Path) -> None:
-    _needed("torchscript")
+    needed("torchscript")
     with pytest.warns(FutureWarning, match="TorchScript is deprecated"):
         xo.export(lambda x: x * 2, X, target="torchscript", path=tmp_path / "f.pt")
 
 
 def test_the_report_is_text_and_data(tmp_path: Path) -> None:
-    _needed("onnx")
+    needed("onnx")
     path = tmp_path / "f.onnx"
     report = xo.export(lambda x: xo.max(x, axis=0), X, target="onnx", path=path, dynamic={"x": {0: "n"}}).report
     text = str(report)
@@ -316,8 +301,8 @@ def test_the_report_is_text_and_data(tmp_path: Path) -> None:
 
 
 def test_no_settings_stay_changed(tmp_path: Path) -> None:
-    _needed("stablehlo")
-    _needed("pt2")
+    needed("stablehlo")
+    needed("pt2")
     import logging
 
     import jax
@@ -335,7 +320,7 @@ def test_no_settings_stay_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", NEEDS)
 def test_an_operation_of_the_user_is_its_reference(target: str, tmp_path: Path) -> None:
     """Its kernels would not exist where the file is loaded."""
-    _needed(target)
+    needed(target)
 
     @xo.operation(f"export_test::scaled_{target}")
     def scaled(x: Any, *, factor: float = 2.0) -> Any:
@@ -351,7 +336,7 @@ def test_an_operation_of_the_user_is_its_reference(target: str, tmp_path: Path) 
     def _(g: Any, x: Any, *, factor: float = 2.0) -> Any:
         return xo.multiply(g, factor)
 
-    file = _exported(lambda x: scaled(x, factor=3.0), X, target=target, path=tmp_path / "f")
+    file = exported(lambda x: scaled(x, factor=3.0), X, target=target, path=tmp_path / "f")
     np.testing.assert_allclose(file(X + 1), (X + 1) * 3, rtol=1e-6)
     assert b"export_test" not in file.path.read_bytes(), "no operator of ours is in the file"
 
@@ -359,182 +344,17 @@ def test_an_operation_of_the_user_is_its_reference(target: str, tmp_path: Path) 
 @pytest.mark.parametrize("target", ["pt2", "onnx"])
 def test_lengths_from_some_number_on(target: str, tmp_path: Path) -> None:
     """A difference of neighbours needs two elements, and PyTorch takes a result of one for a constant."""
-    _needed(target)
+    needed(target)
     x = np.arange(8.0) ** 2
-    file = _exported(lambda x: x[1:] - x[:-1], x, target=target, path=tmp_path / "f", dynamic={"x": {0: "n"}})
+    file = exported(lambda x: x[1:] - x[:-1], x, target=target, path=tmp_path / "f", dynamic={"x": {0: "n"}})
     np.testing.assert_array_equal(file(np.arange(5.0) ** 2), [1, 3, 5, 7])
 
 
 def test_a_length_that_decides_a_branch(tmp_path: Path) -> None:
-    _needed("pt2")
+    needed("pt2")
 
     def f(x: Any) -> Any:
         return x * 2 if x.shape[0] == 6 else x
 
-    with pytest.raises(Unsupported, match="torch.export: it depends on the lengths, and serves only n = 6"):
+    with pytest.raises(Unsupported, match=r"torch\.export: it depends on the lengths, and serves only n = 6"):
         xo.export(f, X, target="pt2", path=tmp_path / "f", dynamic={"x": {0: "n"}})
-
-
-def _traced_wrongly(f: Any, *arguments: Any, path: Path, **options: Any) -> None:
-    """torch.jit.trace keeps the branch of the examples, so the file is wrong, and must be refused."""
-    with pytest.raises(Unsupported, match=r"the file (is wrong|fails) at"):
-        _exported(f, *arguments, target="torchscript", path=path, **options)
-    assert not path.exists()
-
-
-def _signed(x: Any, s: Any) -> Any:
-    return x * 2 if float(s) > 0 else x * 3
-
-
-def _infinite(x: Any) -> Any:
-    return xo.where(x >= 0, x, 0.0) if float(x[0]) > 0 else xo.where(x >= 0, x, -np.inf)
-
-
-def _integers(x: Any) -> Any:
-    return xo.astype(x, "int64") * (1 if float(x[0]) == 1.0 else 100)
-
-
-def _roots(x: Any) -> Any:
-    return xo.sqrt(x[1:] - x[:-1]) if float(x[0]) < float(x[-1]) else xo.sqrt(x[:-1] - x[1:])
-
-
-def _ill_conditioned(x: Any) -> Any:
-    return xo.sum(x - xo.mean(x)), x * 2 if float(x[0]) > 0 else x * 3
-
-
-def _small_elements(x: Any) -> Any:
-    return xo.exp(x) if float(x[0]) > 5 else xo.where(xo.exp(x) < 500, -xo.exp(x), xo.exp(x))
-
-
-@pytest.mark.parametrize(
-    ("f", "arguments"),
-    [
-        (_signed, (X, np.ones((), "float32"))),
-        (_infinite, (np.asarray([1.0, -2.0, 3.0, -4.0, 5.0, -6.0]),)),
-        (_integers, (np.asarray([1.0, 2.0]),)),
-        (_roots, (np.linspace(0.0, 1.0, 8),)),
-        (_ill_conditioned, (np.abs(random.normal(size=1000)).astype("float32"),)),
-        (_small_elements, (np.asarray([20.0, 0.0, 1.0, 2.0, 3.0, 4.0], "float32"),)),
-    ],
-)
-def test_wrong_files_are_found(f: Any, arguments: Any, tmp_path: Path) -> None:
-    """Each is right at the examples."""
-    _needed("torchscript")
-    _traced_wrongly(f, *arguments, path=tmp_path / "f")
-
-
-def test_lengths_that_decide_are_found(tmp_path: Path) -> None:
-    """Up to some length, or in a relation."""
-    _needed("onnx")
-    options: dict[str, Any] = {"target": "onnx", "path": tmp_path / "f"}
-    with pytest.raises(Unsupported, match=r"it depends on the lengths, and serves only n = Dim.*max=19"):
-        xo.export(lambda x: x * 2 if x.shape[0] < 20 else x * 3, X, dynamic={"x": {0: "n"}}, **options)
-
-    def related(x: Any, y: Any) -> Any:
-        return xo.sum(x) + xo.sum(y) if y.shape[0] == 2 * x.shape[0] else xo.sum(x) - xo.sum(y)
-
-    dynamic = {"x": {0: "n"}, "y": {0: "m"}}
-    with pytest.raises(Unsupported, match="it depends on the lengths"):
-        xo.export(related, np.ones(4), np.ones(8), dynamic=dynamic, **options)
-    options["target"] = "torchscript"
-    with pytest.raises(Unsupported, match="the file is wrong at n = 11, m = 17"):
-        _exported(related, np.ones(4), np.ones(8), dynamic=dynamic, **options)
-
-
-def test_a_window_serves_all_lengths(tmp_path: Path) -> None:
-    _needed("onnx")
-    q = random.normal(size=(1, 2, 6, 8)).astype("float32")
-
-    def f(q: Any, k: Any, v: Any) -> Any:
-        return xo.attention(q, k, v, window=(20, 20))
-
-    dynamic = {name: {2: "n"} for name in "qkv"}
-    file = xo.export(f, q, q, q, target="onnx", path=tmp_path / "f.onnx", dynamic=dynamic)
-    many = random.normal(size=(1, 2, 64, 8)).astype("float32")
-    np.testing.assert_allclose(file(many, many, many), f(many, many, many), rtol=1e-4, atol=1e-5)
-
-
-def test_replaced_operators(tmp_path: Path) -> None:
-    _needed("onnx")
-
-    def file(f: Any, *examples: Any) -> Any:
-        return xo.export(f, *examples, target="onnx", path=tmp_path / "f.onnx")
-
-    zeros = np.asarray([-0.0, 1.0, 0.0, -1.0])
-    sizes = np.asarray([2.0, 3.0, 4.0, 5.0])
-    np.testing.assert_array_equal(file(xo.copysign, sizes, sizes)(sizes, zeros), np.copysign(sizes, zeros))
-    np.testing.assert_array_equal(file(xo.signbit, sizes)(zeros), np.signbit(zeros))
-    tiny = np.asarray([1e-30, 1e-30, 1e30, 1e30, 0.0, 5.0], "float32")
-    product = file(lambda x: xo.cumulative_prod(x, axis=0), np.abs(X[:, 0]))(tiny)
-    np.testing.assert_array_equal(product, np.cumprod(tiny))
-    for rows, columns, k in ((3, 3, 5), (3, 3, -3), (3, 5, 1), (5, 3, -2)):
-        w = np.ones((2, rows), "float32")
-        eye = file(lambda x, n=rows, m=columns, k=k: x @ xo.eye(n, m, k=k, dtype="float32", like=x), w)
-        np.testing.assert_array_equal(eye(w), w @ np.eye(rows, columns, k, dtype="float32"))
-    assert file(xo.max, np.asarray(3.0))(np.asarray(4.0)) == 4.0
-    swapped = file(lambda x: x * 2, X)(X.astype(">f4"))
-    np.testing.assert_array_equal(swapped, X * 2)
-
-
-def test_samples_are_read_as_the_examples(tmp_path: Path) -> None:
-    _needed("pt2")
-    options: dict[str, Any] = {"target": "pt2", "path": tmp_path / "f.pt2"}
-    with pytest.raises(ValueError, match=r"samples.0.: s is the constant 2.0 in the file, not 5.0"):
-        xo.export(lambda x, s: x * s, X, 2.0, samples=[(X, 5.0)], **options)
-    with pytest.raises(ValueError, match=r"samples.0.: the arguments are x, s, not 1 arguments"):
-        xo.export(lambda x, s: x * s, X, 2.0, samples=[(X,)], **options)
-    with pytest.raises(ValueError, match=r"samples.0.: x is float64"):
-        xo.export(lambda x: x * 2, X, samples=[(X.astype("float64"),)], **options)
-    one = np.ones(3)
-    file = xo.export(
-        lambda p: p["a"] - p["b"], {"a": one, "b": 2 * one}, samples=[({"b": 20 * one, "a": 10 * one},)], **options
-    )
-    assert "sample 0" in file.report.compared
-
-
-def test_the_place_of_the_file(tmp_path: Path) -> None:
-    """A link stays a link, and permissions stay."""
-    _needed("pt2")
-    target, link = tmp_path / "real.pt2", tmp_path / "link.pt2"
-    target.write_text("old")
-    target.chmod(0o600)
-    link.symlink_to(target)
-    xo.export(lambda x: x * 2, X, target="pt2", path=link)
-    assert link.is_symlink()
-    assert target.stat().st_size > 10
-    assert target.stat().st_mode & 0o777 == 0o600
-    long = tmp_path / ("n" * 240 + ".pt2")
-    xo.export(lambda x: x * 2, X, target="pt2", path=long)
-    assert long.exists()
-
-
-def test_calls_in_threads_leave_the_settings_of_the_process(tmp_path: Path) -> None:
-    _needed("pt2")
-    import logging
-    import sys
-    from concurrent.futures import ThreadPoolExecutor
-
-    def state() -> Any:
-        return logging.root.manager.disable, list(warnings.filters), sys.stderr
-
-    def exported(i: int) -> None:
-        xo.export(lambda x: x * 2, X, target="pt2", path=tmp_path / f"{i}.pt2")
-
-    file = xo.export(lambda x: x * 2, X, target="pt2", path=tmp_path / "f.pt2")
-    before = state()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: file(X), range(200)))
-        list(pool.map(exported, range(4)))
-    assert state() == before
-
-
-def test_indices_in_jax_without_64_bits(tmp_path: Path) -> None:
-    _needed("stablehlo")
-    import jax
-    import jax.numpy as jnp
-
-    file = xo.export(lambda x: xo.argmax(x, axis=1), X, target="stablehlo", path=tmp_path / "f")
-    with jax.enable_x64(False):
-        assert file(jnp.asarray(X)).dtype == "int32"
-    file = xo.export(lambda x, s: x * s, X, float("nan"), target="stablehlo", path=tmp_path / "f")
-    assert np.isnan(file(X, float("nan"))).all()
