@@ -70,6 +70,7 @@ PLUGIN = (
         ".backends",
         ".convolution",
         ".dtypes",
+        ".elementwise",
         ".export",
         ".extended",
         ".layout",

@@ -40,6 +40,7 @@ PLUGIN_PARTS = (
         "backends",
         "convolution",
         "dtypes",
+        "elementwise",
         "export",
         "extended",
         "layout",

@@ -79,6 +79,8 @@ A backend imports from here and from `xarrayops.errors` only, and xarrayops' own
 - `xarrayops.plugin.dtypes`: the names of dtypes, their limits, and the functions of NumPy's dtypes.
 - `xarrayops.plugin.native`: native kernels of users' operations.
 - `xarrayops.plugin.layout`: views of host memory, and copies with permuted axes.
+- `xarrayops.plugin.elementwise`: maxima and minima of large arrays in host memory.
+- `xarrayops.plugin.export`: what exporters are made of.
 - `xarrayops.plugin.sums`: sums over host memory with a small error.
 - `xarrayops.plugin.products`: products over host memory of half precision and of integers of 8 bits.
 - `xarrayops.plugin.precision`: a check of the environment for products of float32.

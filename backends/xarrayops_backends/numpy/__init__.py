@@ -29,7 +29,7 @@ from xarrayops_backends.numpy._devices import (
     versions,
 )
 from xarrayops_backends.numpy._dtypes import astype
-from xarrayops_backends.numpy._elementwise import clip, floor_divide
+from xarrayops_backends.numpy._elementwise import clip, floor_divide, maximum, minimum
 from xarrayops_backends.numpy._exchange import (
     alias,
     alias_refusal,

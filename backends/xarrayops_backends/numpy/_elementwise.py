@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.plugin import Array
+from xarrayops.plugin import Array, elementwise
 from xarrayops_backends.numpy._dtypes import astype
 
 
@@ -18,6 +18,23 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
         return np.floor_divide(x1, x2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.isinf(x1) | np.isinf(x2), np.divide(x1, x2), np.floor_divide(x1, x2))[()]
+
+
+def maximum(x1: Any, x2: Any, /) -> Array:
+    """NumPy does not vectorise the maximum of an array and a number."""
+    return _extremum(np.maximum, x1, x2)
+
+
+def minimum(x1: Any, x2: Any, /) -> Array:
+    """NumPy does not vectorise the minimum of an array and a number."""
+    return _extremum(np.minimum, x1, x2)
+
+
+def _extremum(ufunc: np.ufunc, x: Any, value: Any) -> Array:
+    if type(value) in (float, int) and type(x) is np.ndarray and x.dtype.kind == "f" and elementwise.is_served(x):
+        return elementwise.extremum(ufunc, x, value, np.empty_like(x))
+    found: Array = ufunc(x, value)
+    return found
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:

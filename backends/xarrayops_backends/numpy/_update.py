@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops.errors import Unsupported
-from xarrayops.plugin import Array, Index
+from xarrayops.plugin import Array, Index, elementwise
 from xarrayops.plugin.dtypes import NUMBERS
 from xarrayops.plugin.layout import permute
 from xarrayops_backends.numpy._compat import unshared
@@ -22,13 +22,6 @@ UPDATES = {
     "max": np.maximum,
 }
 """The ufunc of each operation."""
-LARGE = 1 << 14
-"""The number of elements from which a maximum with a row of equal numbers is faster than one with a number.
-
-NumPy vectorises the maximum and minimum of two arrays, and not those of an array and a number.
-"""
-ROWS = range(1 << 7, 1 << 17)
-"""The lengths of such rows: long enough for vectors, and short enough for a cache."""
 
 
 def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None) -> Array:
@@ -51,8 +44,9 @@ def update(x: Array, index: Index, op: str, value: Any, /, *, copy: bool | None)
         view = _view(target, index)
         if is_array and value.ndim > view.ndim:
             value = value.reshape(index.selection(x.shape).padded(value.shape))
-        elif not is_array and op in ("min", "max") and view.size >= LARGE and view.shape[-1] in ROWS:
-            value = np.full(view.shape[-1], value, x.dtype)
+        elif not is_array and op in ("min", "max") and elementwise.is_served(view):
+            elementwise.extremum(UPDATES[op], view, value, view)
+            return target
         UPDATES[op](view, value, out=view)
     else:
         UPDATES[op].at(target, index.entries, _broadcast(x, index, value) if is_array else value)
