@@ -1,15 +1,15 @@
-"""PyTorch's public attention while torch.export traces, which formats such as ONNX have as one operator."""
+"""PyTorch's public attention while `xarrayops.export` traces, which formats such as ONNX have as one operator."""
 
 from __future__ import annotations
 
 import math
 
 import torch
-from torch.compiler import is_exporting
 from torch.nn.functional import scaled_dot_product_attention
 
 from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops_backends.torch import _attention_modes as modes
+from xarrayops_backends.torch._exporting import is_exporting
 
 
 def refusal(call: Call) -> str | None:

@@ -18,6 +18,7 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array
 from xarrayops.plugin.export import Exporter, Program, Run
+from xarrayops_backends.torch._exporting import thread
 
 _FROM_SOME_NUMBER = re.compile(r"= Dim\('\w+', min=\d+\)$")
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
@@ -76,6 +77,8 @@ class TorchExporter(Exporter):
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable(logging.ERROR)  # the errors that PyTorch logs, it also raises
         stack.enter_context(torch.no_grad())
+        stack.callback(setattr, thread, "is_exporting", thread.is_exporting)
+        thread.is_exporting = True
         return stack
 
     def running(self, is_wide: bool, /) -> AbstractContextManager[object]:
