@@ -24,13 +24,14 @@ SPREAD = 1 << 21
 
 def is_served(x: Array) -> bool:
     """Whether `extremum` is faster for this array than NumPy's function."""
-    return x.size >= LARGE and x.dtype.kind == "f"
+    return x.size >= LARGE and x.dtype.kind in "fiu"
 
 
 def extremum(ufunc: np.ufunc, x: Array, value: float, out: Array) -> Array:
     """`numpy.maximum` or `numpy.minimum` of an array that is served and a number, into ``out``."""
-    bound, infinity = x.dtype.type(value), x.dtype.type(np.inf)
-    bounds = (bound, infinity) if ufunc is np.maximum else (-infinity, bound)
+    kind = x.dtype.type
+    least, most = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    bounds = (kind(value), kind(most)) if ufunc is np.maximum else (kind(least), kind(value))
     if x.size < SPREAD or x.shape[0] < 2:
         np.clip(x, *bounds, out=out)
         return out

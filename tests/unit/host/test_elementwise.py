@@ -59,3 +59,11 @@ def test_every_row_is_computed_once(monkeypatch):
         out = np.full_like(x, np.nan)
         elementwise.extremum(np.maximum, x, 0.0, out)
         np.testing.assert_array_equal(out, np.maximum(x, 0.0))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integers_in_place(dtype):
+    x = np.random.default_rng(0).integers(0, 100, (256, 1024)).astype(dtype)
+    for name, ufunc in (("max", np.maximum), ("min", np.minimum)):
+        want = ufunc(x, np.asarray(50, dtype))
+        np.testing.assert_array_equal(getattr(xo.at(x)[...], name)(50, copy=True), want)
