@@ -2,11 +2,11 @@
 # xarrayops/_ops/extended from this table, a file for each section; and the functions of the section linalg in
 # xarrayops/linalg.py.
 #
-# The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extended, which has
-# the generic twins of its functions on the standard alone, and the file of xarrayops/testing with their oracle rows.
+# The annotations are those of tools/standard.pyi. A section names a module of xarrayops/_generic/extra, which has
+# the generic twins of its functions on the standard alone, and the file of xarrayops/testing/_suite with their oracle rows.
 # A backend whose library has the function with this meaning defines it under its own name.
 
-# section: padding; rows in _padding.py
+# section: padding; rows in extra/padding.py
 def pad(
     x: array,
     /,
@@ -33,7 +33,7 @@ def pad(
     array([2, 1, 2, 3, 2, 1])
     """
 
-# section: counting; rows in _counting.py
+# section: counting; rows in extra/counting.py
 def bincount(x: array, /, weights: maybe = None, *, minlength: int = 0, length: int | None = None) -> array:
     """The number of occurrences of each integer from 0 on, or the sum of the weights of each.
 
@@ -97,7 +97,7 @@ def segment_sum(x: array, /, segment_ids: index, num_segments: int | None = None
     array([3., 0., 5.])
     """
 
-# section: quantiles; rows in _quantiles.py
+# section: quantiles; rows in extra/quantiles.py
 def median(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     """The median along the axes: the middle value, or the mean of the two in the middle.
 
@@ -197,7 +197,7 @@ def quantile(
     3.0
     """
 
-# section: comparison; rows in _comparison.py
+# section: comparison; rows in extra/comparison.py
 def allclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> array:
     """Whether all elements are close: ``all(isclose(x1, x2))``, as an array without dimensions.
 
@@ -229,7 +229,7 @@ def isclose(x1: operand, x2: operand, /, *, rtol: float = 1e-5, atol: float = 1e
     array([ True, False])
     """
 
-# section: shaping; rows in _shaping.py
+# section: shaping; rows in extra/shaping.py
 def atleast_nd(x: array, /, ndim: int) -> array:
     """x with axes of length 1 in front, so that it has at least that many; x itself if it has.
 
@@ -330,7 +330,7 @@ def sliding_window_view(
            [2, 3, 4]])
     """
 
-# section: nans; rows in _nans.py
+# section: nans; rows in extra/nans.py
 def nan_to_num(x: array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> array:
     """x with numbers for NaN and the infinities: by default 0 and the greatest and least finite numbers.
 
@@ -400,7 +400,7 @@ def nanvar(
     2.0
     """
 
-# section: statistics; rows in _statistics.py
+# section: statistics; rows in extra/statistics.py
 def average(
     x: array, /, *, axis: int | tuple[int, ...] | None = None, weights: maybe = None, keepdims: bool = False
 ) -> array:
@@ -491,7 +491,7 @@ def ptp(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     4
     """
 
-# section: signal; rows in _signal.py
+# section: signal; rows in extra/signal.py
 def convolve(x1: array, x2: array, /, mode: Literal["full", "same", "valid"] = "full") -> array:
     """The convolution of two vectors.
 
@@ -565,7 +565,7 @@ def trapezoid(y: array, x: maybe = None, /, *, dx: float = 1.0, axis: int = -1) 
     4.0
     """
 
-# section: order; rows in _order.py
+# section: order; rows in extra/order.py
 def argpartition(x: array, /, kth: int | Sequence[int], *, axis: int | None = -1) -> array:
     """Indices that bring each element ``kth`` to its place in the sorted order: see `partition`.
 
@@ -605,7 +605,7 @@ def topk(x: array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[
     (array([7, 5]), array([1, 2]))
     """
 
-# section: setops; rows in _setops.py
+# section: setops; rows in extra/setops.py
 def intersect1d(
     x1: array, x2: array, /, *, assume_unique: bool = False, return_indices: bool = False
 ) -> array | tuple[array, ...]:
@@ -643,7 +643,7 @@ def union1d(x1: array, x2: array, /) -> array:
     array([1, 2, 3, 5])
     """
 
-# section: elementwise; rows in _special.py
+# section: elementwise; rows in extra/elementwise.py
 def apply_where(
     condition: array,
     args: array_or_arrays,
@@ -707,7 +707,7 @@ def softmax(x: array, /, *, axis: int | tuple[int, ...] | None = -1) -> array:
     array([0.5, 0.5])
     """
 
-# section: windows; rows in _windows.py
+# section: windows; rows in extra/windows.py
 def bartlett(n: int, /, *, dtype: dtype = None, device: device = None) -> array:
     """The Bartlett window: a triangle of n values from 0 to 1 and back.
 
@@ -780,7 +780,7 @@ def logspace(
     array([  1.,  10., 100.])
     """
 
-# section: linalg; rows in _norms.py
+# section: linalg; rows in extra/linalg.py
 def cond(x: array, /, *, p: float | Literal["fro", "nuc"] | None = None) -> array:
     """The condition number of matrices: the ratio of the greatest singular value to the least.
 

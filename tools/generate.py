@@ -11,7 +11,7 @@ names beyond it, and every family in xarrayops/_ops has a table ``VERBS``. From 
     xarrayops/__init__.py, sparse.py           the imports, and the ``__all__`` of sparse
     xarrayops/_protocol/surface.py             every function with its signature, every verb with its hook
     xarrayops/_ops/verbs.py                    the combined table of verbs of all families
-    xarrayops/testing/_row_files.py            the file of the suite with the oracle row of a function
+    xarrayops/testing/_suite/row_files.py      the file of the suite with the oracle row of a function
 
 For each function without an oracle row it prints the row to complete.
 """
@@ -50,12 +50,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
-from xarrayops._core.creation import creation
-from xarrayops._core.defaults import Library
-from xarrayops._core.dispatch import NUMBERS, native_device, native_dtype, resolve, resolved, table
-from xarrayops._core.named_errors import FAILURES, add_call, refuse_containers
-from xarrayops._core.options import with_options
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.creation import creation
+from xarrayops._core.modes.defaults import Library
+from xarrayops._core.dispatch.lookup import NUMBERS, native_device, native_dtype, resolve, resolved, table
+from xarrayops._core.dispatch.errors import FAILURES, add_call, refuse_containers
+from xarrayops._core.dispatch.options import with_options
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.result_types import {results}
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 {alias}
@@ -101,7 +101,7 @@ EXTENDED_FOOTER = '''}
 TOPICS = {
 '''
 TOPICS_FOOTER = '''}
-"""The module of xarrayops/_generic/extended that has the generic twin of a function of `EXTENDED`."""
+"""The module of xarrayops/_generic/extra that has the generic twin of a function of `EXTENDED`."""
 '''
 ALIASES_DOC = '"""The functions of linalg that are aliases of functions of the main namespace."""\n'
 VERBS_SOURCE = '''"""The combined table of verbs of all families.
@@ -287,13 +287,15 @@ def generate() -> tuple[dict[str, str], list[Function]]:
     sources["__init__.py"] = with_types_of(sources["__init__.py"], names)
     sources["_protocol/surface.py"] = render_surface(functions, families)
     sources["_ops/verbs.py"] = render_verbs(families)
-    sources["testing/_row_files.py"] = render_row_files(functions)
+    sources["testing/_suite/row_files.py"] = render_row_files(functions)
     return sources, functions
 
 
 def rows_to_write(functions: list[Function]) -> list[str]:
     """A line for each function that is in no file of the suite: the file, and the row to complete."""
-    suite = "".join(path.read_text() for path in (PACKAGE / "testing").glob("*.py") if path.name != "_row_files.py")
+    suite = "".join(
+        path.read_text() for path in (PACKAGE / "testing" / "_suite").rglob("*.py") if path.name != "row_files.py"
+    )
     return [
         f'{f.row_file} has no row yet: row("{f.verb}", oracle, call(sample("float32"))),'
         for f in functions
@@ -315,7 +317,7 @@ def main() -> int:
                 path.write_text(source)
     print(("not current: " if check else "written: ") + ", ".join(stale) if stale else "all current")
     for line in rows_to_write(functions):
-        print(f"xarrayops/testing/{line}")
+        print(f"xarrayops/testing/_suite/{line}")
     return 1 if check and stale else 0
 
 

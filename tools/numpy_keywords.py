@@ -44,4 +44,4 @@ NOT_REQUIRED = {"squeeze": ("axis",), "where": ("x1", "x2")}
 
 def answered(verb: str, row_file: str) -> tuple[str, ...]:
     """The keywords that a function answers."""
-    return ANSWERED.get(verb, ELEMENTWISE if row_file == "_elementwise.py" else ())
+    return ANSWERED.get(verb, ELEMENTWISE if row_file == "standard/elementwise.py" else ())

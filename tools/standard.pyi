@@ -8,10 +8,10 @@
 #   index      an array of indices, required; for type checkers it does not determine the class of the result
 # Other annotations have no effect on the dispatch. Results with named fields are in xarrayops/_core/result_types.py.
 #
-# A section names the file of xarrayops/testing that has the oracle rows of its functions. A new function needs a line
+# A section names the file of xarrayops/testing/_suite that has the oracle rows of its functions. A new function needs a line
 # here and such a row. `python tools/generate.py` writes everything else, and prints the missing rows.
 
-# section: creation; rows in _creation.py
+# section: creation; rows in standard/creation.py
 def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: dtype = None, device: device = None
 ) -> array:
@@ -58,11 +58,11 @@ def zeros(shape: int | tuple[int, ...], *, dtype: dtype = None, device: device =
 def zeros_like(x: array, /, *, dtype: dtype = None, device: device = None) -> array:
     "An array of zeros, shaped like x."
 
-# section: data types; rows in _dtypes.py
+# section: data types; rows in standard/dtypes.py
 def astype(x: array, dtype: dtype, /, *, copy: bool = True, device: device = None) -> array:
     "x cast to a dtype, even if type promotion does not allow it."
 
-# section: elementwise; rows in _elementwise.py
+# section: elementwise; rows in standard/elementwise.py
 def abs(x: array, /) -> array:
     "Absolute value."
 
@@ -264,14 +264,14 @@ def tanh(x: array, /) -> array:
 def trunc(x: array, /) -> array:
     "Each element without its fractional part."
 
-# section: indexing; rows in _indexing.py
+# section: indexing; rows in operations/indexing.py
 def take(x: array, indices: index, /, *, axis: int | None = None) -> array:
     "The elements at the given indices along an axis."
 
 def take_along_axis(x: array, indices: index, /, *, axis: int = -1) -> array:
     "The elements of x along an axis, selected by indices with as many axes as x."
 
-# section: linear algebra; rows in _linalg.py
+# section: linear algebra; rows in standard/linalg.py
 def matmul(x1: array, x2: array, /, *, out_dtype: dtype = None) -> array:
     """Matrix product.
 
@@ -297,7 +297,7 @@ def tensordot(x1: array, x2: array, /, *, axes: int | tuple[Sequence[int], Seque
 def vecdot(x1: array, x2: array, /, *, axis: int = -1) -> array:
     "Dot product along an axis; x1 is conjugated."
 
-# section: manipulation; rows in _manipulation.py
+# section: manipulation; rows in standard/manipulation.py
 def broadcast_arrays(*arrays: array) -> tuple[array, ...]:
     "The arrays, broadcast against one another."
 
@@ -340,7 +340,7 @@ def tile(x: array, repetitions: tuple[int, ...], /) -> array:
 def unstack(x: array, /, *, axis: int = 0) -> tuple[array, ...]:
     "The slices of x along an axis."
 
-# section: searching; rows in _indexing.py
+# section: searching; rows in operations/indexing.py
 def argmax(x: array, /, *, axis: int | None = None, keepdims: bool = False) -> array:
     "The index of the first maximum."
 
@@ -359,7 +359,7 @@ def searchsorted(x1: array, x2: operand, /, *, side: Literal["left", "right"] = 
 def where(condition: array, x1: operand, x2: operand, /) -> array:
     "x1 where the condition is true, else x2."
 
-# section: sets; rows in _indexing.py
+# section: sets; rows in operations/indexing.py
 def isin(x1: operand, x2: operand, /, *, invert: bool = False) -> array:
     "Whether each element of x1 is an element of x2."
 
@@ -375,14 +375,14 @@ def unique_inverse(x: array, /) -> UniqueInverse:
 def unique_values(x: array, /) -> array:
     "The distinct elements, sorted. Each NaN is distinct, and NaNs come last."
 
-# section: sorting; rows in _indexing.py
+# section: sorting; rows in operations/indexing.py
 def argsort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:
     "The indices that would sort x."
 
 def sort(x: array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> array:
     "x sorted."
 
-# section: statistics; rows in _reductions.py
+# section: statistics; rows in standard/reductions.py
 def cumulative_prod(
     x: array, /, *, axis: int | None = None, dtype: dtype = None, include_initial: bool = False
 ) -> array:
@@ -422,7 +422,7 @@ def var(
 ) -> array:
     "Variance."
 
-# section: utility; rows in _reductions.py
+# section: utility; rows in standard/reductions.py
 def all(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> array:
     "Whether every element is true."
 
@@ -432,7 +432,7 @@ def any(x: array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 def diff(x: array, /, *, axis: int = -1, n: int = 1, prepend: maybe = None, append: maybe = None) -> array:
     "Differences between neighbouring elements along an axis."
 
-# section: linalg; rows in _linalg.py
+# section: linalg; rows in standard/linalg.py
 def cholesky(x: array, /, *, upper: bool = False) -> array:
     "Cholesky factor of a positive-definite matrix."
 
@@ -498,7 +498,7 @@ def vector_norm(
 ) -> array:
     "Norm of a vector."
 
-# section: fft; rows in _fft.py
+# section: fft; rows in standard/fft.py
 def fft(x: array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> array:
     "Discrete Fourier transform."
 
@@ -549,7 +549,7 @@ def rfftn(
 ) -> array:
     "Fourier transform of a real signal over several axes."
 
-# section: by hand; rows in _creation.py
+# section: by hand; rows in standard/creation.py
 # These do not dispatch on the class of an array. They are in xarrayops/_ops/creation.py and xarrayops/_ops/dtypes.py.
 def asarray(obj: Any, /, *, dtype: dtype = None, device: device = None, copy: bool | None = None) -> array:
     "An array with the values of obj."
@@ -560,7 +560,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def from_dlpack(x: Any, /, *, device: device = None, copy: bool | None = None) -> array:
     "An array that shares the memory of another, by DLPack."
 
-# section: by hand; rows in _dtypes.py
+# section: by hand; rows in standard/dtypes.py
 def can_cast(from_: dtype, to: dtype, /) -> bool:
     "Whether type promotion allows the cast."
 

@@ -29,7 +29,7 @@ RESULTS = [
 ]
 """The classes of results with named fields; a module imports those that it uses."""
 OPTIONS = {"matmul": ("out_dtype",)}
-"""The keywords that our functions have and the standard's lack: xarrayops/_core/options.py."""
+"""The keywords that our functions have and the standard's lack: xarrayops/_core/dispatch/options.py."""
 NAMES = """Devices and dtypes are names, such as ``"cuda:0"`` and ``"float32"``, or native objects of the library."""
 CREATED = f"""``like=`` selects the library and the device of an array, and its floating-point dtype where the default
 would be used. ``backend=`` selects a library: by its name such as ``"torch"``, its backend, its module or one of its
@@ -100,7 +100,7 @@ class Function:
         return ", ".join(parts)
 
     def served_signature(self) -> str:
-        """The signature with the refused parameters: xarrayops/_core/refused.py.
+        """The signature with the refused parameters: xarrayops/_core/dispatch/refused.py.
 
         Options of our own follow the refused keywords, which so take the place of a positional argument too many.
         """
@@ -214,7 +214,7 @@ class Function:
     def returning(self) -> list[str]:
         """The lines that convert options and call f.
 
-        What they raise is completed: see xarrayops/_core/named_errors.py.
+        What they raise is completed: see xarrayops/_core/dispatch/errors.py.
         """
         lines = [*self.converting(), f"return f({self.call()})"]
         if self.creates and not self.topic:

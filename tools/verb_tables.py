@@ -105,9 +105,9 @@ def public_imports(standard: list[str], families: list[Family]) -> dict[str, dic
     classes = [node.name for node in errors.body if isinstance(node, ast.ClassDef)]
     package = dict.fromkeys(PUBLIC_MODULES, "xarrayops") | dict.fromkeys(classes, "xarrayops.errors")
     package |= dict.fromkeys(standard, "xarrayops.standard")
-    dtypes = ast.parse((PACKAGE / "_core" / "dtypes.py").read_text())
+    dtypes = ast.parse((PACKAGE / "_core" / "backends" / "dtypes.py").read_text())
     names = [ast.unparse(node.targets[0]) for node in dtypes.body if isinstance(node, ast.Assign)]
-    package |= dict.fromkeys(names, "xarrayops._core.dtypes")
+    package |= dict.fromkeys(names, "xarrayops._core.backends.dtypes")
     public: dict[str, dict[str, str]] = {"__init__": package} | {module: {} for module in FAMILY_MODULES}
     for family in families:
         for row in () if is_late(family) else family.rows:

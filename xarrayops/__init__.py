@@ -8,8 +8,7 @@ standard 2025.12 are at the top level and dispatch on the class of their arrays.
 import typing as _typing
 
 from xarrayops import fft as fft, linalg as linalg
-from xarrayops._core.defaults import set_default as set_default, use as use
-from xarrayops._core.dtypes import (
+from xarrayops._core.backends.dtypes import (
     bfloat16 as bfloat16,
     bool as bool,
     complex64 as complex64,
@@ -28,6 +27,7 @@ from xarrayops._core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
+from xarrayops._core.modes.defaults import set_default as set_default, use as use
 from xarrayops._ops.arrays import (
     array_namespace as array_namespace,
     backend as backend,
@@ -215,7 +215,6 @@ if _typing.TYPE_CHECKING:
         max_pool2d as max_pool2d,
         max_pool3d as max_pool3d,
     )
-    from xarrayops._ops.crossings.blocks import profile as profile, strict as strict
     from xarrayops._ops.einsum import einsum as einsum
     from xarrayops._ops.exchange.convert import convert as convert, shares_memory as shares_memory
     from xarrayops._ops.explain import explain as explain
@@ -321,6 +320,7 @@ if _typing.TYPE_CHECKING:
     from xarrayops._ops.quantization.quantize import dequantize as dequantize, quantize as quantize
     from xarrayops._ops.quantization.records import Calibration as Calibration, Quantized as Quantized
     from xarrayops._ops.sets import unique as unique
+    from xarrayops._ops.transfers.blocks import profile as profile, strict as strict
     from xarrayops._ops.transformations.batches import vmap as vmap
     from xarrayops._ops.transformations.gradients import grad as grad, value_and_grad as value_and_grad
     from xarrayops._ops.transformations.memory import checkpoint as checkpoint, no_grad as no_grad

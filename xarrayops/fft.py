@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops._core.creation import creation
-from xarrayops._core.defaults import Library
-from xarrayops._core.dispatch import resolve, resolved, table
-from xarrayops._core.named_errors import FAILURES, refuse_containers
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.creation import creation
+from xarrayops._core.dispatch.errors import FAILURES, refuse_containers
+from xarrayops._core.dispatch.lookup import resolve, resolved, table
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.types import Array, ArrayT
 
 DType = Any

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
-from xarrayops._core.defaults import Library
+from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.types import Array, ArrayT
 
 DType = Any

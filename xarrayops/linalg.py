@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
-from xarrayops._core.named_errors import FAILURES, add_call, refuse_containers
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.errors import FAILURES, add_call, refuse_containers
+from xarrayops._core.dispatch.lookup import native_dtype, resolve, resolved, table
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._core.result_types import QR, SVD, Eigen, Slogdet
 from xarrayops._protocol.types import ArrayT, Scalar
 from xarrayops.standard import (

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from xarrayops._core.creation import creation
-from xarrayops._core.defaults import Library
-from xarrayops._core.dispatch import native_device, native_dtype, resolve, resolved, table
-from xarrayops._core.named_errors import FAILURES, refuse_containers
-from xarrayops._core.options import with_options
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.creation import creation
+from xarrayops._core.dispatch.errors import FAILURES, refuse_containers
+from xarrayops._core.dispatch.lookup import native_device, native_dtype, resolve, resolved, table
+from xarrayops._core.dispatch.options import with_options
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.modes.defaults import Library
 from xarrayops._core.result_types import UniqueAll, UniqueCounts, UniqueInverse
 from xarrayops._protocol.types import Array, ArrayT, Scalar
 

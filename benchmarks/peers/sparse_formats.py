@@ -26,7 +26,7 @@ import scipy.sparse
 from measuring import Calls, common_options, interleaved, machine, over, peak
 
 import xarrayops as xo
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._host.sparse import fast
 
 SEED = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from results import Outcome
 
-from xarrayops.testing._index_fuzz import fault, seeded, variant_of
+from xarrayops.testing._suite.operations.index_fuzz import fault, seeded, variant_of
 
 PIECE = 500
 """The expressions of one seed. Compiled functions are freed after each piece."""

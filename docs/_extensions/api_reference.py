@@ -26,7 +26,7 @@ signature = runpy.run_path(str(ROOT / "tools" / "public_api.py"))["signature"]
 STANDARD = "https://data-apis.org/array-api/2025.12/"
 OPERATIONS = {
     "arrays": "Around an array",
-    "defaults": "Defaults",
+    "modes": "Defaults",
     "exchange": "Exchange",
     "layout": "Layout",
     "attention": "Attention",
@@ -41,7 +41,7 @@ OPERATIONS = {
     "compilation": "Compiled functions, branches and loops",
     "convolution": "Convolutions and pooling",
     "export": "Exports",
-    "crossings": "Crossings",
+    "transfers": "Transfers between host and device",
     "operations": "Operations of your own",
 }
 """The families of operations beyond the standard, by the module that defines them, in the order of the pages."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._attention_cases import qkv, random_bias, random_mask, with_values
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_cases import qkv, random_bias, random_mask, with_values
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 pytestmark = pytest.mark.device
 

@@ -10,9 +10,9 @@ import pytest
 import xarrayops as xo
 import xarrayops.testing
 from xarrayops._ops.engines.functions import ERRORS_OF_VALUES, SERVED
-from xarrayops.testing._compare import is_namedtuple_with
-from xarrayops.testing._suite import ContractSuite, rows
-from xarrayops.testing._table import Case, Row, native_case, supported_cases, without_warnings
+from xarrayops.testing._suite.compare import is_namedtuple_with
+from xarrayops.testing._suite.suite import ContractSuite, rows
+from xarrayops.testing._suite.table import Case, Row, native_case, supported_cases, without_warnings
 
 CASES_OF_A_ROW = 3
 PAIRS = [("numpy", "torch"), ("torch", "numpy"), ("numpy", "jax"), ("torch", "jax"), ("jax", "numpy"), ("jax", "torch")]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._samples import well_conditioned
+from xarrayops.testing._suite.samples import well_conditioned
 
 pytestmark = pytest.mark.device
 

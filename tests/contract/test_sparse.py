@@ -12,10 +12,11 @@ import pytest
 import scipy.sparse
 
 import xarrayops as xo
-from xarrayops.testing import Variant, _sparse_oracle as oracle
-from xarrayops.testing._sparse_cases import OPERANDS, ROWS, distinct, scattered
-from xarrayops.testing._sparse_check import check_sparse_row
-from xarrayops.testing._sparse_oracle import Entries
+from xarrayops.testing import Variant
+from xarrayops.testing._suite.sparse import oracle
+from xarrayops.testing._suite.sparse.cases import OPERANDS, ROWS, distinct, scattered
+from xarrayops.testing._suite.sparse.check import check_sparse_row
+from xarrayops.testing._suite.sparse.oracle import Entries
 
 FORMATS = ("coo", "csr", "csc", "bsr")
 A, B = scattered("float64"), distinct("float64", seed=1)

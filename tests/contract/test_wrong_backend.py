@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import dispatch
+from xarrayops._core.dispatch import lookup as dispatch
 from xarrayops.testing import ContractSuite, Row, Variant, check_row
-from xarrayops.testing._suite import rows
+from xarrayops.testing._suite.suite import rows
 
 ROWS = rows(ContractSuite)
 

@@ -10,7 +10,7 @@ import numpy as np
 from report import GPU_LIBRARIES, Probe, Wrong, accelerated, grid, libraries, on, places, seconds
 
 import xarrayops as xo
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 Case = TypeVar("Case")
 TOLERANCES = {"float16": 2.0**-8, "bfloat16": 2.0**-5, "float32": 2.0**-17}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops._core.registry import entry_points
+from xarrayops._core.backends.registry import entry_points
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "xarrayops"
@@ -125,10 +125,10 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
 
 
 def test_imports_inside_functions_are_found():
-    text = "def f():\n    import numpy as np\n    from xarrayops._core.registry import load\nimport os"
-    assert set(imported(ast.walk(ast.parse(text)))) == {"numpy", "xarrayops._core.registry.load", "os"}
+    text = "def f():\n    import numpy as np\n    from xarrayops._core.backends.registry import load\nimport os"
+    assert set(imported(ast.walk(ast.parse(text)))) == {"numpy", "xarrayops._core.backends.registry.load", "os"}
     assert set(imported(at_top_level(ast.parse(text)))) == {"os"}
-    assert "xarrayops._core.validation" in graph(CORE_MODULES)["xarrayops._core.registry"], (
+    assert "xarrayops._core.backends.validation" in graph(CORE_MODULES)["xarrayops._core.backends.registry"], (
         "a deferred import that exists"
     )
 
@@ -144,7 +144,7 @@ def test_no_import_cycle():
 
 def test_no_module_imports_from_a_higher_floor():
     assert upward_imports(graph(CORE_MODULES)) == []
-    assert upward_imports({"xarrayops._host.views": {"xarrayops._core.registry"}}), "the check can fail"
+    assert upward_imports({"xarrayops._host.views": {"xarrayops._core.backends.registry"}}), "the check can fail"
 
 
 def test_modules_at_the_root_are_public():
@@ -208,7 +208,7 @@ def test_a_backend_imports_public_names_only(module):
     [
         "import xarrayops",
         "from xarrayops import exp",
-        "from xarrayops._core.registry import load",
+        "from xarrayops._core.backends.registry import load",
         "import xarrayops._host",
     ],
 )
@@ -218,17 +218,18 @@ def test_the_check_of_public_names_can_fail(statement):
 
 
 def families(library: str) -> set[str]:
-    """The file names of a backend's families, such as ``_layout``."""
-    return {path.stem for path in (BACKENDS / library).glob("_[a-z]*.py")}
+    """The names of a backend's families, such as ``_layout``, and ``linalg`` for ``_standard/linalg.py``."""
+    folder = BACKENDS / library
+    return {path.stem for path in (*folder.glob("_[a-z]*"), *folder.glob("_standard/[a-z]*.py"))}
 
 
 def test_a_family_has_the_same_file_name_in_every_backend():
     """For example, the layout functions of every backend are in `_layout`."""
-    shared = {"_creation", "_devices", "_dtypes", "_exchange", "_layout", "_linalg", "_update"}
+    shared = {"creation", "linalg", "_devices", "_dtypes", "_exchange", "_extra", "_layout", "_transfers", "_update"}
     libraries = {path.parent.name for path in BACKENDS.glob("*/__init__.py")}
     assert libraries == {"cupy", "dask", "jax", "numpy", "torch", "torch_xla"}
     of_all = set.intersection(*map(families, libraries))
-    assert of_all >= {"_devices", "_exchange", "_layout"}
+    assert of_all >= {"_devices", "_exchange", "_extra", "_layout"}
     for family in shared:
         assert sum(family in families(library) for library in libraries) >= 4, family
 

@@ -83,7 +83,7 @@ def tree(tmp_path):
 
 SUITE = """
 from xarrayops.testing import ContractSuite, Variant, check_row
-from xarrayops.testing._suite import rows
+from xarrayops.testing._suite.suite import rows
 try:
     ContractSuite().test_every_verb_is_exercised()
 except AssertionError as error:
@@ -98,13 +98,15 @@ for row in rows(ContractSuite):
 
 
 def test_a_function_of_the_standard_needs_one_line_and_a_row(tree):
-    table, suite = "tools/standard.pyi", "xarrayops/testing/_elementwise.py"
+    table, suite = "tools/standard.pyi", "xarrayops/testing/_suite/standard/elementwise.py"
     tree.insert(table, "def ceil(", 'def exp2(x: array, /) -> array: "2 to the power of each element."\n')
     printed = tree.generate()
-    assert '_elementwise.py has no row yet: row("exp2", oracle' in printed
+    assert 'standard/elementwise.py has no row yet: row("exp2", oracle' in printed
     tree.install()
     try_suite = SUITE.format(verb="exp2", libraries='"numpy",')
-    assert 'add row("exp2", oracle, call(...)) to xarrayops/testing/_elementwise.py' in tree.call(try_suite)
+    assert 'add row("exp2", oracle, call(...)) to xarrayops/testing/_suite/standard/elementwise.py' in tree.call(
+        try_suite
+    )
     tree.insert(suite, '    unary("ceil",', '    unary("exp2", np.exp2, FLOATS),\n')
     assert "no row" not in tree.generate()
     assert tree.call(try_suite) == "exp2 passes\n"
@@ -113,7 +115,7 @@ def test_a_function_of_the_standard_needs_one_line_and_a_row(tree):
     changed = tree.changed()
     generated = {"xarrayops/standard.py", "xarrayops/standard.pyi", "xarrayops/__init__.py"}
     generated.add("xarrayops/_protocol/surface.py")
-    assert changed.keys() == {table, suite, "xarrayops/testing/_row_files.py", *generated}
+    assert changed.keys() == {table, suite, "xarrayops/testing/_suite/row_files.py", *generated}
     assert (changed[table], changed[suite]) == (1, 1)
 
 
@@ -121,7 +123,7 @@ FAMILY = '''"""softmin: exponentials that sum to one."""
 
 from __future__ import annotations
 
-from xarrayops._core.dispatch import function_for
+from xarrayops._core.dispatch.lookup import function_for
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.verb import Verb
 from xarrayops._protocol.types import ArrayT
@@ -163,7 +165,7 @@ def test_a_verb_with_a_hook_needs_four_files_and_a_line_for_each_backend(tree):
     tree.write("xarrayops/_ops/softmin.py", FAMILY)
     tree.insert("xarrayops/_protocol/hooks.py", "    @staticmethod\n    def einsum(", HOOK)
     tree.insert("xarrayops/_generic/arrays.py", "", TWIN)
-    tree.insert("xarrayops/testing/_reductions.py", '    row("argmax",', ROW)
+    tree.insert("xarrayops/testing/_suite/standard/reductions.py", '    row("argmax",', ROW)
     tree.insert(torch, "", "def softmin(x, /, *, axis=-1): return torch.softmax(-x, axis)\n")
     tree.generate()
     tree.install()

@@ -12,7 +12,7 @@ import pytest
 from xarrayops_backends.cupy import SPARSE, _sparse
 
 import xarrayops as xo
-from xarrayops._core.sparse_backend import SparseBackend
+from xarrayops._core.backends.sparse_backend import SparseBackend
 from xarrayops.plugin import Call
 
 pytestmark = pytest.mark.device

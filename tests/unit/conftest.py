@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from xarrayops import plugin
-from xarrayops._core import dispatch, registry
+from xarrayops._core.backends import registry
+from xarrayops._core.dispatch import lookup as dispatch
 from xarrayops._ops.exchange import convert
 from xarrayops._system.process import Worker
 

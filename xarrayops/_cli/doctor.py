@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops import __version__
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._protocol.candidates import KnownBad, affected
 from xarrayops._protocol.devices import Device
 from xarrayops._system import gpus, machine

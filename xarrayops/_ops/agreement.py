@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._protocol.nested import arrays_in, fill, is_array, leaves
 from xarrayops._protocol.types import Array
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.dispatch import (
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import SCALARS, Backend, BackendStatus
+from xarrayops._core.dispatch.lookup import (
     function_for,
     native_device,
     require_one_backend,
     served_by,
 )
-from xarrayops._core.registry import SCALARS, Backend, BackendStatus
 from xarrayops._ops.exchange import loans
 from xarrayops._ops.exchange.convert import explain_convert
 from xarrayops._ops.explanation import Explanation

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from xarrayops._core import defaults, registry
-from xarrayops._core.arguments import another_library, array_arguments, common_backend, signature
-from xarrayops._core.creation import creation, creation_backend, refuse_both
-from xarrayops._core.defaults import Library, library_and_device, set_default, use
-from xarrayops._core.dispatch import backend_of_class
-from xarrayops._core.numpy_scalars import as_number, is_numpy_scalar, with_numbers
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
-from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar, with_numbers
+from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.dispatch.arguments import another_library, array_arguments, common_backend, signature
+from xarrayops._core.dispatch.creation import creation, creation_backend, refuse_both
+from xarrayops._core.dispatch.lookup import backend_of_class
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.modes import defaults
+from xarrayops._core.modes.defaults import Library, library_and_device, set_default, use
 from xarrayops._core.sequences import named_leaves
 from xarrayops._ops.exchange.convert import convert, explain_convert
 from xarrayops._ops.explained import explain_served

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core import defaults, registry
-from xarrayops._core.arguments import has_array_namespace, signature
-from xarrayops._core.creation import creation_backend
-from xarrayops._core.dispatch import (
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.dispatch.arguments import has_array_namespace, signature
+from xarrayops._core.dispatch.creation import creation_backend
+from xarrayops._core.dispatch.lookup import (
     backend_of_class,
     constant_while_tracing,
     publish_backend,
     require_one_backend,
     resolved,
 )
-from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._core.modes import defaults
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb

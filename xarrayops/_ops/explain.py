@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import fft, linalg, standard
-from xarrayops._core import modes
+from xarrayops._core.modes import tables as modes
 from xarrayops._ops.creation import explain_creation
 from xarrayops._ops.explained import explain_call, refuse_wrong_arguments
 from xarrayops._ops.explanation import Candidate, Explanation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.arguments import array_arguments, common_backend, signature
-from xarrayops._core.refused import wrong_call
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import array_arguments, common_backend, signature
+from xarrayops._core.dispatch.refused import wrong_call
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.explanation import Candidate, Explanation, candidates, chosen_name
 from xarrayops._protocol.candidates import Call

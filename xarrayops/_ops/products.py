@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core import options
-from xarrayops._core.arguments import described
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch import options
+from xarrayops._core.dispatch.arguments import described
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.explained import explain_served
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.sparse.explain import explain_matmul

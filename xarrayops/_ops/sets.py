@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
-from xarrayops._core.dispatch import resolve, resolved, table
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.lookup import resolve, resolved, table
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._ops.explained import bound_arguments, explain_call
 from xarrayops._ops.explanation import Explanation
 from xarrayops._ops.verb import Verb

@@ -12,7 +12,6 @@ from xarrayops._ops import (
     compilation,
     convolution,
     creation,
-    crossings,
     dtypes,
     einsum,
     engines,
@@ -26,6 +25,7 @@ from xarrayops._ops import (
     random,
     sets,
     sparse,
+    transfers,
     transformations,
 )
 from xarrayops._ops.verb import Verb
@@ -37,7 +37,6 @@ TABLES: tuple[tuple[Verb, ...], ...] = (
     compilation.VERBS,
     convolution.VERBS,
     creation.VERBS,
-    crossings.VERBS,
     dtypes.VERBS,
     einsum.VERBS,
     engines.VERBS,
@@ -51,6 +50,7 @@ TABLES: tuple[tuple[Verb, ...], ...] = (
     random.VERBS,
     sets.VERBS,
     sparse.VERBS,
+    transfers.VERBS,
     transformations.VERBS,
 )
 VERBS = {verb.name: verb for table in TABLES for verb in table}

@@ -550,13 +550,13 @@ LATE = {
     "operation": "xarrayops._ops.operations.define",
     "pin_memory": "xarrayops._ops.layout.layout",
     "precision": "xarrayops._ops.precision.blocks",
-    "profile": "xarrayops._ops.crossings.blocks",
+    "profile": "xarrayops._ops.transfers.blocks",
     "qmatmul": "xarrayops._ops.quantization.qmatmul",
     "quantize": "xarrayops._ops.quantization.quantize",
     "relayout": "xarrayops._ops.layout.relayout",
     "scan": "xarrayops._ops.compilation.control_flow",
     "shares_memory": "xarrayops._ops.exchange.convert",
-    "strict": "xarrayops._ops.crossings.blocks",
+    "strict": "xarrayops._ops.transfers.blocks",
     "unique": "xarrayops._ops.sets",
     "value_and_grad": "xarrayops._ops.transformations.gradients",
     "vmap": "xarrayops._ops.transformations.batches",
@@ -705,7 +705,7 @@ TOPICS = {
     "trapezoid": "signal",
     "union1d": "setops",
 }
-"""The module of xarrayops/_generic/extended that has the generic twin of a function of `EXTENDED`."""
+"""The module of xarrayops/_generic/extra that has the generic twin of a function of `EXTENDED`."""
 
 MAIN_NAMESPACE_ALIASES = ("linalg.matmul", "linalg.matrix_transpose", "linalg.tensordot", "linalg.vecdot")
 """The functions of linalg that are aliases of functions of the main namespace."""

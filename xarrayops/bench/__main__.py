@@ -18,7 +18,7 @@ from rich.text import Text
 
 from xarrayops._cli import doctor
 from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops.bench import workload_sources
 from xarrayops.bench.compare import compare
 from xarrayops.bench.report import comparison, markdown, page, tables, terminal

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._system import machine
 from xarrayops.bench.measure import peak_memory
 

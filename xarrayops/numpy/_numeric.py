@@ -7,7 +7,7 @@ from math import pi
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._core.numpy_scalars import as_number
+from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import (

@@ -8,9 +8,9 @@ from math import prod
 from typing import Any, NoReturn
 
 import xarrayops as xo
-from xarrayops._core.defaults import floating_dtype
-from xarrayops._core.dtype_names import name_of
-from xarrayops._core.numpy_scalars import as_number, is_numpy_scalar
+from xarrayops._core.backends.dtype_names import name_of
+from xarrayops._core.backends.numpy_scalars import as_number, is_numpy_scalar
+from xarrayops._core.modes.defaults import floating_dtype
 from xarrayops._core.sequences import leaves
 from xarrayops.errors import BackendNotFound
 from xarrayops.numpy._promotion import NUMBERS, name_of_default, promoted

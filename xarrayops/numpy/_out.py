@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._core.dtype_names import name_of
+from xarrayops._core.backends.dtype_names import name_of
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._operands import arrays, is_array
 from xarrayops.numpy._promotion import casts

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from itertools import chain
 
-from xarrayops._core.defaults import floating_dtype
+from xarrayops._core.modes.defaults import floating_dtype
 
 NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 """The default dtypes of NumPy, by the class of Python's numbers, the narrowest first."""

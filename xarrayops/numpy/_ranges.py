@@ -6,7 +6,7 @@ from operator import index
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._core.numpy_scalars import as_number
+from xarrayops._core.backends.numpy_scalars import as_number
 from xarrayops.numpy._dtypes import named
 from xarrayops.numpy._operands import array as as_array, arrays, floating, harmonised, one_axis, plain_number, reference
 from xarrayops.numpy._promotion import NUMBERS, name_of_default

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import Any
 
-from xarrayops._core.numpy_scalars import is_numpy_scalar
+from xarrayops._core.backends.numpy_scalars import is_numpy_scalar
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._operands import is_array
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.registry import (
+from xarrayops._core.backends.registry import (
     Backend as Backend,
     backend_by_name as backend_by_name,
     backend_of as backend_of,

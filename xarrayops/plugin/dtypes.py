@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.dtype_names import DTypeName as DTypeName
+from xarrayops._core.backends.dtype_names import DTypeName as DTypeName
 from xarrayops._generic.arrays import dtype_refusal as dtype_refusal
 from xarrayops._host.dtypes import (
     NUMBERS as NUMBERS,

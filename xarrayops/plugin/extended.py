@@ -7,7 +7,7 @@ constant ``EXTENDED`` names, which is imported when the first of them is needed;
 
 from __future__ import annotations
 
-from xarrayops._generic.extended.common import (
+from xarrayops._generic.extra.common import (
     Rows as Rows,
     checked_axes as checked_axes,
     normal_axes as normal_axes,
@@ -15,35 +15,35 @@ from xarrayops._generic.extended.common import (
     rows as rows,
     whole as whole,
 )
-from xarrayops._generic.extended.counting import (
+from xarrayops._generic.extra.counting import (
     known as known,
     length_unknown as length_unknown,
     require_counts as require_counts,
     segments as segments,
 )
-from xarrayops._generic.extended.linalg import require_equations as require_equations
-from xarrayops._generic.extended.order import require_count as require_count
-from xarrayops._generic.extended.padding import (
+from xarrayops._generic.extra.linalg import require_equations as require_equations
+from xarrayops._generic.extra.order import require_count as require_count
+from xarrayops._generic.extra.padding import (
     pad_widths as pad_widths,
     pairs as pairs,
 )
-from xarrayops._generic.extended.quantiles import (
+from xarrayops._generic.extra.quantiles import (
     ROUNDED as ROUNDED,
     neighbours as neighbours,
     require_method as require_method,
     require_probability as require_probability,
 )
-from xarrayops._generic.extended.shaping import diagonal_slice as diagonal_slice, windows as windows
-from xarrayops._generic.extended.signal import (
+from xarrayops._generic.extra.shaping import diagonal_slice as diagonal_slice, windows as windows
+from xarrayops._generic.extra.signal import (
     convolved as convolved,
     correlated as correlated,
     require_coefficients as require_coefficients,
     require_coordinates as require_coordinates,
     require_signals as require_signals,
 )
-from xarrayops._generic.extended.statistics import (
+from xarrayops._generic.extra.statistics import (
     along as along,
     bin_edges as bin_edges,
     require_observations as require_observations,
 )
-from xarrayops._generic.extended.windows import require_ratio as require_ratio
+from xarrayops._generic.extra.windows import require_ratio as require_ratio

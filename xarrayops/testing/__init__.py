@@ -37,16 +37,16 @@ if "pytest" in sys.modules:  # it rewrites assertions only in modules registered
         *(f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
     )
 
+from xarrayops.testing._operations import (
+    OperationFault as OperationFault,
+    OperationReport as OperationReport,
+    check_operation as check_operation,
+)
 from xarrayops.testing._verify import (
     Divergence as Divergence,
     Outcome as Outcome,
     Report as Report,
     verify as verify,
-)
-from xarrayops.testing.operations import (
-    OperationFault as OperationFault,
-    OperationReport as OperationReport,
-    check_operation as check_operation,
 )
 
 __all__ = [
@@ -65,16 +65,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from xarrayops.testing._compare import check_array as check_array
-    from xarrayops.testing._suite import ContractSuite as ContractSuite, exercised as exercised
-    from xarrayops.testing._table import Case as Case, Row as Row, call as call, check_row as check_row
-    from xarrayops.testing._variant import Variant as Variant, reversed_ as reversed_, strided as strided
+    from xarrayops.testing._suite.compare import check_array as check_array
+    from xarrayops.testing._suite.suite import ContractSuite as ContractSuite, exercised as exercised
+    from xarrayops.testing._suite.table import Case as Case, Row as Row, call as call, check_row as check_row
+    from xarrayops.testing._suite.variant import Variant as Variant, reversed_ as reversed_, strided as strided
 else:
     _SUITE = {
-        "_compare": ("check_array",),
-        "_suite": ("ContractSuite", "exercised"),
-        "_table": ("Case", "Row", "call", "check_row"),
-        "_variant": ("Variant", "reversed_", "strided"),
+        "compare": ("check_array",),
+        "suite": ("ContractSuite", "exercised"),
+        "table": ("Case", "Row", "call", "check_row"),
+        "variant": ("Variant", "reversed_", "strided"),
     }
     """The names of the contract suite by module; they import pytest when they are first used."""
 
@@ -83,7 +83,7 @@ else:
             if name in names:
                 from importlib import import_module
 
-                return getattr(import_module(f"{__name__}.{module}"), name)
+                return getattr(import_module(f"{__name__}._suite.{module}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from xarrayops._system.process import keep_stdout
 from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.testing._sparse_hostile import ERROR, NATIVE, RESULT, draw
-from xarrayops.testing._variant import Variant
+from xarrayops.testing._suite.variant import Variant
 
 CLEAR_ERRORS = (XArrayOpsError, ValueError, TypeError, IndexError, MemoryError, OverflowError)
 """The errors that a hostile call may raise, with a message."""

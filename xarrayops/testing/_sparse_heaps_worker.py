@@ -19,7 +19,7 @@ import xarrayops as xo
 from xarrayops.plugin.sparse import FORMATS
 from xarrayops.testing._heaps import Heaps
 from xarrayops.testing._sparse_fuzz_worker import serve
-from xarrayops.testing._variant import Variant
+from xarrayops.testing._suite.variant import Variant
 
 Host = np.ndarray[Any, Any]
 Random = np.random.Generator

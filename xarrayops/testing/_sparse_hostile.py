@@ -20,11 +20,11 @@ import xarrayops as xo
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.sparse import FORMATS, INDICES, Parts
 from xarrayops.testing._heaps import Heaps
-from xarrayops.testing._samples import ALL
-from xarrayops.testing._sparse_cases import ROWS, WHERES, SparseRow, scattered
-from xarrayops.testing._sparse_check import as_stored, check_container, check_result, container
-from xarrayops.testing._sparse_oracle import Entries, Host, entries_of, parts_of
-from xarrayops.testing._variant import Variant
+from xarrayops.testing._suite.samples import ALL
+from xarrayops.testing._suite.sparse.cases import ROWS, WHERES, SparseRow, scattered
+from xarrayops.testing._suite.sparse.check import as_stored, check_container, check_result, container
+from xarrayops.testing._suite.sparse.oracle import Entries, Host, entries_of, parts_of
+from xarrayops.testing._suite.variant import Variant
 
 RESULT, ERROR, EITHER, NATIVE = "result", "error", "either", "native"
 """The expected outcome: a result, an error, either, or any error of the library's own constructor."""

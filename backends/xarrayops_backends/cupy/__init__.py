@@ -1,7 +1,7 @@
 """CuPy on CUDA and ROCm devices: array_api_compat.cupy, the hooks, and fixes where both deviate from the standard.
 
 Each family has its file: _devices, _dtypes, _exchange, _update, _standard for the functions of the standard, and
-_extended for those beyond it.
+_extra for those beyond it.
 
 Methods and operators of arrays are CuPy's own and cannot be corrected here: arrays have no __index__, to_device or
 __array_namespace__, and x % y on floats is inexact (xo.remainder is exact). Operands must be on the current device:
@@ -14,7 +14,6 @@ import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
-from xarrayops_backends.cupy._crossings import crossings
 from xarrayops_backends.cupy._device_memory import (
     free_bytes,
     peak_bytes,
@@ -85,12 +84,13 @@ from xarrayops_backends.cupy._standard import (
     zeros,
     zeros_like,
 )
+from xarrayops_backends.cupy._transfers import crossings
 from xarrayops_backends.cupy._update import select, update
 
 NAMESPACE = array_api_compat.cupy
 ARRAY_TYPES = (cupy.ndarray,)
 WRAPS_INTEGERS = True
-EXTENDED = "xarrayops_backends.cupy._extended"
+EXTENDED = "xarrayops_backends.cupy._extra"
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 SPARSE = SparseSupport("xarrayops_backends.cupy._sparse", "cupyx.scipy.sparse", extra="cupy-cuda12x")
 ENVIRONMENT = (

@@ -16,7 +16,13 @@ from xarrayops.plugin import Gap, takes_arrays
 from xarrayops.plugin.dtypes import FLOATING_RESULTS, as_dtype, can_cast, dtype_name, finfo, iinfo, isdtype, result_type
 from xarrayops_backends.dask import _blocks
 from xarrayops_backends.dask._attention import attention as _attention, chunks_refusal as _chunks_refusal
-from xarrayops_backends.dask._creation import (
+from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
+from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
+from xarrayops_backends.dask._layout import NO_STRIDES, as_strided, contiguous, pin_memory
+from xarrayops_backends.dask._modes import run_modes
+from xarrayops_backends.dask._operations import carry_operation
+from xarrayops_backends.dask._random import native_draw, native_generator, random_draw
+from xarrayops_backends.dask._standard.creation import (
     asarray,
     astype,
     broadcast_shapes,
@@ -30,11 +36,8 @@ from xarrayops_backends.dask._creation import (
     triu,
     zeros_like,
 )
-from xarrayops_backends.dask._crossings import crossings
-from xarrayops_backends.dask._devices import compute, is_lazy, persist, synchronize, versions
-from xarrayops_backends.dask._elementwise import clip, expm1, floor_divide
-from xarrayops_backends.dask._exchange import alias_refusal, from_numpy, memory, to_numpy
-from xarrayops_backends.dask._fft import (
+from xarrayops_backends.dask._standard.elementwise import clip, expm1, floor_divide
+from xarrayops_backends.dask._standard.fft import (
     fft_fft,
     fft_fftn,
     fft_hfft,
@@ -46,8 +49,7 @@ from xarrayops_backends.dask._fft import (
     fft_rfft,
     fft_rfftn,
 )
-from xarrayops_backends.dask._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.dask._linalg import (
+from xarrayops_backends.dask._standard.linalg import (
     einsum,
     linalg_cholesky,
     linalg_cross,
@@ -72,13 +74,17 @@ from xarrayops_backends.dask._linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.dask._manipulation import concat, diff, repeat, reshape, roll
-from xarrayops_backends.dask._modes import run_modes
-from xarrayops_backends.dask._operations import carry_operation
-from xarrayops_backends.dask._random import native_draw, native_generator, random_draw
-from xarrayops_backends.dask._searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
-from xarrayops_backends.dask._sets import isin, unique, unique_all, unique_counts, unique_inverse, unique_values
-from xarrayops_backends.dask._statistics import (
+from xarrayops_backends.dask._standard.manipulation import concat, diff, repeat, reshape, roll
+from xarrayops_backends.dask._standard.searching import argsort, nonzero, searchsorted, sort, take, take_along_axis
+from xarrayops_backends.dask._standard.sets import (
+    isin,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
+from xarrayops_backends.dask._standard.statistics import (
     argmax,
     argmin,
     cumulative_prod,
@@ -91,13 +97,14 @@ from xarrayops_backends.dask._statistics import (
     sum,
     var,
 )
+from xarrayops_backends.dask._transfers import crossings
 from xarrayops_backends.dask._update import select, update
 from xarrayops_backends.numpy._devices import __array_namespace_info__, as_device, device, devices, to_device
 from xarrayops_backends.numpy._exchange import import_refusal
 
 NAMESPACE = array_api_compat.dask.array
 WRAPS_INTEGERS = True
-EXTENDED = "xarrayops_backends.dask._extended"
+EXTENDED = "xarrayops_backends.dask._extra"
 CASTS_INTEGERS = (*FLOATING_RESULTS, "clip")
 ARRAY_TYPES = (dask.array.Array,)
 ENVIRONMENT = ("DASK_SCHEDULER", "DASK_NUM_WORKERS", "DASK_ARRAY__CHUNK_SIZE")

@@ -1,7 +1,7 @@
 """JAX: immutable arrays and tracers, on every platform of the installed JAX.
 
 Functions of ``jax.numpy`` that follow the standard are used as they are. The others are corrected for dtypes
-(`_dtypes`), array creation (`_creation`), values and errors (`_standard`), or the precision of products (`_linalg`).
+(`_dtypes`), array creation, values and errors, or the precision of products (files of `_standard`).
 """
 
 # ruff: noqa: F401 - the names are the backend's functions
@@ -17,25 +17,6 @@ from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
 from xarrayops_backends.jax._compiled import wrap
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.jax._creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    fft_fftfreq,
-    fft_rfftfreq,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from xarrayops_backends.jax._crossings import crossings
 from xarrayops_backends.jax._device_memory import free_bytes, peak_bytes, precision_switches
 from xarrayops_backends.jax._devices import (
     __array_namespace_info__,
@@ -66,17 +47,7 @@ from xarrayops_backends.jax._exchange import (
     try_from_numpy,
 )
 from xarrayops_backends.jax._export import exporters
-from xarrayops_backends.jax._extrema import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
 from xarrayops_backends.jax._layout import NO_STRIDES, as_strided, contiguous, pin_memory
-from xarrayops_backends.jax._linalg import (
-    einsum,
-    linalg_matrix_power,
-    linalg_pinv,
-    linalg_qr,
-    matmul,
-    tensordot,
-    vecdot,
-)
 from xarrayops_backends.jax._modes import carries_mode, carry_mode, compilations, run_modes, set_default_dtype
 from xarrayops_backends.jax._native import native_kernel
 from xarrayops_backends.jax._operations import CALL_TESTS, carry_operation
@@ -90,8 +61,7 @@ from xarrayops_backends.jax._random import (
     random_permutation,
     trace_state,
 )
-from xarrayops_backends.jax._sets import SIZE_UNKNOWN as _SIZE_UNKNOWN, unique
-from xarrayops_backends.jax._standard import (
+from xarrayops_backends.jax._standard.corrections import (
     all,
     any,
     broadcast_arrays,
@@ -113,6 +83,36 @@ from xarrayops_backends.jax._standard import (
     sign,
     sum,
 )
+from xarrayops_backends.jax._standard.creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    fft_fftfreq,
+    fft_rfftfreq,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from xarrayops_backends.jax._standard.extrema import argmax, argmin, linalg_matrix_norm, linalg_vector_norm, max, min
+from xarrayops_backends.jax._standard.linalg import (
+    einsum,
+    linalg_matrix_power,
+    linalg_pinv,
+    linalg_qr,
+    matmul,
+    tensordot,
+    vecdot,
+)
+from xarrayops_backends.jax._standard.sets import SIZE_UNKNOWN as _SIZE_UNKNOWN, unique
+from xarrayops_backends.jax._transfers import crossings
 from xarrayops_backends.jax._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
 from xarrayops_backends.jax._update import select, update
 
@@ -127,7 +127,7 @@ SHARED_ENVIRONMENT = {
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false"
 }  # otherwise the first process reserves most of the device memory
 SPARSE = SparseSupport("xarrayops_backends.jax._sparse", "jax.experimental.sparse", extra="jax")
-EXTENDED = "xarrayops_backends.jax._extended"
+EXTENDED = "xarrayops_backends.jax._extra"
 ENVIRONMENT = (
     *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "NVIDIA_TF32_OVERRIDE"),
     *("JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_NUM_CPU_DEVICES"),

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from xarrayops.plugin import Array
 from xarrayops.plugin.extended import bin_edges
-from xarrayops_backends.jax._sets import naming_a_way
+from xarrayops_backends.jax._standard.sets import naming_a_way
 
 _COMPILED = (
     *("allclose", "average", "cbrt", "corrcoef", "cov", "digitize", "interp", "isclose", "logsumexp"),

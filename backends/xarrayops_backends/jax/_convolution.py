@@ -10,7 +10,7 @@ import numpy as np
 
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.convolution import Windows
-from xarrayops_backends.jax._linalg import _precision
+from xarrayops_backends.jax._standard.linalg import _precision
 
 _lax: Any = jax.lax
 _SPACE = {1: "W", 2: "HW", 3: "DHW"}

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
-from xarrayops_backends.jax._creation import asarray
+from xarrayops_backends.jax._standard.creation import asarray
 
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "set": lambda x, value: value,

@@ -18,7 +18,6 @@ from xarrayops.plugin.dtypes import as_dtype, can_cast, dtype_name, finfo, iinfo
 from xarrayops_backends.numpy._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.numpy._compat import PATCHES
 from xarrayops_backends.numpy._convolution import CONVOLUTION_CANDIDATES
-from xarrayops_backends.numpy._creation import asarray, fft_fftfreq, fft_rfftfreq
 from xarrayops_backends.numpy._devices import (
     __array_namespace_info__,
     as_device,
@@ -29,7 +28,6 @@ from xarrayops_backends.numpy._devices import (
     versions,
 )
 from xarrayops_backends.numpy._dtypes import astype
-from xarrayops_backends.numpy._elementwise import clip, floor_divide, maximum, minimum
 from xarrayops_backends.numpy._exchange import (
     alias,
     alias_refusal,
@@ -46,16 +44,6 @@ from xarrayops_backends.numpy._exchange import (
 )
 from xarrayops_backends.numpy._guard import ARRAY_TYPES, refusing as _refusing
 from xarrayops_backends.numpy._layout import as_strided, contiguous, memory_offset, pin_memory
-from xarrayops_backends.numpy._linalg import (
-    einsum,
-    linalg_eig,
-    linalg_eigvals,
-    matmul,
-    matmul_int32,
-    tensordot,
-    vecdot,
-)
-from xarrayops_backends.numpy._manipulation import diff
 from xarrayops_backends.numpy._operations import CALL_TESTS, native_kernel
 from xarrayops_backends.numpy._random import (
     RANDOM_DRAW_CANDIDATES,
@@ -64,9 +52,21 @@ from xarrayops_backends.numpy._random import (
     random_permutation,
     random_state,
 )
-from xarrayops_backends.numpy._searching import argsort, sort
-from xarrayops_backends.numpy._sets import unique, unique_values
-from xarrayops_backends.numpy._statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var
+from xarrayops_backends.numpy._standard.creation import asarray, fft_fftfreq, fft_rfftfreq
+from xarrayops_backends.numpy._standard.elementwise import clip, floor_divide, maximum, minimum
+from xarrayops_backends.numpy._standard.linalg import (
+    einsum,
+    linalg_eig,
+    linalg_eigvals,
+    matmul,
+    matmul_int32,
+    tensordot,
+    vecdot,
+)
+from xarrayops_backends.numpy._standard.manipulation import diff
+from xarrayops_backends.numpy._standard.searching import argsort, sort
+from xarrayops_backends.numpy._standard.sets import unique, unique_values
+from xarrayops_backends.numpy._standard.statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var
 from xarrayops_backends.numpy._update import select, update
 
 NAMESPACE: Any = np
@@ -84,7 +84,7 @@ ENVIRONMENT = (
     "NPY_DISABLE_CPU_FEATURES",
 )
 SPARSE = SparseSupport("xarrayops_backends.numpy._sparse", "scipy.sparse", extra="sparse")
-EXTENDED = "xarrayops_backends.numpy._extended"
+EXTENDED = "xarrayops_backends.numpy._extra"
 
 _OF_THE_STANDARD = ("sum", "prod", "max", "min", "all", "any", "matmul", "floor_divide", "select", "update")
 _BEYOND = (

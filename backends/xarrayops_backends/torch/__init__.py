@@ -1,7 +1,7 @@
 """PyTorch: array_api_compat.torch, the hooks, and fixes where it deviates from the standard.
 
-Each family has its file: _elementwise, _statistics, _sets, _searching, _manipulation, _creation, _linalg, _dtypes,
-_devices, _update and _mkl_warmup; _wide replaces the kernels that PyTorch lacks for uint16, uint32 and uint64.
+Each family has its file: the functions of the standard in _standard/, where wide.py replaces the kernels that PyTorch
+lacks for uint16, uint32 and uint64; _attention/, _sparse/ and _export/; and _dtypes, _devices, _update and the others.
 
 Two functions are PyTorch's own without a correction: floor_divide of infinities, where the standard allows the values
 of Python and NumPy (a correction that keeps finite quotients exact doubles the time), and remainder, for the sign of a
@@ -23,17 +23,6 @@ from xarrayops_backends.torch._attention import (
 )
 from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.torch._creation import (
-    arange,
-    asarray,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    tril,
-    triu,
-)
-from xarrayops_backends.torch._crossings import crossings
 from xarrayops_backends.torch._device_memory import (
     free_bytes,
     peak_bytes,
@@ -63,7 +52,55 @@ from xarrayops_backends.torch._dtypes import (
     result_type,
     set_default_dtype,
 )
-from xarrayops_backends.torch._elementwise import (
+from xarrayops_backends.torch._exchange import (
+    alias,
+    alias_refusal,
+    export_refusal,
+    exporting,
+    from_dlpack,
+    from_numpy,
+    import_refusal,
+    memory,
+    outlive,
+    packed,
+    queue,
+    tie,
+    to_numpy,
+    try_as_numpy,
+    try_from_numpy,
+)
+from xarrayops_backends.torch._export import exporters
+from xarrayops_backends.torch._layout import (
+    as_strided,
+    contiguous,
+    memory_offset,
+    pin_memory,
+)
+from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
+from xarrayops_backends.torch._modes import compilations, run_modes
+from xarrayops_backends.torch._native import native_kernel
+from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
+from xarrayops_backends.torch._precision import product_precision, rounded
+from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
+from xarrayops_backends.torch._random import (
+    RANDOM_DRAW_CANDIDATES,
+    native_draw,
+    native_generator,
+    random_keys,
+    random_permutation,
+    trace_state,
+)
+from xarrayops_backends.torch._standard.creation import (
+    arange,
+    asarray,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    tril,
+    triu,
+)
+from xarrayops_backends.torch._standard.elementwise import (
     abs,
     acos,
     add,
@@ -107,31 +144,7 @@ from xarrayops_backends.torch._elementwise import (
     tanh,
     where,
 )
-from xarrayops_backends.torch._exchange import (
-    alias,
-    alias_refusal,
-    export_refusal,
-    exporting,
-    from_dlpack,
-    from_numpy,
-    import_refusal,
-    memory,
-    outlive,
-    packed,
-    queue,
-    tie,
-    to_numpy,
-    try_as_numpy,
-    try_from_numpy,
-)
-from xarrayops_backends.torch._export import exporters
-from xarrayops_backends.torch._layout import (
-    as_strided,
-    contiguous,
-    memory_offset,
-    pin_memory,
-)
-from xarrayops_backends.torch._linalg import (
+from xarrayops_backends.torch._standard.linalg import (
     einsum,
     linalg_cross,
     linalg_outer,
@@ -141,7 +154,7 @@ from xarrayops_backends.torch._linalg import (
     tensordot,
     vecdot,
 )
-from xarrayops_backends.torch._manipulation import (
+from xarrayops_backends.torch._standard.manipulation import (
     broadcast_shapes,
     concat,
     diff,
@@ -156,21 +169,7 @@ from xarrayops_backends.torch._manipulation import (
     tile,
     unstack,
 )
-from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
-from xarrayops_backends.torch._modes import compilations, run_modes
-from xarrayops_backends.torch._native import native_kernel
-from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
-from xarrayops_backends.torch._precision import product_precision, rounded
-from xarrayops_backends.torch._products import MATMUL_INT32_CANDIDATES
-from xarrayops_backends.torch._random import (
-    RANDOM_DRAW_CANDIDATES,
-    native_draw,
-    native_generator,
-    random_keys,
-    random_permutation,
-    trace_state,
-)
-from xarrayops_backends.torch._searching import (
+from xarrayops_backends.torch._standard.searching import (
     argsort,
     nonzero,
     searchsorted,
@@ -178,14 +177,14 @@ from xarrayops_backends.torch._searching import (
     take,
     take_along_axis,
 )
-from xarrayops_backends.torch._sets import (
+from xarrayops_backends.torch._standard.sets import (
     isin,
     unique_all,
     unique_counts,
     unique_inverse,
     unique_values,
 )
-from xarrayops_backends.torch._statistics import (
+from xarrayops_backends.torch._standard.statistics import (
     all,
     any,
     argmax,
@@ -201,6 +200,7 @@ from xarrayops_backends.torch._statistics import (
     sum,
     var,
 )
+from xarrayops_backends.torch._transfers import crossings
 from xarrayops_backends.torch._transformations import checkpoint, no_grad, opaque, value_and_grad, vjp, vmap
 from xarrayops_backends.torch._update import select, update
 from xarrayops_backends.torch._xla import INSTALLED as _XLA_INSTALLED
@@ -215,7 +215,7 @@ ENVIRONMENT = (
 WRAPS_INTEGERS = True
 READS_CAPTURED_ARRAYS = True
 COMPILATION_SECONDS = 2.0
-EXTENDED = "xarrayops_backends.torch._extended"
+EXTENDED = "xarrayops_backends.torch._extra"
 CASTS_INTEGERS = ("clip", "hypot", "logaddexp", "mean", "std", "var", *FLOATING_LINALG)
 SPARSE = SparseSupport("xarrayops_backends.torch._sparse", extra="torch")
 

@@ -10,7 +10,7 @@ from torch._C import _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 
 from xarrayops.plugin import Array, CallTests, Operation, constant_while_tracing, options_of, written_options
-from xarrayops_backends.torch._exporting import is_exporting
+from xarrayops_backends.torch._export.flag import is_exporting
 
 _torch: Any = torch  # untyped: PyTorch does not annotate these functions
 CALL_TESTS = CallTests(

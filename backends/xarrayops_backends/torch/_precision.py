@@ -17,7 +17,7 @@ import torch
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, constant_while_tracing
 from xarrayops.plugin.precision import refuse_forced_tf32
-from xarrayops_backends.torch._attention_modes import unrounded
+from xarrayops_backends.torch._attention.modes import unrounded
 
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
 _value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_precision_setter

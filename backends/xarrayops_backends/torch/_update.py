@@ -11,8 +11,8 @@ from torch.autograd import forward_ad
 
 from xarrayops.errors import Unsupported
 from xarrayops.plugin import Array, Index, Selection
-from xarrayops_backends.torch import _elementwise
-from xarrayops_backends.torch._wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
+from xarrayops_backends.torch._standard import elementwise as _elementwise
+from xarrayops_backends.torch._standard.wide import WIDE, _bits, _by_bits, _rank, _unrank, _value
 
 _COMBINE: dict[str, Callable[[Any, Any], Array]] = {
     "set": lambda old, new: new,

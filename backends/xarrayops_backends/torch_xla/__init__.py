@@ -2,7 +2,7 @@
 
 The array class is PyTorch's; the torch backend recognises an XLA tensor by its device (`refine`). PyTorch/XLA is in
 maintenance mode, so this backend has no kernels of its own: every function is the torch backend's, except those with
-wrong results in PyTorch/XLA (_elementwise, _statistics, _linalg, _creation). _guard refuses complex128, because
+wrong results in PyTorch/XLA (those in _standard/). _guard refuses complex128, because
 PyTorch/XLA loses its imaginary parts.
 """
 # ruff: noqa: F401 - the names are the backend's functions
@@ -16,7 +16,39 @@ from xarrayops.plugin import EXTENDED as _FUNCTIONS, unsupported
 from xarrayops_backends import torch as _torch
 from xarrayops_backends.torch_xla import _guard
 from xarrayops_backends.torch_xla._compilation import compiled
-from xarrayops_backends.torch_xla._creation import (
+from xarrayops_backends.torch_xla._devices import (
+    __array_namespace_info__,
+    as_device,
+    as_dtype,
+    devices,
+    refine,
+    synchronize,
+    to_device,
+    versions,
+)
+from xarrayops_backends.torch_xla._exchange import (
+    alias_refusal,
+    export_refusal,
+    from_numpy,
+    import_refusal,
+    memory,
+)
+from xarrayops_backends.torch_xla._layout import (
+    NO_STRIDES,
+    as_strided,
+    contiguous,
+    pin_memory,
+)
+from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
+from xarrayops_backends.torch_xla._precision import product_precision, rounded
+from xarrayops_backends.torch_xla._random import (
+    native_draw,
+    native_generator,
+    random_draw,
+    random_keys,
+    random_permutation,
+)
+from xarrayops_backends.torch_xla._standard.creation import (
     arange,
     asarray,
     empty,
@@ -28,17 +60,7 @@ from xarrayops_backends.torch_xla._creation import (
     ones,
     zeros,
 )
-from xarrayops_backends.torch_xla._devices import (
-    __array_namespace_info__,
-    as_device,
-    as_dtype,
-    devices,
-    refine,
-    synchronize,
-    to_device,
-    versions,
-)
-from xarrayops_backends.torch_xla._elementwise import (
+from xarrayops_backends.torch_xla._standard.elementwise import (
     abs,
     add,
     atan2,
@@ -79,20 +101,7 @@ from xarrayops_backends.torch_xla._elementwise import (
     subtract,
     trunc,
 )
-from xarrayops_backends.torch_xla._exchange import (
-    alias_refusal,
-    export_refusal,
-    from_numpy,
-    import_refusal,
-    memory,
-)
-from xarrayops_backends.torch_xla._layout import (
-    NO_STRIDES,
-    as_strided,
-    contiguous,
-    pin_memory,
-)
-from xarrayops_backends.torch_xla._linalg import (
+from xarrayops_backends.torch_xla._standard.linalg import (
     linalg_eigh,
     linalg_inv,
     linalg_matrix_norm,
@@ -105,16 +114,7 @@ from xarrayops_backends.torch_xla._linalg import (
     linalg_vector_norm,
     vecdot,
 )
-from xarrayops_backends.torch_xla._operators import with_correct_operators as _with_correct_operators
-from xarrayops_backends.torch_xla._precision import product_precision, rounded
-from xarrayops_backends.torch_xla._random import (
-    native_draw,
-    native_generator,
-    random_draw,
-    random_keys,
-    random_permutation,
-)
-from xarrayops_backends.torch_xla._statistics import (
+from xarrayops_backends.torch_xla._standard.statistics import (
     count_nonzero,
     max,
     mean,
@@ -133,7 +133,7 @@ checkpoint = unsupported(
 )
 native_kernel = unsupported("XLA owns the memory of its tensors", instead="serve another library")
 MATMUL_INT32_CANDIDATES = RANDOM_DRAW_CANDIDATES = ()
-EXTENDED = "xarrayops_backends.torch_xla._extended"
+EXTENDED = "xarrayops_backends.torch_xla._extra"
 
 
 def exporters() -> tuple[()]:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from xarrayops_backends.torch_xla._elementwise import bitwise_right_shift, divide
+from xarrayops_backends.torch_xla._standard.elementwise import bitwise_right_shift, divide
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.__rshift__: bitwise_right_shift,  # rounds towards zero

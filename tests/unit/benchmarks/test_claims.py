@@ -12,7 +12,7 @@ from statistics import median
 
 import pytest
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops.bench import workload_sources
 from xarrayops.bench.results import Row
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from xarrayops._cli import doctor
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._system import machine
 from xarrayops.errors import InvalidBackend
 from xarrayops.plugin import Device, KnownBad, install_command

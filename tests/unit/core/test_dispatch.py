@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import dispatch
-from xarrayops._core.dispatch import resolved
+from xarrayops._core.dispatch import lookup as dispatch
+from xarrayops._core.dispatch.lookup import resolved
 
 N = np.ones((2, 3))
 S = xps.ones((2, 3))

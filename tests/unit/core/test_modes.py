@@ -11,7 +11,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops import standard
-from xarrayops._core import dispatch, modes
+from xarrayops._core.dispatch import lookup as dispatch
+from xarrayops._core.modes import tables as modes
 
 X = np.arange(1, 4)
 LIBRARIES = ("numpy", "torch", "jax", "dask")

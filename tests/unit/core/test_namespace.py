@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import namespace as namespace_module, registry
+from xarrayops._core.backends import namespace as namespace_module, registry
 from xarrayops._protocol.surface import SURFACE
 from xarrayops.plugin import HOOKS, WRAPPED_HOOKS, Call, gap_of, takes_arrays
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import defaults, registry
+from xarrayops._core.backends import registry
+from xarrayops._core.modes import defaults
 from xarrayops.plugin import install_command
 
 
@@ -297,7 +298,7 @@ import sys, threading
 import numpy as np
 sys.setswitchinterval(1e-6)
 import xarrayops as xo
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 {setup}
 barrier, failures, served = threading.Barrier(16), [], []
 
@@ -341,7 +342,7 @@ import sys, threading
 import numpy, torch, array_api_compat.torch
 sys.setswitchinterval(1e-6)
 import xarrayops as xo
-from xarrayops._core import defaults
+from xarrayops._core.modes import defaults
 block, barrier, failures = xo.use("torch"), threading.Barrier(8), []
 
 def work():

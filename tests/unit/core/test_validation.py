@@ -10,8 +10,8 @@ import pytest
 
 import xarrayops as xo
 from xarrayops import plugin
-from xarrayops._core import validation
-from xarrayops._core.validation import validate, validate_extended
+from xarrayops._core.backends import validation
+from xarrayops._core.backends.validation import validate, validate_extended
 from xarrayops._protocol.surface import SURFACE
 
 

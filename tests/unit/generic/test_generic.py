@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 import xarrayops as xo
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._generic import arrays
 
 SIZES = {"i": 2, "j": 3, "k": 1, "m": 4}

@@ -10,7 +10,7 @@ import threadpoolctl
 
 from xarrayops._host import attention as kernel
 from xarrayops.plugin import Attention, Call
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 pytestmark = pytest.mark.filterwarnings("error")
 

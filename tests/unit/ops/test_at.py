@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._index_fuzz import fault, seeded, variant_of
+from xarrayops.testing._suite.operations.index_fuzz import fault, seeded, variant_of
 
 LIBRARIES = ("numpy", "torch", "jax", "dask")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import defaults
+from xarrayops._core.modes import defaults
 
 N = np.ones(2)
 S = xps.ones(2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._ops.verbs import VERBS
 from xarrayops._protocol.surface import CREATION, EXTENDED, OWN, SURFACE

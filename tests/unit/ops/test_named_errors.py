@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.named_errors import FAILURES, add_call
+from xarrayops._core.dispatch.errors import FAILURES, add_call
 
 X = np.asarray([1.0, 2.0, 4.0])
 M = np.ones((2, 3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xarrayops import Unsupported
-from xarrayops._core.backend import Backend
+from xarrayops._core.backends.backend import Backend
 from xarrayops._protocol import candidates
 from xarrayops._protocol.candidates import Call, NotServed, affected, always, first_able, refusal, screened
 from xarrayops.plugin import KnownBad

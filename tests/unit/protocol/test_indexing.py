@@ -5,7 +5,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.plugin import Index
-from xarrayops.testing._index_fuzz import cases
+from xarrayops.testing._suite.operations.index_fuzz import cases
 
 FUNCTIONS = xo.backend("numpy").functions
 

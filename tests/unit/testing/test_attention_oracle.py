@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops.testing._attention_cases import OPTIONS, PAIRS, pair, qkv, random_bias, random_mask
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_cases import OPTIONS, PAIRS, pair, qkv, random_bias, random_mask
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 Q, K, V = qkv(5, 7, dtype="float64")
 SQUARE = qkv(5, 5, dtype="float64")

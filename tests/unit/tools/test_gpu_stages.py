@@ -125,7 +125,7 @@ def test(i):
 def test_wheels_of_other_sources_are_refused(tmp_path: Path) -> None:
     assert ENVIRONMENT["differing"](tmp_path) == ["there is no wheel of xarrayops"]
     sources = [*(ROOT / "xarrayops").rglob("*.py"), *(ROOT / "backends" / "xarrayops_backends").rglob("*.py")]
-    for changed in (None, "xarrayops/_core/dispatch.py", "xarrayops_backends/numpy/__init__.py"):
+    for changed in (None, "xarrayops/_core/dispatch/lookup.py", "xarrayops_backends/numpy/__init__.py"):
         with zipfile.ZipFile(tmp_path / "xarrayops-0.1.0-py3-none-any.whl", "w") as wheel:
             for path in sources:
                 name = path.relative_to(ROOT).as_posix().removeprefix("backends/")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from xarrayops._core.arguments import roles
+from xarrayops._core.dispatch.arguments import roles
 from xarrayops._core.numpy_names.positions import moved, parameters
 from xarrayops._core.numpy_names.written import Call, shown_value, written
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from xarrayops._core.arguments import signature
+from xarrayops._core.dispatch.arguments import signature
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops._protocol.surface import CREATION
 

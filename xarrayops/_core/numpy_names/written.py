@@ -6,7 +6,7 @@ import inspect
 import math
 from typing import Any
 
-from xarrayops._core.dtype_names import name_of
+from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.numpy_names.positions import is_default, parameters
 
 _LONGEST = 40

@@ -46,7 +46,7 @@ class SparseLibrary:
     pads : bool
         Whether containers may have padding entries.
     functions : dict
-        The function of each verb. `xarrayops._core.sparse_backend` chooses the kernels.
+        The function of each verb. `xarrayops._core.backends.sparse_backend` chooses the kernels.
     """
 
     functions: dict[str, Callable[..., Any]]

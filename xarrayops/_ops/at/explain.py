@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.arguments import signature
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import signature
 from xarrayops._ops.at import operands
 from xarrayops._ops.explained import explain_call
 from xarrayops._ops.explanation import Explanation

@@ -7,11 +7,11 @@ from functools import cache
 from types import EllipsisType
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.arguments import NON_ARRAY_TYPES
-from xarrayops._core.dispatch import constant_while_tracing, require_one_backend
-from xarrayops._core.numpy_scalars import is_numpy_scalar, number_class, with_numbers
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.numpy_scalars import is_numpy_scalar, number_class, with_numbers
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import NON_ARRAY_TYPES
+from xarrayops._core.dispatch.lookup import constant_while_tracing, require_one_backend
 from xarrayops._core.sequences import leaves, named_leaves
 from xarrayops._protocol.dtypes import INTEGER_LIMITS, does_not_fit
 from xarrayops._protocol.indexing import BASIC, Index

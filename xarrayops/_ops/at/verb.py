@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Generic, NoReturn
 
-from xarrayops._core.arguments import NON_ARRAY_TYPES
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters
+from xarrayops._core.dispatch.arguments import NON_ARRAY_TYPES
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters
 from xarrayops._ops.at.operands import check, checked, converted, one_backend, read, wrong_copy
 from xarrayops._protocol.indexing import BASIC, Index
 from xarrayops._protocol.types import Array, ArrayT, Scalar

@@ -8,8 +8,8 @@ from numbers import Integral, Real
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core.dispatch import function_for
-from xarrayops._core.registry import describe_class
+from xarrayops._core.backends.registry import describe_class
+from xarrayops._core.dispatch.lookup import function_for
 from xarrayops._ops.creation import asarray
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.types import Array

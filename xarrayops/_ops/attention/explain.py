@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops import engines
 from xarrayops._ops.attention.routes import candidates, named, routes, unused_engines
 from xarrayops._ops.attention.verb import attention, checked, require_one_library

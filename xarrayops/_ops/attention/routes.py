@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from xarrayops._core import registry
-from xarrayops._core.dispatch import constant_while_tracing, publish
-from xarrayops._core.entry_points import names
-from xarrayops._core.precision import of_engine, refusal_of_engine
-from xarrayops._core.registry import Backend, by_module
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.entry_points import names
+from xarrayops._core.backends.registry import Backend, by_module
+from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
+from xarrayops._core.modes.precision import of_engine, refusal_of_engine
 from xarrayops._ops.engines import active, passing
 from xarrayops._ops.explanation import Candidate
 from xarrayops._protocol.attention import Attention

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from xarrayops._core import registry
-from xarrayops._core.arguments import described, require_array_argument
-from xarrayops._core.dispatch import require_one_backend, resolved
-from xarrayops._core.precision import policy, under_policy
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import described, require_array_argument
+from xarrayops._core.dispatch.lookup import require_one_backend, resolved
+from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
 from xarrayops._ops.attention.routes import publish_named, serve_by_engines

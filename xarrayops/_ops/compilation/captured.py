@@ -17,7 +17,7 @@ from threading import Lock
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.tokens import ATOMS, NotConstant, Same, Tokens, is_of_library
 
 _MISSING = object()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.creation import asarray
 from xarrayops._ops.transformations.arguments import arrays_of, library_of, name_of, rebuilt
 from xarrayops._protocol.nested import fill, is_array, leaves, leaves_as

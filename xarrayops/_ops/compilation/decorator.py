@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, Protocol, cast, get_args, overload
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops.compilation.ledger import Ledger
 from xarrayops._ops.compilation.policy import When
 from xarrayops._ops.compilation.programs import Options, Programs

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.captured import Captured
 from xarrayops._ops.compilation.routes import route_for
 from xarrayops._ops.compilation.tokens import NotConstant

@@ -9,8 +9,9 @@ from threading import RLock
 from time import perf_counter
 from typing import Any
 
-from xarrayops._core import defaults, modes, registry, scoped
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
 from xarrayops._ops.compilation import failures, randomness
 from xarrayops._ops.compilation.captured import Captured

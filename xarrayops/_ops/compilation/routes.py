@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.signature import Signature, Slot, filled
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert

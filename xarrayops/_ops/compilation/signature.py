@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.captured import token_of
 from xarrayops._ops.compilation.tokens import ATOMS, NotConstant
 from xarrayops._ops.engines import passing

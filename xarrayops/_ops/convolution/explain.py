@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.convolution import convolution, pooling
 from xarrayops._ops.convolution.arguments import FIRST, layout_of
 from xarrayops._ops.engines.explain import with_engines

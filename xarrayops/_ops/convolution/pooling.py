@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xarrayops import standard
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.convolution.arguments import (
     FIRST,
     Extents,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core import dispatch
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch import lookup as dispatch
 from xarrayops._ops.engines.block import active as active, engines as engines
 from xarrayops._ops.verb import Verb
 

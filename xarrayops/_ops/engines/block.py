@@ -6,8 +6,9 @@ import os
 from contextlib import ExitStack
 from typing import Any
 
-from xarrayops._core import modes, registry
-from xarrayops._core.scoped import Scope, Setting
+from xarrayops._core.backends import registry
+from xarrayops._core.modes import tables as modes
+from xarrayops._core.modes.settings import Scope, Setting
 
 ENVIRONMENT = tuple(name.strip() for name in os.environ.get("XARRAYOPS_ENGINES", "").split(",") if name.strip())
 _engines: Setting[tuple[str, ...]] = Setting("xo.engines", is_carried=False)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from xarrayops._core import defaults, registry
-from xarrayops._core.registry import SCALARS, Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.modes import defaults
 from xarrayops._ops.engines import functions
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
 from xarrayops._protocol.hooks import array_roles

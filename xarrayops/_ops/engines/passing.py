@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.exchange.convert import REFUSALS, convert, explain_convert
 from xarrayops._ops.exchange.plan import ConversionPlan, plan_convert
 from xarrayops._ops.explanation import Explanation

@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from xarrayops._core import defaults, registry
-from xarrayops._core.dispatch import Classes, function_without_modes
-from xarrayops._core.floating_results import casting_integers
-from xarrayops._core.precision import of_engine, refusal_of_engine
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.floating_results import casting_integers
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import Classes, function_without_modes
+from xarrayops._core.modes import defaults
+from xarrayops._core.modes.precision import of_engine, refusal_of_engine
 from xarrayops._ops.engines import functions, passing
 from xarrayops._ops.engines.block import active
 from xarrayops._ops.engines.forms import (

@@ -7,9 +7,9 @@ from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
-from xarrayops._core import registry
-from xarrayops._core.defaults import Library
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
 from xarrayops._ops.explanation import Candidate, Explanation
 from xarrayops._protocol.sparse import Parts
@@ -17,7 +17,7 @@ from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import ExchangeError, Unsupported, XArrayOpsError
 
 if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 """Errors of libraries that refuse an import; not all raise BufferError (pytorch#194267, numpy gh-30937)."""

@@ -17,7 +17,7 @@ from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array
 
 if TYPE_CHECKING:
-    from xarrayops._core.backend import Backend
+    from xarrayops._core.backends.backend import Backend
 
 
 class _Loan:

@@ -11,9 +11,9 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.defaults import Library
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange import loans
 from xarrayops._protocol.devices import Memory, compact_strides
 from xarrayops._protocol.records import Record

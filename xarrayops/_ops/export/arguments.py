@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.agreement import is_same
 from xarrayops._ops.transformations.arguments import form_of
 from xarrayops._protocol.nested import is_array, leaves, leaves_as

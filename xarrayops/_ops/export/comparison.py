@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.export.arguments import Reader
 from xarrayops._ops.export.exported import Runner, passed

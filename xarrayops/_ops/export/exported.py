@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.engines import passing
 from xarrayops._ops.exchange.convert import convert
 from xarrayops._ops.export.arguments import Reader

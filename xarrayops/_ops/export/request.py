@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from keyword import iskeyword
 from typing import Any
 
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops import agreement
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, name_of, rebuilt
 from xarrayops._protocol.nested import VALUES, is_array

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import get_args
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.export_hooks import Exporter, Target
 from xarrayops._protocol.records import Record
 from xarrayops.errors import Unsupported, XArrayOpsError

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any
 
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops import agreement
 from xarrayops._ops.export.request import Request
 from xarrayops._protocol.records import Record

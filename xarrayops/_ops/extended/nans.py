@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.dispatch import native_dtype, resolve, resolved, table
-from xarrayops._core.named_errors import FAILURES, add_call
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.errors import FAILURES, add_call
+from xarrayops._core.dispatch.lookup import native_dtype, resolve, resolved, table
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
 from xarrayops._protocol.types import ArrayT
 
 DType = Any

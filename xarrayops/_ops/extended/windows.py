@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.creation import creation
-from xarrayops._core.defaults import Library
-from xarrayops._core.named_errors import FAILURES, add_call
-from xarrayops._core.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.dispatch.creation import creation
+from xarrayops._core.dispatch.errors import FAILURES, add_call
+from xarrayops._core.dispatch.refused import NotGiven, Refused, shows_own_parameters, wrong_call
+from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.types import Array
 
 DType = Any

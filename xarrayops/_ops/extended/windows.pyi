@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from xarrayops._core.defaults import Library
+from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.types import Array, ArrayT
 
 DType = Any

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.engines.explain import with_engines
 from xarrayops._ops.explained import bound_arguments, explain_call, explain_with_dry_run
 from xarrayops._ops.explanation import Candidate, Explanation

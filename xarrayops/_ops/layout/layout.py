@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from xarrayops._core.arguments import described
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import described
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._protocol.devices import Memory
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.types import Array, ArrayT, gap_of

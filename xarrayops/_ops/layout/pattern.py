@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from xarrayops._core.dispatch import constant_while_tracing
+from xarrayops._core.dispatch.lookup import constant_while_tracing
 from xarrayops._protocol.records import Record
 from xarrayops.errors import LayoutError
 

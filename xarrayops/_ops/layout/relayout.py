@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from itertools import product
 
-from xarrayops._core import modes
-from xarrayops._core.arguments import described
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import described
+from xarrayops._core.dispatch.lookup import require_one_backend
+from xarrayops._core.modes import tables as modes
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._ops.layout.pattern import AxisPlan, plan
 from xarrayops._protocol.devices import Memory, compact_strides

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops.operations.definition import Declared, Definition
 from xarrayops._ops.operations.native import Native, Sources, texts
 from xarrayops._ops.operations.requirements import ORDERS, Aligned, Dtypes, Requirements

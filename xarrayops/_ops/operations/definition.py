@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.dispatch import constant_while_tracing, publish, require_one_backend, resolved
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import constant_while_tracing, publish, require_one_backend, resolved
 from xarrayops._ops.explanation import Explanation, candidates, chosen_name
 from xarrayops._ops.operations.caller import Guarded, Parameters, eager_test, public_function, serving_function
 from xarrayops._ops.operations.native import Native

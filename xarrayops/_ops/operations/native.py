@@ -11,7 +11,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.operations.requirements import Requirements
 from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.install import install_command

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.candidates import Call, always
 from xarrayops._protocol.dtypes import REAL_OF
 from xarrayops._protocol.operations import CallTests

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from xarrayops._core import modes
-from xarrayops._core.defaults import floating_name
-from xarrayops._core.precision import policy, widens
+from xarrayops._core.modes import tables as modes
+from xarrayops._core.modes.defaults import floating_name
+from xarrayops._core.modes.precision import policy, widens
+from xarrayops._core.modes.settings import Scope, Setting
 from xarrayops._core.precision_plan import Policy
-from xarrayops._core.scoped import Scope, Setting
 from xarrayops._protocol.precision import HALVES, MULTIPLICATIONS, SUMS
 from xarrayops.errors import Unsupported, available_names
 

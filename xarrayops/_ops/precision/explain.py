@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
-from xarrayops._core import registry
-from xarrayops._core.precision import policy, widens
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes.precision import policy, widens
 from xarrayops._core.precision_plan import Policy
-from xarrayops._core.registry import Backend
 from xarrayops._ops.explanation import Explanation
 from xarrayops._protocol.precision import AUTOCAST, HALVES, PRODUCTS
 

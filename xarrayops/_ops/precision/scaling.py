@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core import registry, states
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
+from xarrayops._core.modes import pytrees as states
 from xarrayops._ops.creation import asarray
 from xarrayops._protocol.precision import HALVES
 from xarrayops._protocol.records import Record

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops import standard as xp
-from xarrayops._core.arguments import described
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import described
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.quantization.records import Calibration, Quantized
 from xarrayops._protocol.quantization import LEAST_SCALE, LIMITS
 from xarrayops._protocol.types import Array

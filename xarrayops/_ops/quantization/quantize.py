@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xarrayops import standard as xp
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._ops.quantization.operands import (
     as_floating,
     checked_calibration,

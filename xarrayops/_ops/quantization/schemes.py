@@ -8,7 +8,7 @@ two are subnormal.
 from __future__ import annotations
 
 from xarrayops import standard as xp
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.quantization import LEAST_SCALE, LIMITS, SYMMETRIC_LIMIT
 from xarrayops._protocol.types import Array
 

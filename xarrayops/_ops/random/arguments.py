@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from xarrayops._core.creation import creation_backend, refuse_both
-from xarrayops._core.defaults import Library
-from xarrayops._core.dispatch import served_by
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.creation import creation_backend, refuse_both
+from xarrayops._core.dispatch.lookup import served_by
+from xarrayops._core.modes.defaults import Library
 from xarrayops._protocol.dtypes import INTEGER_LIMITS
 from xarrayops._protocol.random import WORD, Draw
 from xarrayops._protocol.types import Array

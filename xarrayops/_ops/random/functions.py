@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from xarrayops._core.dispatch import require_one_backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._protocol.types import Array, ArrayT
 
 if TYPE_CHECKING:
-    from xarrayops._core.defaults import Library
+    from xarrayops._core.modes.defaults import Library
     from xarrayops._ops.explanation import Explanation
     from xarrayops._ops.random.generator import Generator
 

@@ -7,10 +7,10 @@ import os
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core import defaults
-from xarrayops._core.defaults import Library
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend, backend_by_dtype_owner
+from xarrayops._core.backends.registry import Backend, backend_by_dtype_owner
+from xarrayops._core.dispatch.lookup import require_one_backend
+from xarrayops._core.modes import defaults
+from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.creation import broadcast_shapes
 from xarrayops._ops.random import recording
 from xarrayops._ops.random.arguments import (

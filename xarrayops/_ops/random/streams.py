@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.random import recording
 from xarrayops._ops.random.arguments import words_of_seed
 from xarrayops._protocol.random import WORD, threefry

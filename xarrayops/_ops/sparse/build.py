@@ -19,7 +19,7 @@ from xarrayops._protocol.types import Array
 from xarrayops.errors import InvalidSparse, Unsupported
 
 if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 LARGEST_THRESHOLD = 2**64
 """The largest integer that is accepted as a threshold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops.exchange.convert import convert_container
 from xarrayops._ops.exchange.plan import target_of
 from xarrayops._ops.sparse.operands import (
@@ -20,7 +20,7 @@ from xarrayops._protocol.sparse import Container
 from xarrayops._protocol.types import Array
 
 if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 
 def convert(

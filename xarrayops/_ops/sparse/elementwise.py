@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.registry import SCALARS
+from xarrayops._core.backends.registry import SCALARS
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
     require_container,
@@ -20,7 +20,7 @@ from xarrayops._ops.sparse.operands import (
 from xarrayops._protocol.sparse import Container
 
 if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 
 def _of_any(verb: str, s: Container) -> tuple[SparseBackend, tuple[Container]]:

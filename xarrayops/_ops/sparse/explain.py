@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops.engines.explain import with_engines
 from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.exchange.convert import explain_convert
@@ -16,7 +16,7 @@ from xarrayops._protocol.candidates import Call
 from xarrayops._protocol.sparse import Container
 
 if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 
 def explain_prepared(function: Callable[..., Any]) -> Callable[..., Explanation]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xarrayops._core.registry import SCALARS
+from xarrayops._core.backends.registry import SCALARS
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
     require_axis,
@@ -18,7 +18,7 @@ from xarrayops._protocol.types import Array
 from xarrayops.errors import Unsupported
 
 if TYPE_CHECKING:
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 
 def _matrix(verb: str, s: Container) -> SparseBackend:

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from xarrayops._core import defaults, modes, registry
-from xarrayops._core.arguments import common_backend, require_array_argument
+from xarrayops._core.backends import registry
+from xarrayops._core.dispatch.arguments import common_backend, require_array_argument
+from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.engines.serving import by_engines
 from xarrayops._protocol.sparse import FORMATS, Container
 from xarrayops.errors import BackendNotFound, Unsupported
 
 if TYPE_CHECKING:
-    from xarrayops._core.backend import Backend
-    from xarrayops._core.sparse_backend import SparseBackend
+    from xarrayops._core.backends.backend import Backend
+    from xarrayops._core.backends.sparse_backend import SparseBackend
 
 P = ParamSpec("P")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from xarrayops._core.dispatch import require_one_backend
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._protocol.nested import fill, is_array, leaves
 from xarrayops._protocol.types import Array
 

@@ -7,7 +7,7 @@ from functools import wraps
 from operator import index
 from typing import Any
 
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, name_of, rebuilt
 from xarrayops._protocol.dtypes import FLOATING_DTYPES
 from xarrayops._protocol.nested import arrays_in, is_array

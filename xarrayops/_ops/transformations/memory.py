@@ -8,7 +8,7 @@ from functools import wraps
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, Self
 
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops._ops.random import recording
 from xarrayops._ops.transformations.arguments import arrays_of, form_of, library_of, rebuilt
 from xarrayops._protocol.types import Array

@@ -17,8 +17,8 @@ from time import perf_counter
 from typing import Any, TextIO
 
 from xarrayops._cli.doctor import thread_pools
-from xarrayops._core import registry
-from xarrayops._core.backend import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench import workload_sources
 from xarrayops.bench.measure import operations, roofline, sync_check

@@ -12,7 +12,7 @@ import numpy as np
 import xarrayops as xo
 import xarrayops.numpy.random
 import xarrayops.random
-from xarrayops._ops.crossings.ledger import line_of_user
+from xarrayops._ops.transfers.ledger import line_of_user
 from xarrayops._protocol.records import Record
 from xarrayops.testing._verify._values import value
 

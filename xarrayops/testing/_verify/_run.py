@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops._core import registry
-from xarrayops._ops.crossings.ledger import Ledger, is_of_library
+from xarrayops._core.backends import registry
+from xarrayops._ops.transfers.ledger import Ledger, is_of_library
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.running import RunMode
 from xarrayops.testing._verify._random import Tape, through

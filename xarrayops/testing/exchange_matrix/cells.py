@@ -6,8 +6,8 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.testing.exchange_matrix.containers import CONTAINERS
 from xarrayops.testing.exchange_matrix.memory_kinds import KINDS, LARGE

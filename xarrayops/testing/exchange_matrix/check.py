@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 import xarrayops as xo
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._host import views
 from xarrayops.errors import ExchangeError, Unsupported
 from xarrayops.plugin import Array, Memory

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import ExchangeError, Unsupported
 from xarrayops.plugin.sparse import Container
 from xarrayops.testing._heaps import Heaps

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import xarrayops as xo
-from xarrayops._core.registry import Backend, backend_by_name, backend_of
+from xarrayops._core.backends.registry import Backend, backend_by_name, backend_of
 from xarrayops._host import views
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin import Array, Memory

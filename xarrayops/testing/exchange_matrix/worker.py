@@ -12,8 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TextIO
 
-from xarrayops._core import registry
-from xarrayops._core.registry import Backend
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
 from xarrayops._system.process import keep_stdout
 from xarrayops.testing.exchange_matrix.check import examine
 

@@ -10,11 +10,11 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.plugin import Attention
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
-from xarrayops_backends.jax import _attention_blocks as kernel  # noqa: E402
+from xarrayops_backends.jax._attention import blocks as kernel  # noqa: E402
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},

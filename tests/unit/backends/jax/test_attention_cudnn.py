@@ -13,11 +13,11 @@ import pytest
 
 import xarrayops as xo
 from xarrayops.plugin import Attention, Call
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
-from xarrayops_backends.jax import _attention_blocks as blocks, _attention_cudnn as cudnn  # noqa: E402
+from xarrayops_backends.jax._attention import blocks, cudnn  # noqa: E402
 
 CUDNN = "__cudnn$fmhaSoftmax"
 

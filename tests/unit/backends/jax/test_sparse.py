@@ -14,7 +14,8 @@ from xarrayops.errors import InvalidSparse, Unsupported
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax.experimental.sparse import BCOO, BCSR, COO  # noqa: E402
-from xarrayops_backends.jax import _sparse as companion, _sparse_programs as programs  # noqa: E402
+from xarrayops_backends.jax import _sparse as companion  # noqa: E402
+from xarrayops_backends.jax._sparse import programs  # noqa: E402
 
 FORMATS = ["coo", "csr"]
 each_format = pytest.mark.parametrize("format", FORMATS)

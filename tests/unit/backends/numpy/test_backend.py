@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.arguments import signature
+from xarrayops._core.dispatch.arguments import signature
 from xarrayops._protocol.surface import CREATION, SURFACE
 
 SEQUENCES = ("arrays", "operands")

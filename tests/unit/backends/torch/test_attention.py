@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops.plugin import Attention, Call
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
@@ -70,7 +70,7 @@ LONG: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", LONG)
 def test_values_of_many_blocks(name: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lengths that need many blocks, in each kernel that runs on the CPU."""
-    from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
+    from xarrayops_backends.torch._attention import blocks, cpu
 
     monkeypatch.setattr(blocks, "SCORES", 1 << 16)
     monkeypatch.setattr(cpu, "MASK", 1 << 16)
@@ -210,7 +210,7 @@ class Largest(TorchDispatchMode):  # type: ignore[misc]
 @pytest.mark.parametrize("name", [name for name in LONG if "mask of heads" not in name])
 def test_no_matrix_of_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No result, forward or backward, is as large as a quarter of the scores of one head."""
-    from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
+    from xarrayops_backends.torch._attention import blocks, cpu
 
     monkeypatch.setattr(blocks, "SCORES", 1 << 16)
     monkeypatch.setattr(cpu, "MASK", 1 << 16)

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
-from xarrayops_backends.torch import _attention_alignment as alignment  # noqa: E402
+from xarrayops_backends.torch._attention import alignment  # noqa: E402
 
 HALF = torch.float16
 

@@ -10,22 +10,16 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops._protocol import candidates
 from xarrayops._protocol.candidates import constant_while_tracing
 from xarrayops.plugin import Attention, Call
-from xarrayops.testing._attention_cases import FUSED, FUSED_VIEWS
+from xarrayops.testing._suite.operations.attention_cases import FUSED, FUSED_VIEWS
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses import fake_tensor  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
-from xarrayops_backends.torch import (  # noqa: E402
-    _attention_alignment as alignment,
-    _attention_blocks as blocks,
-    _attention_cuda as cuda,
-    _attention_flash as flash,
-    _attention_package as package,
-)
+from xarrayops_backends.torch._attention import alignment, blocks, cuda, flash, package  # noqa: E402
 
 pytestmark = pytest.mark.device
 

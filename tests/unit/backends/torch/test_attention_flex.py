@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops._ops.attention.arguments import request
 from xarrayops.plugin import Attention, Call, NotServed, has_band
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch.nn.attention.flex_attention import flex_attention  # noqa: E402
-from xarrayops_backends.torch import (  # noqa: E402
-    _attention_flex as flex,
-    _attention_modes as modes,
-    _attention_package as package,
-)
-from xarrayops_backends.torch._attention_failures import or_next  # noqa: E402
+from xarrayops_backends.torch._attention import flex, modes, package  # noqa: E402
+from xarrayops_backends.torch._attention.failures import or_next  # noqa: E402
 
 BANDS: dict[str, dict[str, Any]] = {
     "none": {},

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops.plugin import Attention
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
@@ -46,7 +46,7 @@ def gradients(kernel: str, given: list[Any], bias: Any = None, *, return_lse: bo
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set small block sizes, so that there are many blocks."""
-    from xarrayops_backends.torch import _attention_blocks as blocks, _attention_cpu as cpu
+    from xarrayops_backends.torch._attention import blocks, cpu
 
     monkeypatch.setattr(blocks, "SCORES", 1 << 14)
     monkeypatch.setattr(cpu, "MASK", 1 << 13)
@@ -160,7 +160,7 @@ def test_gradients_of_gradients_by_transforms() -> None:
 @pytest.mark.parametrize("name", ["mask", "q_lengths", "offset"])
 def test_changed_before_the_gradient(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An array that is modified in place between forward and backward raises an error."""
-    from xarrayops_backends.torch import _attention_modes as modes
+    from xarrayops_backends.torch._attention import modes
 
     monkeypatch.setattr(modes, "can_read_lengths", lambda a: False)  # otherwise they are read immediately and not kept
     q, k, v = (x.requires_grad_() for x in arrays())

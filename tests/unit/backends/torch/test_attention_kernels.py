@@ -11,20 +11,16 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops._ops.attention.arguments import request
 from xarrayops._protocol import candidates
 from xarrayops.plugin import Attention, Call, NotServed
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._dynamo.exc import BackendCompilerFailed, FailOnRecompileLimitHit, Unsupported  # noqa: E402
-from xarrayops_backends.torch import (  # noqa: E402
-    _attention_blocks as blocks,
-    _attention_cuda as cuda,
-    _attention_flash as flash,
-)
-from xarrayops_backends.torch._attention_failures import or_next, says_no_code  # noqa: E402
+from xarrayops_backends.torch._attention import blocks, cuda, flash  # noqa: E402
+from xarrayops_backends.torch._attention.failures import or_next, says_no_code  # noqa: E402
 
 KERNELS = {name: (function, refusal) for name, function, refusal in backend_by_name("torch").kernels["attention"]}
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops._ops.attention.arguments import request
 from xarrayops.plugin import Attention, Call
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
-from xarrayops_backends.torch import _attention_modes as modes, _attention_package as package  # noqa: E402
+from xarrayops_backends.torch._attention import modes, package  # noqa: E402
 
 HALF = torch.float16
 SEEN: list[Any] = []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import xarrayops as xo
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops.plugin.sparse import Compaction
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
@@ -182,7 +182,7 @@ def test_pytorchs_functions_agree_with_dense_ones(format: str, dtype: Any) -> No
 
 def test_sampled_product_by_pytorch_equals_ours() -> None:
     """The function for GPUs; this test runs PyTorch's CPU kernel of it."""
-    from xarrayops_backends.torch import _sparse_products as products
+    from xarrayops_backends.torch._sparse import products
 
     a, b = sample(4, 3), sample(3, 6, seed=1)
     for format in ("csr", "csc"):

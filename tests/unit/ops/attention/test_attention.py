@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 RANDOM = np.random.default_rng(5)
 Q, K, V = (RANDOM.standard_normal(shape).astype("float32") for shape in ((2, 4, 5, 8), (2, 2, 9, 8), (2, 2, 9, 3)))

@@ -16,7 +16,7 @@ CODE = """
 import json
 import cupy, numpy as np, torch, xarrayops as xo
 from xarrayops.plugin import Device, Queue
-from xarrayops.testing._attention_oracle import attention_oracle
+from xarrayops.testing._suite.operations.attention_oracle import attention_oracle
 
 torch_, cupy_ = xo.backend("torch"), xo.backend("cupy")
 moved = []

@@ -9,7 +9,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._host import convolution as host
-from xarrayops.testing._convolution import convolved
+from xarrayops.testing._suite.operations.convolution import convolved
 
 LIBRARIES = [name for name in ("numpy", "torch", "jax") if find_spec(name)]
 library = pytest.mark.parametrize("library", LIBRARIES)

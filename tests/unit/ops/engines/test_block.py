@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import modes
+from xarrayops._core.modes import tables as modes
 from xarrayops._ops.engines import active
 
 X = np.ones((4, 4))

@@ -339,7 +339,7 @@ class TestErrors:
         assert torch.isnan(result[0])
 
     def test_an_engine_that_is_not_installed(self, monkeypatch):
-        from xarrayops._core import registry
+        from xarrayops._core.backends import registry
 
         def missing(name):
             raise xo.BackendNotFound("cupy is not installed")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops._core import registry
+from xarrayops._core.backends import registry
 from xarrayops.errors import Unsupported
 from xarrayops.plugin.export import Exporter, Program, Run
 

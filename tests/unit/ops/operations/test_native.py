@@ -357,7 +357,7 @@ def test_check_operation_accepts_it(norm):
 ON_CUPY = """
 import cupy, numpy as np, xarrayops as xo
 from tvm_ffi import device, get_raw_stream
-from xarrayops._core.registry import backend_by_name
+from xarrayops._core.backends.registry import backend_by_name
 from xarrayops.plugin.native import NativeKernel
 
 def function(x, weight, eps, out):

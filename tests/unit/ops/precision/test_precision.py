@@ -9,7 +9,7 @@ import pytest
 
 import xarrayops as xo
 import xarrayops.numpy as names_of_numpy
-from xarrayops._core import modes
+from xarrayops._core.modes import tables as modes
 from xarrayops._protocol.precision import AUTOCAST
 from xarrayops._protocol.surface import EXTENDED, OWN, SURFACE
 from xarrayops.errors import Unsupported

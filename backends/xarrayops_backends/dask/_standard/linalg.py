@@ -1,0 +1,270 @@
+"""Linear algebra. Dask has some of these functions: for two dimensions only, some chunk layouts, and no float32."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xarrayops.plugin import Array, products
+from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import compat, da
+from xarrayops_backends.dask._standard import statistics as _statistics
+from xarrayops_backends.numpy._standard import linalg as _numpy
+
+
+class _Eigen(NamedTuple):
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class _QR(NamedTuple):
+    Q: Array
+    R: Array
+
+
+class _Slogdet(NamedTuple):
+    sign: Array
+    logabsdet: Array
+
+
+class _SVD(NamedTuple):
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def _inexact(x: Array) -> Array:
+    """Cast integers to float64, as NumPy does inside the kernels; Dask must know the dtype in advance."""
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
+def _real(x: Array) -> Any:
+    return np.finfo(x.dtype).dtype
+
+
+def _complex(x: Array) -> Any:
+    return np.result_type(x.dtype, np.complex64)
+
+
+def _promoted(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
+    """The product in the promoted dtype of its operands; Dask returns int64 for products of small integers."""
+    with _blocks.without_chunk_warnings():
+        return product(*map(_blocks.widened, (x1, x2)), **options).astype(np.result_type(x1.dtype, x2.dtype))
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """Dask returns int64 for products of small integers."""
+    return _promoted(compat.matmul, x1, x2)
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """As for matmul."""
+    return _promoted(compat.tensordot, x1, x2, axes=axes)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """As for matmul."""
+    return _promoted(compat.vecdot, x1, x2, axis=axis)
+
+
+def matmul_int32(x1: Array, x2: Array, /) -> Array:
+    """The exact products of blocks, by the kernel for host memory, added in int32."""
+    if math.isnan(x1.shape[-1] + x2.shape[-2 if x2.ndim > 1 else 0]):
+        _blocks.require_sizes("matmul", x1, x2)
+    left = x1[None] if x1.ndim == 1 else x1
+    right = x2[:, None] if x2.ndim == 1 else x2
+    ndim = max(left.ndim, right.ndim)
+    *stack, rows, inner, columns = range(ndim + 1)
+    with _blocks.without_chunk_warnings():
+        parts = da.blockwise(
+            _block_int32,
+            (*stack, rows, inner, columns),
+            left,
+            (*stack[ndim - left.ndim :], rows, inner),
+            right,
+            (*stack[ndim - right.ndim :], inner, columns),
+            adjust_chunks={inner: 1},
+            concatenate=False,
+            meta=_blocks.meta(left, np.int32, ndim + 1),
+        )
+        out = da.sum(parts, axis=-2, dtype=np.int32)
+    return out[(..., *(0 if x.ndim == 1 else slice(None) for x in (x1, x2)))]
+
+
+def _block_int32(left: Any, right: Any) -> Any:
+    """The product of two blocks, with an axis for its part of the sum."""
+    return products.matmul_int32(left, right)[..., None, :]
+
+
+def linalg_cholesky(x: Array, /, *, upper: bool = False) -> Array:
+    """Dask's cholesky requires two dimensions and square chunks: https://github.com/dask/dask/issues/11243."""
+    x = _inexact(x)
+    (lower,) = _blocks.stacked(np.linalg.cholesky, "mm->mm", x, dtypes=[x.dtype])
+    return da.conj(compat.matrix_transpose(lower)) if upper else lower
+
+
+def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    dtype = np.result_type(x1.dtype, x2.dtype)
+    operands = (da.moveaxis(x, axis, -1) for x in (x1, x2))
+    (product,) = _blocks.stacked(np.linalg.cross, "c,c->c", *operands, dtypes=[dtype])
+    return da.moveaxis(product, -1, axis)
+
+
+def linalg_det(x: Array, /) -> Array:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    return _blocks.stacked(np.linalg.det, "mm->", x, dtypes=[x.dtype])[0]
+
+
+def linalg_slogdet(x: Array, /) -> tuple[Array, Array]:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    return _Slogdet(*_blocks.stacked(np.linalg.slogdet, "mm->,", x, dtypes=[x.dtype, _real(x)]))
+
+
+def linalg_eigh(x: Array, /) -> tuple[Array, Array]:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    return _Eigen(*_blocks.stacked(np.linalg.eigh, "mm->m,mm", x, dtypes=[_real(x), x.dtype]))
+
+
+def linalg_eigvalsh(x: Array, /) -> Array:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    return _blocks.stacked(np.linalg.eigvalsh, "mm->m", x, dtypes=[_real(x)])[0]
+
+
+def linalg_eig(x: Array, /) -> tuple[Array, Array]:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    return _Eigen(*_blocks.stacked(_numpy.linalg_eig, "mm->m,mm", x, dtypes=[_complex(x)] * 2))
+
+
+def linalg_eigvals(x: Array, /) -> Array:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    return _blocks.stacked(_numpy.linalg_eigvals, "mm->m", x, dtypes=[_complex(x)])[0]
+
+
+def linalg_inv(x: Array, /) -> Array:
+    """Dask's inv requires two dimensions and square chunks, and returns float64."""
+    x = _inexact(x)
+    return _blocks.stacked(np.linalg.inv, "mm->mm", x, dtypes=[x.dtype])[0]
+
+
+def linalg_solve(x1: Array, x2: Array, /) -> Array:
+    """Dask's solve has the same limits as its inv."""
+    x1, x2 = _inexact(x1), _inexact(x2)
+    columns = "" if x2.ndim == 1 else "k"
+    dtype = np.result_type(x1.dtype, x2.dtype)
+    return _blocks.stacked(np.linalg.solve, f"mm,m{columns}->m{columns}", x1, x2, dtypes=[dtype])[0]
+
+
+def linalg_matrix_power(x: Array, n: int, /) -> Array:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x) if n < 0 else x
+    return _blocks.stacked(partial(np.linalg.matrix_power, n=n), "mm->mm", x, dtypes=[x.dtype])[0]
+
+
+def linalg_pinv(x: Array, /, *, rtol: Any = None) -> Array:
+    """NumPy's function on stacks of matrices; Dask has none."""
+    x = _inexact(x)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * np.finfo(x.dtype).eps
+    return _blocks.stacked(np.linalg.pinv, "mn,->nm", x, da.asarray(rtol), dtypes=[x.dtype])[0]
+
+
+def linalg_matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
+    """The function of array-api-compat calls Dask's svd, which does not support all of these arrays."""
+    singular = linalg_svdvals(x)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * np.finfo(singular.dtype).eps
+    tolerance = singular.max(axis=-1, keepdims=True) * da.asarray(rtol)[..., None]
+    return da.count_nonzero(singular > tolerance, axis=-1)
+
+
+def _is_tall(x: Array) -> bool:
+    """Whether Dask factorises x without gathering it.
+
+    x must be one column of two or more chunks, each with at least as many rows as columns.
+    """
+    if x.ndim != 2 or x.dtype.kind != "f" or x.numblocks[1] > 1:
+        return False
+    rows = x.chunks[0]
+    return len(rows) > 1 and bool(min(rows) >= x.shape[1] > 0)
+
+
+def linalg_qr(x: Array, /, *, mode: str = "reduced") -> tuple[Array, Array]:
+    """Dask's qr supports tall matrices only: https://github.com/dask/dask/issues/10388."""
+    x = _inexact(x)
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
+    if mode == "reduced" and _is_tall(x):
+        return _QR(*da.linalg.qr(x))
+    signature = "mn->mk,kn" if mode == "reduced" else "mn->mm,mn"
+    kernel = partial(np.linalg.qr, mode=mode)
+    return _QR(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype] * 2, k=min(x.shape[-2:])))
+
+
+def linalg_svd(x: Array, /, *, full_matrices: bool = True) -> tuple[Array, Array, Array]:
+    """Dask's svd supports tall matrices only, and only the reduced form."""
+    x = _inexact(x)
+    if not full_matrices and _is_tall(x):
+        return _SVD(*da.linalg.svd(x, coerce_signs=False))
+    signature = "mn->mm,k,nn" if full_matrices else "mn->mk,k,kn"
+    kernel = partial(np.linalg.svd, full_matrices=full_matrices)
+    return _SVD(*_blocks.stacked(kernel, signature, x, dtypes=[x.dtype, _real(x), x.dtype], k=min(x.shape[-2:])))
+
+
+def linalg_svdvals(x: Array, /) -> Array:
+    """The singular values of a tall matrix are those of R in its QR factorisation, and R is small."""
+    x = _blocks.without_empty_chunks(_inexact(x))
+    if _is_tall(x):
+        x = da.linalg.qr(x)[1]
+    kernel = partial(np.linalg.svd, compute_uv=False)
+    return _blocks.stacked(kernel, "mn->k", x, dtypes=[_real(x)], k=min(x.shape[-2:]))[0]
+
+
+def linalg_matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """Dask computes norms from singular values only for two dimensions and some chunk layouts."""
+    reduce = {2: da.max, -2: da.min, "nuc": da.sum}.get(ord)
+    if reduce is None:
+        return compat.linalg.matrix_norm(_blocks.without_empty_chunks(x), keepdims=keepdims, ord=ord)
+    norm = reduce(linalg_svdvals(x), axis=-1)
+    return norm[..., None, None] if keepdims else norm
+
+
+def linalg_vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """Sums over axes need no reshape; the function of array-api-compat reshapes and so gathers chunks."""
+    magnitude = da.abs(_blocks.without_empty_chunks(_inexact(x)))
+    options = {"axis": axis, "keepdims": keepdims}
+    if ord == np.inf and x.size:
+        return da.max(magnitude, **options)
+    if ord == -np.inf:
+        return _statistics.min(magnitude, **options)
+    if ord == 0:
+        return da.sum((magnitude != 0).astype(magnitude.dtype), **options)
+    if ord in (1, np.inf):
+        return da.sum(magnitude, **options)
+    if ord == 2:
+        return da.sqrt(da.sum(da.square(magnitude), **options))
+    return da.sum(magnitude**ord, **options) ** (1.0 / ord)
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """Dask's einsum, corrected: it fails on a diagonal of unequal chunks, and returns int64 for small integers."""
+    if not isinstance(subscripts, str):
+        raise TypeError(f"the subscripts of einsum are a string, not a {type(subscripts).__name__}")
+    terms = subscripts.replace(" ", "").partition("->")[0].replace("...", "").split(",")
+    for term, x in zip(terms, operands, strict=True):
+        if "..." not in subscripts and len(term) != x.ndim:
+            raise ValueError(f"the term {term!r} of {subscripts!r} does not fit the shape {x.shape}")
+    wide = map(_blocks.widened, operands)
+    pieces = (x if len(set(term)) == len(term) else x.rechunk(-1) for x, term in zip(wide, terms, strict=True))
+    with _blocks.without_chunk_warnings():
+        return da.einsum(subscripts, *pieces).astype(np.result_type(*(x.dtype for x in operands)))

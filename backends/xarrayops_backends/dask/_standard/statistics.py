@@ -1,0 +1,116 @@
+"""Reductions. Many of Dask's functions lose data if a chunk has length 0, and are correct otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from xarrayops.plugin import Array, sums
+from xarrayops_backends.dask import _blocks
+from xarrayops_backends.dask._blocks import compat, da
+from xarrayops_backends.dask._standard.manipulation import reshape
+
+
+def _without_empty_chunks(function: Callable[..., Array]) -> Callable[..., Array]:
+    @wraps(function)
+    def wrapped(x: Array, /, **options: Any) -> Array:
+        return function(_blocks.without_empty_chunks(x), **options)
+
+    return wrapped
+
+
+cumulative_prod, flip = map(_without_empty_chunks, (compat.cumulative_prod, compat.flip))
+
+
+def _narrow(x: Array, dtype: Any = None) -> Any:
+    """The dtype of the result where NumPy's sums lose accuracy, and the one to compute in; None elsewhere."""
+    dtype = x.dtype if dtype is None else np.dtype(dtype)
+    return None if dtype.char in sums.EXACT else (dtype, np.dtype("c16" if dtype.kind == "c" else "f8"))
+
+
+def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Dask's sum, with a small error in narrow dtypes."""
+    narrow = _narrow(x, dtype)
+    if narrow is None or axis == ():
+        return compat.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    options = {"axis": axis, "keepdims": keepdims, "dtype": narrow[0]}
+    return da.reduction(x.astype(narrow[0]), _sum_of_chunk, _sum_of_chunk, **options)
+
+
+def _sum_of_chunk(x: Any, axis: Any, keepdims: bool) -> Any:
+    return sums.sum(x, axis, None, keepdims) if isinstance(x, np.ndarray) else x.sum(axis=axis, keepdims=keepdims)
+
+
+def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Dask's mean, with a small error in narrow dtypes."""
+    count = sums.count(x, axis)
+    if x.dtype.char in "fF" and count >= 1:  # not of an unknown length
+        return (sum(x, axis=axis, keepdims=keepdims) / count).astype(x.dtype)
+    return _moment(compat.mean, x, x.dtype, axis=axis, keepdims=keepdims)
+
+
+def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Dask's var, with a small error in narrow dtypes."""
+    return _moment(compat.var, x, x._meta.real.dtype, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Dask's std, with a small error in narrow dtypes."""
+    return _moment(compat.std, x, x._meta.real.dtype, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def _moment(function: Callable[..., Array], x: Array, dtype: Any, **options: Any) -> Array:
+    """The function of compat, computed in double precision for narrow dtypes."""
+    x = _blocks.without_empty_chunks(x)
+    narrow = _narrow(x)
+    return function(x, **options) if narrow is None else function(x.astype(narrow[1]), **options).astype(dtype)
+
+
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Dask's cumulative sum, with a small error in narrow dtypes."""
+    x = _blocks.without_empty_chunks(x)
+    options = {"axis": axis, "include_initial": include_initial}
+    narrow = _narrow(x, dtype)
+    if narrow is None:
+        return compat.cumulative_sum(x, dtype=dtype, **options)
+    return compat.cumulative_sum(x, dtype=narrow[1], **options).astype(narrow[0])
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Flatten first: over all axes, Dask returns the first maximum in the order of the chunks, not in C order."""
+    return _arg(compat.argmax, x, axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Like argmax."""
+    return _arg(compat.argmin, x, axis, keepdims)
+
+
+def _arg(function: Callable[..., Array], x: Array, axis: int | None, keepdims: bool) -> Array:
+    x = _blocks.without_empty_chunks(x)
+    if axis is not None or x.ndim < 2 or x.npartitions == 1:
+        return function(x, axis=axis, keepdims=keepdims)
+    position = function(reshape(x, (-1,)), axis=0)
+    return position[(None,) * x.ndim] if keepdims else position
+
+
+def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Dask's max fails or returns a wrong shape if an axis that is not reduced is empty."""
+    return _extremum(da.max, x, axis, keepdims)
+
+
+def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Like max."""
+    return _extremum(da.min, x, axis, keepdims)
+
+
+def _extremum(function: Callable[..., Array], x: Array, axis: Any, keepdims: bool) -> Array:
+    if x.size:
+        return function(_blocks.without_empty_chunks(x), axis=axis, keepdims=keepdims)
+    nothing = da.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    if nothing.size:
+        raise ValueError(f"an empty array of shape {x.shape} has no maximum or minimum along axis {axis}")
+    return nothing

@@ -1,0 +1,263 @@
+"""Attention in XLA, by blocks.
+
+Each block has the scores of some queries and keys, combined by an online softmax. A step processes one batch row and
+one key head, or as many of them as have `SCORES` scores together. The query heads that share a key head are stacked,
+so that keys are not repeated. `jax.checkpoint` recomputes the scores of a block for the gradient, so that memory grows
+linearly with the sequence length, and forward-mode derivatives work too. See Rabe and Staats 2021,
+https://arxiv.org/abs/2112.05682.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from xarrayops.plugin import Array, Attention
+from xarrayops_backends.jax._devices import platform_of
+from xarrayops_backends.jax._standard.linalg import _precision
+
+ROWS = 512
+"""The maximum number of queries in a block, over all query heads that share a key head."""
+SCORES = {"cpu": 1 << 20}
+"""The number of scores in a block, by platform. They fit in the caches of the CPU cores."""
+MANY_SCORES = 1 << 25
+"""The number of scores in a block on an accelerator, which needs more work per step."""
+PARTS = 4
+"""A block of keys is split into this many parts; only the visible parts are read."""
+FEW_ROWS = 64
+"""With fewer queries than this, all parts of a key block are read."""
+FAR = 1 << 29
+"""Larger than any distance between two positions, and far below the limit of int32."""
+
+State = tuple[Array, Array, Array]
+"""For each query: the largest score so far, and, relative to it, the sum of weights and the weighted sum of values."""
+
+
+def blocked(a: Attention, /) -> tuple[Array, Array | None]:
+    """Attention by blocks. All numbers are traced, so that calls with equal shapes are compiled only once."""
+    left = None if a.left is None else _reach(a.left - a.offset)
+    right = None if a.right is None else _reach(a.right + a.offset)
+    lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
+    plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
+    with jax.numpy_rank_promotion("allow"):  # the user may have forbidden it
+        return _attended(plain, platform_of(a.q))
+
+
+def _reach(distance: Any) -> Any:
+    """A distance between positions as int32, clipped to `FAR`, which has the same effect as any larger distance."""
+    if isinstance(distance, int):
+        return max(-FAR, min(FAR, distance))
+    return jnp.clip(distance, -FAR, FAR).astype(jnp.int32)
+
+
+@partial(jax.jit, static_argnums=1)
+def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
+    """Attention over the whole batch and all heads, with the block size of the platform."""
+    batch, heads, queries, _ = a.q.shape
+    wide = jnp.promote_types(a.q.dtype, jnp.float32)
+    if 0 in (batch, heads, queries, a.k.shape[2]):
+        return jnp.zeros((*a.q.shape[:3], a.v.shape[3]), a.q.dtype), jnp.full(a.q.shape[:3], -jnp.inf, wide)
+    if platform is None:
+        at = {name: partial(_by_blocks, scores, wide) for name, scores in SCORES.items()}
+        return jax.lax.platform_dependent(a, **at, default=partial(_by_blocks, MANY_SCORES, None))
+    if platform in SCORES:
+        return _by_blocks(SCORES[platform], wide, a)
+    return _by_blocks(MANY_SCORES, None, a)
+
+
+def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
+    """Attention in blocks of the given number of scores.
+
+    The operands of products are cast to ``wide``, or keep their dtype if it is None; sums are in float32 or wider.
+    Half-precision operands use tensor cores, at the cost of rounded weights; fused kernels round them too.
+    """
+    batch, heads, queries, size = a.q.shape
+    shared, keys = a.k.shape[1:3]
+    group = heads // shared
+    rows = min(max(ROWS // group, 1), queries)
+    columns = min(max(scores // (group * rows), 1), keys)
+    at_once = max(scores // (group * rows * columns), 1)
+    limited = any(x is not None for x in (a.left, a.right, a.q_lengths, a.kv_lengths))
+    chosen = limited and scores < MANY_SCORES and group * rows >= FEW_ROWS
+    if chosen:
+        rows, at_once = (
+            max(rows // 2, 1),
+            1,
+        )  # small blocks skip more keys, because the visible parts are chosen per block
+
+    def grouped(x: Array | None) -> Array | None:
+        if x is None:
+            return None
+        return x[:, :, None] if x.shape[1] == 1 else x.reshape(x.shape[0], shared, group, *x.shape[2:])
+
+    a = a._replace(q=a.q.reshape(batch, shared, group, queries, size), mask=grouped(a.mask), bias=grouped(a.bias))
+    numbers = ("left", "right", "q_lengths", "kv_lengths")
+    given: dict[str, Any] = {n: jnp.reshape(x, (-1,)) for n in numbers if (x := getattr(a, n)) is not None}
+    a = a._replace(**given)
+    if wide is not None:
+        a = a._replace(k=a.k.astype(wide), v=a.v.astype(wide))
+    head = partial(_head, rows=rows, columns=columns, chosen=chosen)
+    of_row = partial(_over, head, ("q", "k", "v", "mask", "bias"), at_once)
+    out, lse = _over(of_row, ("q", "k", "v", "mask", "bias", *numbers), max(at_once // shared, 1), a)
+    return out.reshape(batch, heads, queries, a.v.shape[3]), lse.reshape(batch, heads, queries)
+
+
+def _over(function: Callable[[Attention], Any], names: tuple[str, ...], at_once: int, a: Attention) -> Any:
+    """Map the function over the first axis of these fields; an axis of length 1 broadcasts."""
+    given = {name: x for name in names if (x := getattr(a, name)) is not None}
+    a = a._replace(**{name: x[0] for name, x in given.items() if x.shape[0] == 1})
+    mapped = {name: x for name, x in given.items() if x.shape[0] != 1}
+    if not mapped:
+        return jax.tree.map(lambda y: y[None], function(a))
+    return jax.lax.map(lambda part: function(a._replace(**part)), mapped, batch_size=at_once if at_once > 1 else None)
+
+
+def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array, Array]:
+    """Attention of one key head, k (Lk, D) and v (Lk, Dv), with the queries (G, Lq, D) that share it."""
+    a = a._replace(q=_within(a.q, a.q_lengths), v=_within(a.v, a.kv_lengths))
+    whole = a.q.shape[1] // rows
+    cut = a.q[:, : whole * rows].reshape(a.q.shape[0], whole, rows, a.q.shape[2]).swapaxes(0, 1)
+    block = jax.checkpoint(partial(_block, a, columns, chosen), prevent_cse=False)
+    out, lse = jax.lax.map(lambda t: block(*t), (jnp.arange(whole, dtype=jnp.int32) * rows, cut))
+    out, lse = (y.swapaxes(0, 1).reshape(y.shape[1], whole * rows, *y.shape[3:]) for y in (out, lse))
+    if whole * rows == a.q.shape[1]:
+        return out, lse
+    out_left, lse_left = block(jnp.int32(whole * rows), a.q[:, whole * rows :])
+    return jnp.concatenate([out, out_left], axis=1), jnp.concatenate([lse, lse_left], axis=1)
+
+
+def _within(x: Array, length: Array | None) -> Array:
+    """Set rows beyond the length to zero: a weight of 0 times NaN would be NaN, in the result and in gradients."""
+    if length is None:
+        return x
+    return jnp.where(jnp.arange(x.shape[-2])[:, None] < length, x, 0)
+
+
+def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tuple[Array, Array]:
+    """Attention of one block of queries, which starts at position i, with all keys that it sees."""
+    wide = jnp.promote_types(a.k.dtype, jnp.float32)
+    queries = q.astype(wide) * a.scale if a.k.dtype == wide else q
+    numbers = (*q.shape[:-1], 1)
+    state = (
+        jnp.full(numbers, -jnp.inf, wide),
+        jnp.zeros(numbers, wide),
+        jnp.zeros((*q.shape[:-1], a.v.shape[1]), wide),
+    )
+    keys = a.k.shape[0]
+    step: Callable[..., State] = partial(_chosen if chosen else _updated, a, queries, i)
+    if columns == keys:
+        state = step(state, jnp.int32(0), a.k, a.v)
+    else:
+        step = jax.checkpoint(step, prevent_cse=False)
+        whole = keys // columns
+        cut = [x[: whole * columns].reshape(whole, columns, x.shape[1]) for x in (a.k, a.v)]
+        positions = jnp.arange(whole, dtype=jnp.int32) * columns
+        state, _ = jax.lax.scan(lambda state, t: (step(state, *t), None), state, (positions, *cut))
+        if whole * columns < keys:
+            state = step(state, jnp.int32(whole * columns), a.k[whole * columns :], a.v[whole * columns :])
+    largest, weights, total = state
+    empty = weights == 0
+    if a.q_lengths is not None:
+        empty |= (i + jnp.arange(q.shape[1])[:, None]) >= a.q_lengths
+    weights = jnp.where(empty, 1, weights)
+    lse = jnp.where(empty, -jnp.inf, largest + jnp.log(weights))
+    return jnp.where(empty, 0, total / weights).astype(q.dtype), lse[..., 0]
+
+
+def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, v: Array) -> State:
+    """Update the state with the visible parts of a block of keys, which starts at position j."""
+    keys = k.shape[0]
+    begin, end = jnp.int32(0), jnp.int32(keys)
+    if a.left is not None:
+        begin = jnp.maximum(begin, i - a.left - j)
+    if a.right is not None:
+        end = jnp.minimum(end, i + q.shape[1] + a.right - j)
+    if a.kv_lengths is not None:
+        end = jnp.minimum(end, a.kv_lengths - j)
+    if a.q_lengths is not None:
+        end = jnp.where(i < a.q_lengths, end, 0)
+    widths = sorted({-(-keys * n // PARTS) for n in range(PARTS + 1)})
+
+    def read(width: int, state: State) -> State:
+        first = jnp.clip(begin, 0, keys - width)
+        return _updated(a, q, i, state, j + first, *(jax.lax.dynamic_slice_in_dim(x, first, width) for x in (k, v)))
+
+    least = jnp.searchsorted(jnp.array(widths, jnp.int32), end - begin)
+    return jax.lax.switch(least, [lambda state: state, *(partial(read, width) for width in widths[1:])], state)
+
+
+def _updated(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, v: Array) -> State:
+    """Update the state with a block of keys, which starts at position j."""
+    scores = _scores(a, q, i, j, k)
+    # The subtracted maximum does not change the result, so no gradient flows through it.
+    largest = jax.lax.stop_gradient(jnp.maximum(state[0], scores.max(axis=-1, keepdims=True, initial=-jnp.inf)))
+    base = jnp.where(largest == -jnp.inf, 0, largest)  # avoids NaN in rows without keys
+    fade = jnp.exp(state[0] - base)
+    p = jnp.exp(scores - base)
+    return largest, state[1] * fade + p.sum(axis=-1, keepdims=True), state[2] * fade + _product(p, v, 0)
+
+
+def _product(x: Array, y: Array, axis: int) -> Array:
+    """A product of operands in the dtype of y, with sums in float32 or wider."""
+    wide = jnp.promote_types(y.dtype, jnp.float32)
+    axes = (((x.ndim - 1,), (axis,)), ((), ()))
+    return jax.lax.dot_general(x.astype(y.dtype), y, axes, precision=_precision(), preferred_element_type=wide)
+
+
+def _products(q: Array, k: Array) -> Array:
+    """The products of queries and keys."""
+    if math.prod(q.shape[:-1]) < FEW_ROWS:  # on CPUs up to 20 times as fast in this order
+        return jnp.moveaxis(_product(k, q, q.ndim - 1), 0, -1)
+    return _product(q, k, 1)
+
+
+@jax.custom_jvp
+def _products_within(q: Array, k: Array, length: Array) -> Array:
+    """The products of queries and keys, 0 beyond the length, whatever is there.
+
+    XLA takes several times as long for products of keys that it sets to zero first. Only the derivative needs them.
+    """
+    return jnp.where(jnp.arange(k.shape[0]) < length, _products(q, k), 0)
+
+
+@_products_within.defjvp
+def _derivative(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
+    q, k, length = primals
+    change = _products(tangents[0], _within(k, length)) + _products(q, tangents[1])
+    return _products_within(q, k, length), jnp.where(jnp.arange(k.shape[0]) < length, change, 0)
+
+
+def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
+    """The scores of a block of queries and a block of keys; -inf if a query does not see a key."""
+    scores = _products(q, k) if a.kv_lengths is None else _products_within(q, k, a.kv_lengths - j)
+    if k.dtype != scores.dtype:  # half-precision queries were not scaled before the product
+        scores = scores * a.scale
+    if a.softcap is not None:
+        scores = jnp.tanh(scores / a.softcap) * a.softcap
+    if a.bias is not None:
+        scores += _part(a.bias, i, j, scores.shape).astype(scores.dtype)
+    seen = [] if a.mask is None else [_part(a.mask, i, j, scores.shape)]
+    columns = j + jnp.arange(k.shape[0], dtype=jnp.int32)
+    behind = columns - (i + jnp.arange(q.shape[1], dtype=jnp.int32)[:, None])
+    if a.left is not None:
+        seen.append(behind >= -a.left)
+    if a.right is not None:
+        seen.append(behind <= a.right)
+    if a.kv_lengths is not None:
+        seen.append(columns < a.kv_lengths)
+    for limit in seen:
+        scores = jnp.where(limit, scores, -jnp.inf)
+    return scores
+
+
+def _part(x: Array, i: Array, j: Array, shape: tuple[int, ...]) -> Array:
+    """The part of a mask or bias for a block of queries and a block of keys; axes of length 1 are kept."""
+    for axis, start in ((1, i), (2, j)):
+        if x.shape[axis] > 1:
+            x = jax.lax.dynamic_slice_in_dim(x, start, shape[axis], axis)
+    return x

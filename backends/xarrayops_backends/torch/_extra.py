@@ -1,0 +1,331 @@
+"""Functions beyond the standard for which PyTorch has quicker kernels than those that the generic twins use.
+
+The twin serves the calls that a kernel refuses: other dtypes, several axes, other devices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat.torch as aac
+import torch
+
+from xarrayops.plugin import Array, Call
+from xarrayops.plugin.extended import (
+    convolved,
+    correlated,
+    known,
+    length_unknown,
+    neighbours,
+    normal_axes,
+    pad_widths,
+    require_count,
+    require_counts,
+    require_method,
+    require_probability,
+    rows,
+    segments,
+    windows,
+)
+from xarrayops_backends.torch._attention.modes import is_traced, transforms
+
+_Axes = int | tuple[int, ...] | None
+_REAL = (torch.float32, torch.float64)
+_SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
+
+
+def _of_dtypes(*dtypes: torch.dtype) -> Callable[[Call], str | None]:
+    """The capability test of a kernel for some dtypes of its arrays."""
+
+    def refusal(call: Call, /) -> str | None:
+        for x in call.args:
+            if isinstance(x, torch.Tensor) and x.dtype not in dtypes:
+                return f"it has no code for {x.dtype}"
+        return None
+
+    return refusal
+
+
+_of_reals = _of_dtypes(*_REAL)
+_of_numbers = _of_dtypes(*_REAL, *_SIGNED)
+
+
+def _above(values: Array, low: Array, position: int | Array) -> Array:
+    """The element of each row at a place in the sorted order, which is that of ``low`` or the next one."""
+    column = low.unsqueeze(-1)
+    is_low = torch.sum(values <= column, -1) > position
+    return torch.where(is_low, low, torch.amin(torch.where(values > column, values, math.inf), -1))
+
+
+def _selectable(call: Call, /) -> str | None:
+    """Why the kernels that select one element of each row cannot serve a call."""
+    x = call.args[0]
+    return _of_reals(call) or ("x has no elements" if not x.numel() else None)
+
+
+def _selectable_quantile(call: Call, /) -> str | None:
+    if isinstance(call.args[1], torch.Tensor):
+        return "it selects one quantile, and q is an array"
+    if call.args[0].device.type != "cpu":
+        return "a sort is quicker on an accelerator"
+    return _selectable(call)
+
+
+def _median(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.median gives the lower one of the two values in the middle."""
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    n, low = flat.values.shape[-1], torch.median(flat.values, -1).values
+    found = low if n % 2 else low * 0.5 + _above(flat.values, low, n // 2) * 0.5
+    return torch.where(torch.isnan(low), low, found).reshape(flat.shape)
+
+
+def _nanmedian(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
+    """torch.nanmedian gives the lower one of the two values in the middle."""
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    low = torch.nanmedian(flat.values, -1).values
+    count = torch.sum(~torch.isnan(flat.values), -1)
+    found = low * 0.5 + _above(flat.values, low, count // 2) * 0.5
+    return torch.where(count % 2 == 1, low, found).reshape(flat.shape)
+
+
+def _quantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+    """Selection in the place of a sort: torch.kthvalue for the element below, and the least one above it."""
+    require_method(method)
+    require_probability(q)
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    first, second, weight = neighbours(math, flat.values.shape[-1], float(q), method)
+    low = torch.kthvalue(flat.values, int(first) + 1, -1).values
+    found = low
+    if weight is not None and second > first:
+        high = _above(flat.values, low, int(second))
+        step = high - low
+        found = low + step * weight if weight < 0.5 else high - step * (1 - weight)
+    is_nan = torch.isnan(flat.values).any(-1)
+    return torch.where(is_nan, math.nan, found).reshape(flat.shape)
+
+
+def _percentile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+    """See `_quantile`."""
+    return _quantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
+
+
+_PADDED = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
+"""NumPy's names of modes and PyTorch's."""
+
+
+def _paddable(call: Call, /) -> str | None:
+    """Why torch.nn.functional.pad cannot serve a call."""
+    x, width, mode = (*call.args, "constant")[:3]
+    if x.ndim < 2:
+        return "a concatenation is as quick along one axis"
+    if mode not in _PADDED or call.kwargs["reflect_type"] != "even":
+        return f"it has no code for mode={mode!r}"
+    if not isinstance(call.kwargs["constant_values"], int | float):
+        return "the values differ by side"
+    if not x.numel():
+        return "x has no elements"
+    widths = pad_widths(x, width, mode)
+    if _padded_axes(x, widths) not in (2, 3):
+        return "it pads the last two or three axes"
+    if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True)):
+        return "the values repeat"
+    return _of_reals(call)
+
+
+def _padded_axes(x: Array, widths: list[tuple[int, int]]) -> int:
+    """How many axes there are from the first one that is padded."""
+    return x.ndim - next((axis for axis, width in enumerate(widths) if width != (0, 0)), x.ndim)
+
+
+def _pad(x: Array, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Array:
+    """All axes in one pass, as images with one axis before."""
+    widths = pad_widths(x, pad_width, mode)
+    count = _padded_axes(x, widths)
+    images = x.reshape(-1, *x.shape[-count:])
+    amounts = [n for width in reversed(widths[-count:]) for n in width]
+    padded = torch.nn.functional.pad(images, amounts, _PADDED[mode], constant_values if mode == "constant" else None)
+    return padded.reshape(*x.shape[:-count], *padded.shape[1:])
+
+
+_LONG = 4096
+"""Rows of so many elements are quicker selected from one by one than sorted together."""
+
+
+def _selectable_nanquantile(call: Call, /) -> str | None:
+    if (reason := _selectable_quantile(call)) is not None:
+        return reason
+    if is_traced() or transforms():
+        return "it looks at values, which traced arrays do not have"
+    x = call.args[0]
+    length = math.prod(x.shape[a] for a in normal_axes(call.kwargs["axis"], x.ndim))
+    return None if length >= _LONG else f"rows of less than {_LONG} elements are quicker sorted together"
+
+
+def _nanquantile(x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False) -> Array:
+    """As `_quantile`, of the numbers of each row, whose count decides which element is selected."""
+    flat = rows(aac, x, axis, keepdims=keepdims)
+    is_number = ~torch.isnan(flat.values)
+    if is_number.all():
+        return _quantile(x, q, axis=axis, method=method, keepdims=keepdims)
+    n = flat.values.shape[-1]
+    numbers = (row[chosen] for row, chosen in zip(flat.values.reshape(-1, n), is_number.reshape(-1, n), strict=True))
+    nan = x.new_full((), math.nan)
+    found = [_quantile(row, q, method=method) if row.numel() else nan for row in numbers]
+    return torch.stack(found).reshape(flat.shape)
+
+
+def _nanpercentile(
+    x: Array, /, q: float, *, axis: _Axes = None, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """See `_nanquantile`."""
+    return _nanquantile(x, q / 100, axis=axis, method=method, keepdims=keepdims)
+
+
+def _within(ids: Array, count: int) -> Array:
+    """The ids, with ``count`` for those out of range."""
+    ids = ids.to(torch.int64)
+    return torch.where((ids < 0) | (ids >= count), count, ids)
+
+
+def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None) -> Array:
+    """torch.bincount has no fixed length, which a compiled function needs, and no gradient of the weights."""
+    require_counts(aac, x, weights, minlength, length)
+    x = x.to(torch.int64)
+    if length is None and torch.compiler.is_compiling():
+        raise length_unknown("length")
+    if weights is None and not is_traced() and not x.is_meta:
+        return _counts(x, minlength, length)
+    if length is None:
+        if x.numel() and known(x.min(), "length") < 0:
+            raise ValueError("x has negative values")
+        length = max(int(x.max()) + 1 if x.numel() else 0, minlength)
+    if weights is None:
+        weights = torch.ones_like(x)
+    elif not (weights.is_floating_point() or weights.is_complex()):
+        weights = weights.to(torch.get_default_dtype())
+    total = torch.zeros(length + 1, dtype=weights.dtype, device=x.device)
+    return total.scatter_add(0, _within(x, length), weights)[:length]
+
+
+def _counts(x: Array, minlength: int, length: int | None) -> Array:
+    try:
+        if length is None:
+            return torch.bincount(x, minlength=minlength)
+        if x.numel() and int(x.max()) >= length:
+            x = x.clamp(max=length)
+        return torch.bincount(x, minlength=length)[:length]
+    except RuntimeError as error:
+        if "non-negative" in str(error):
+            raise ValueError("x has negative values") from error
+        raise
+
+
+def _segmentable(call: Call, /) -> str | None:
+    """Why the kernels of segments cannot serve a call.
+
+    Raises for a length that depends on values while Dynamo traces, for all dtypes: its own error names no option.
+    """
+    if call.kwargs.get("num_segments", (*call.args, None)[2]) is None and torch.compiler.is_compiling():
+        raise length_unknown("num_segments")
+    return _of_numbers(call)
+
+
+def _segmented(reduce: str, start: Callable[[torch.dtype], Any]) -> Callable[..., Array]:
+    """The elements of each segment combined by a reduction of torch.scatter_reduce."""
+
+    def function(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+        count = segments(aac, x, segment_ids, num_segments)
+        ids = _within(segment_ids, count)
+        result = torch.full((count + 1, *x.shape[1:]), start(x.dtype), dtype=x.dtype, device=x.device)
+        if x.ndim > 1 and reduce == "sum":
+            return result.index_add(0, ids, x)[:count]
+        ids = ids.reshape(-1, *(1,) * (x.ndim - 1)).expand(x.shape)
+        if reduce == "sum":
+            return result.scatter_add(0, ids, x)[:count]
+        return result.scatter_reduce(0, ids, x, reduce)[:count]
+
+    return function
+
+
+_segment_sum = _segmented("sum", lambda dtype: 0)
+
+
+def _segment_mean(x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """The sums divided by the numbers of elements, which are counted as integers."""
+    count = segments(aac, x, segment_ids, num_segments)
+    sizes = _segment_sum(torch.ones_like(segment_ids, dtype=torch.int64), segment_ids, count)
+    total = _segment_sum(x if x.is_floating_point() else x.to(torch.get_default_dtype()), segment_ids, count)
+    return total / sizes.reshape(-1, *(1,) * (x.ndim - 1))
+
+
+def _least(dtype: torch.dtype) -> Any:
+    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _greatest(dtype: torch.dtype) -> Any:
+    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+def _convolved(call: Call, /) -> str | None:
+    x1, x2 = call.args[:2]
+    if x1.dtype != x2.dtype or not all(x.ndim == 1 and x.numel() for x in (x1, x2)):
+        return "the vectors have two dtypes, or no elements"
+    if x1.device.type != "cpu":
+        return "convolutions of float32 may be of TF32 on this device"
+    short = x2 if x1.shape[0] >= x2.shape[0] else x1
+    if not is_traced() and not transforms() and not torch.isfinite(short).all():
+        return "it multiplies zeros at both ends by values that are not finite"
+    return _of_reals(call)
+
+
+def _full(x1: Array, x2: Array) -> Array:
+    """All products, by torch.conv1d, which does not reverse its kernel."""
+    return torch.conv1d(x1[None, None], x2.flip(0)[None, None], padding=x2.shape[0] - 1)[0, 0]
+
+
+def _convolve(x1: Array, x2: Array, /, mode: str = "full") -> Array:
+    return convolved(_full, x1, x2, mode)
+
+
+def _correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+    return correlated(_full, x1, x2, mode, lambda x: x.flip(0))
+
+
+def _topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    values, indices = torch.topk(x, k, require_count(x, k, axis), largest, True)
+    return values, indices
+
+
+def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None) -> Array:
+    """Tensor.unfold of each axis, which puts the window last."""
+    for a, length in windows(x, window_shape, axis):
+        x = x.unfold(a, length, 1)
+    return x
+
+
+def _softmax(x: Array, /, *, axis: int = -1) -> Array:
+    return torch.softmax(x, axis)
+
+
+def _of_one_axis(call: Call, /) -> str | None:
+    is_one = isinstance(call.kwargs["axis"], int) and call.args[0].ndim > 0
+    return _of_reals(call) if is_one else "torch.softmax takes one axis"
+
+
+PAD_CANDIDATES = [("pad", _pad, _paddable)]
+MEDIAN_CANDIDATES = [("selection", _median, _selectable)]
+NANMEDIAN_CANDIDATES = [("selection", _nanmedian, _selectable)]
+QUANTILE_CANDIDATES = [("selection", _quantile, _selectable_quantile)]
+PERCENTILE_CANDIDATES = [("selection", _percentile, _selectable_quantile)]
+NANQUANTILE_CANDIDATES = [("selection", _nanquantile, _selectable_nanquantile)]
+NANPERCENTILE_CANDIDATES = [("selection", _nanpercentile, _selectable_nanquantile)]
+SEGMENT_SUM_CANDIDATES = [("scatter", _segment_sum, _segmentable)]
+SEGMENT_MEAN_CANDIDATES = [("scatter", _segment_mean, _segmentable)]
+SEGMENT_MAX_CANDIDATES = [("scatter", _segmented("amax", _least), _segmentable)]
+SEGMENT_MIN_CANDIDATES = [("scatter", _segmented("amin", _greatest), _segmentable)]
+CONVOLVE_CANDIDATES = [("conv1d", _convolve, _convolved)]
+CORRELATE_CANDIDATES = [("conv1d", _correlate, _convolved)]
+TOPK_CANDIDATES = [("topk", _topk, _of_numbers)]
+SOFTMAX_CANDIDATES = [("softmax", _softmax, _of_one_axis)]

@@ -1,0 +1,134 @@
+"""Creation functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import array_api_compat.torch as aac
+import numpy as np
+import torch
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _COMPLEX_OF, _LIMITS, result_type
+from xarrayops_backends.torch._standard.wide import WIDE, _by_bits
+
+_HIGHEST = torch.iinfo(torch.int64).max
+
+
+def asarray(obj: Any, /, *, dtype: torch.dtype | None = None, device: Any = None, copy: bool | None = None) -> Array:
+    """torch.asarray detaches an array from its graph and moves it to the default device (pytorch#150199)."""
+    if isinstance(obj, np.ndarray) and not (obj.flags.writeable and min(obj.strides, default=0) >= 0):
+        if copy is False:
+            raise ValueError("PyTorch has neither read-only memory nor negative strides, and copy=False")
+        obj = obj.copy()
+    if isinstance(obj, (list, tuple)) and _holds_tensors(obj):
+        obj = _stacked(obj)
+    if not isinstance(obj, torch.Tensor):
+        return torch.asarray(obj, dtype=dtype, device=device, copy=copy)
+    if copy:
+        return obj.to(device=device, dtype=dtype, copy=True)
+    out = obj if dtype is None and device is None else obj.to(device=device, dtype=dtype)
+    if copy is False and out is not obj:
+        raise ValueError(f"{obj.dtype} on {obj.device} to {out.dtype} on {out.device} needs a copy, and copy=False")
+    return out
+
+
+def _holds_tensors(obj: Any) -> bool:
+    return isinstance(obj, torch.Tensor) or (isinstance(obj, (list, tuple)) and any(map(_holds_tensors, obj)))
+
+
+def _stacked(obj: Any) -> Array:
+    """PyTorch cannot create a tensor of a sequence of tensors, and detaches single elements from their graph."""
+    if not isinstance(obj, (list, tuple)):
+        return torch.as_tensor(obj)
+    members = [_stacked(member) for member in obj]
+    dtype = result_type(*members)
+    return torch.stack([member.to(dtype) for member in members])
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,
+) -> Array:
+    """torch.arange lacks wide unsigned integers."""
+    if dtype not in WIDE:
+        return aac.arange(start, stop, step, dtype=dtype, device=device)
+    if isinstance(start, int) and dtype is torch.uint64 and stop is not None and max(start, stop) > _HIGHEST:
+        count = max(0, math.ceil((stop - start) / step))
+        steps = aac.arange(count, dtype=torch.int64, device=device) * step
+        return (steps + (start if start <= _HIGHEST else start - 2**64)).view(dtype)  # modulo 2**64
+    return aac.arange(start, stop, step, dtype=torch.int64, device=device).to(dtype)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Array:
+    """torch.linspace has no endpoint, and rounds integers towards zero."""
+    is_integer = dtype in _LIMITS
+    work = torch.float64 if is_integer else dtype
+    if work is None and (isinstance(start, complex) or isinstance(stop, complex)):
+        work = _COMPLEX_OF[torch.get_default_dtype()]
+    out = torch.linspace(start, stop, num if endpoint else num + 1, dtype=work, device=device)
+    out = out if endpoint else out[:-1]
+    return out.floor().to(dtype) if is_integer else out
+
+
+def full(shape: Any, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
+    """torch.full raises RuntimeError for a number beyond the dtype; as elsewhere, it becomes infinite."""
+    try:
+        return aac.full(shape, fill_value, dtype=dtype, device=device)
+    except (RuntimeError, OverflowError):
+        value = _beyond(fill_value, dtype)
+        if value is None:
+            raise
+    return aac.full(shape, value, dtype=dtype, device=device)
+
+
+def full_like(x: Array, /, fill_value: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> Array:
+    """Like full."""
+    try:
+        return torch.full_like(x, fill_value, dtype=dtype, device=device)
+    except (RuntimeError, OverflowError):
+        value = _beyond(fill_value, x.dtype if dtype is None else dtype)
+        if value is None:
+            raise
+    return torch.full_like(x, value, dtype=dtype, device=device)
+
+
+def _beyond(number: Any, dtype: torch.dtype | None) -> float | None:
+    """The infinity that a floating-point dtype has for a number beyond its limits; None where that is not the case."""
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if not dtype.is_floating_point or isinstance(number, complex):
+        return None
+    rounded: float = torch.asarray(float(number), dtype=dtype).item()
+    return rounded
+
+
+def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """torch.meshgrid defaults to ij and raises without an array."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    return tuple(torch.meshgrid(*arrays, indexing=indexing)) if arrays else ()
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """torch.tril has another name for k and lacks wide unsigned integers."""
+    return _by_bits(torch.tril, x, k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """torch.triu has another name for k and lacks wide unsigned integers."""
+    return _by_bits(torch.triu, x, k)

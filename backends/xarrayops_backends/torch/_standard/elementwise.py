@@ -1,0 +1,250 @@
+"""Elementwise functions: promotion by dtype only, Python scalars on either side, wide unsigned integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _LIMITS, _pair, _tensor, result_type
+from xarrayops_backends.torch._standard.wide import (
+    WIDE,
+    _bits,
+    _by_bits,
+    _divided,
+    _power,
+    _rank,
+    _shifted_right,
+    _unrank,
+    _value,
+)
+
+_Binary = Callable[[Any, Any], Array]
+_Unary = Callable[[Any], Array]
+
+
+_UNORDERED = WIDE | {torch.complex64, torch.complex128}
+"""Dtypes that PyTorch does not compare."""
+
+
+def _binary(
+    native: _Binary,
+    wide: _Binary | None = None,
+    *,
+    takes_scalar: str = "both",
+    promotes: bool = True,
+    hard: frozenset[torch.dtype] = WIDE,
+) -> _Binary:
+    """The native function with the standard's promotion; `wide` replaces it for two arrays of one of the `hard` dtypes.
+
+    For equal dtypes this adds two type tests and two dtype look-ups. In PyTorch the dtype of a 0-d array yields to
+    another dtype of the same kind, so arrays of different ranks are cast first. ``takes_scalar`` is the position where
+    native accepts a Python scalar ("both", "second" or "no"), ``promotes`` whether it promotes.
+    """
+    hard = hard if wide else frozenset()
+    kept = hard | WIDE
+    scalar_first, scalar_second = takes_scalar == "both", takes_scalar != "no"
+
+    def function(x1: Any, x2: Any, /) -> Array:
+        if isinstance(x1, Tensor) and isinstance(x2, Tensor):
+            dtype = x1.dtype
+            if dtype is x2.dtype:
+                return native(x1, x2) if wide is None or dtype not in hard else wide(x1, x2)
+            if promotes and x1.ndim and x2.ndim and dtype not in kept and x2.dtype not in kept:
+                return native(x1, x2)
+        elif isinstance(x1, Tensor):
+            if scalar_second and x1.dtype not in hard:
+                return native(x1, x2)
+        elif scalar_first and x2.dtype not in hard:
+            return native(x1, x2)
+        x1, x2 = _pair(x1, x2)
+        return wide(x1, x2) if wide and x1.dtype in hard else native(x1, x2)
+
+    function.__name__ = function.__qualname__ = native.__name__
+    function.__doc__ = f"torch.{native.__name__}, promoting as the standard does."
+    return function
+
+
+def _unary(native: _Unary, wide: _Unary) -> _Unary:
+    """The native function, with a replacement for wide unsigned integers."""
+
+    def function(x: Array, /) -> Array:
+        return native(x) if x.dtype not in WIDE else wide(x)
+
+    function.__name__ = function.__qualname__ = native.__name__
+    function.__doc__ = f"torch.{native.__name__}, wide unsigned integers included."
+    return function
+
+
+def _wrapping(native: _Binary) -> _Binary:
+    """The native function on wider signed values: arithmetic modulo 2**n is the same."""
+    return lambda x1, x2: native(_value(x1), _value(x2)).to(x1.dtype)
+
+
+def _ordering(native: _Binary) -> _Binary:
+    """A comparison of signed integers in the same order; of complex numbers by real part, then by imaginary part."""
+
+    def function(x1: Array, x2: Array, /) -> Array:
+        if not x1.is_complex():
+            return native(_rank(x1), _rank(x2))
+        found = torch.where(x1.real == x2.real, native(x1.imag, x2.imag), native(x1.real, x2.real))
+        return found & ~torch.isnan(x1) & ~torch.isnan(x2)
+
+    return function
+
+
+def _choosing(native: _Binary, comparison: _Binary) -> _Binary:
+    """maximum or minimum of signed integers in the same order, and of complex numbers."""
+    is_first = _ordering(comparison)
+
+    def function(x1: Array, x2: Array, /) -> Array:
+        if not x1.is_complex():
+            return _unrank(native(_rank(x1), _rank(x2)), x1.dtype)
+        return torch.where(is_first(x1, x2) | torch.isnan(x1), x1, x2)
+
+    return function
+
+
+def _testing(native: _Binary) -> _Binary:
+    """A logical function of the same bits as signed integers."""
+    return lambda x1, x2: native(_bits(x1), _bits(x2))
+
+
+add = _binary(torch.add, _wrapping(torch.add))
+atan2 = _binary(torch.atan2, takes_scalar="no")
+bitwise_and = _binary(torch.bitwise_and)
+bitwise_left_shift = _binary(torch.bitwise_left_shift, _wrapping(torch.bitwise_left_shift))
+bitwise_or = _binary(torch.bitwise_or)
+bitwise_right_shift = _binary(torch.bitwise_right_shift, _shifted_right)
+bitwise_xor = _binary(torch.bitwise_xor)
+copysign = _binary(torch.copysign, takes_scalar="second")
+divide = _binary(torch.divide)
+equal = _binary(torch.eq, takes_scalar="second")
+floor_divide = _binary(torch.floor_divide, lambda x1, x2: _divided(torch.floor_divide, x1, x2))
+greater = _binary(torch.greater, _ordering(torch.greater), takes_scalar="second", hard=_UNORDERED)
+greater_equal = _binary(torch.greater_equal, _ordering(torch.greater_equal), takes_scalar="second", hard=_UNORDERED)
+hypot = _binary(torch.hypot, takes_scalar="no")
+less = _binary(torch.less, _ordering(torch.less), takes_scalar="second", hard=_UNORDERED)
+less_equal = _binary(torch.less_equal, _ordering(torch.less_equal), takes_scalar="second", hard=_UNORDERED)
+logaddexp = _binary(torch.logaddexp, takes_scalar="no")
+logical_and = _binary(torch.logical_and, _testing(torch.logical_and), takes_scalar="no")
+logical_or = _binary(torch.logical_or, _testing(torch.logical_or), takes_scalar="no")
+logical_xor = _binary(torch.logical_xor, _testing(torch.logical_xor), takes_scalar="no")
+maximum = _binary(torch.maximum, _choosing(torch.maximum, torch.greater_equal), takes_scalar="no", hard=_UNORDERED)
+minimum = _binary(torch.minimum, _choosing(torch.minimum, torch.less_equal), takes_scalar="no", hard=_UNORDERED)
+multiply = _binary(torch.multiply)
+nextafter = _binary(torch.nextafter, takes_scalar="no")
+not_equal = _binary(torch.not_equal, takes_scalar="second")
+pow = _binary(torch.pow, _power)
+remainder = _binary(torch.remainder, lambda x1, x2: _divided(torch.remainder, x1, x2))
+subtract = _binary(torch.subtract, _wrapping(torch.subtract))
+
+abs = _unary(torch.abs, lambda x: x.clone())
+bitwise_invert = _unary(torch.bitwise_not, lambda x: _by_bits(torch.bitwise_not, x))
+logical_not = _unary(torch.logical_not, lambda x: torch.logical_not(_bits(x)))
+negative = _unary(torch.negative, lambda x: torch.negative(_value(x)).to(x.dtype))
+square = _unary(torch.square, lambda x: torch.multiply(x, x))
+
+
+def imag(x: Array, /) -> Array:
+    """torch.imag rejects real arrays; the standard leaves them open: zeros, as in NumPy."""
+    return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
+
+
+def sign(x: Array, /) -> Array:
+    """torch.sign rejects complex numbers (torch.sgn accepts them), drops NaN and lacks wide integers."""
+    if x.is_floating_point():
+        return torch.where(torch.isnan(x), x, torch.sign(x))
+    return torch.ne(x, 0).to(x.dtype) if x.dtype in WIDE else torch.sgn(x)
+
+
+def round(x: Array, /) -> Array:
+    """torch.round rejects complex numbers (pytorch#58743)."""
+    return torch.complex(torch.round(x.real), torch.round(x.imag)) if x.is_complex() else torch.round(x)
+
+
+def acos(x: Array, /) -> Array:
+    """torch.acos gives the imaginary part of a complex zero the sign of -0, not its negation."""
+    if not x.is_complex():
+        return torch.acos(x)
+    out = torch.acos(x)
+    return torch.complex(out.real, torch.where(x == 0, -x.imag, out.imag))
+
+
+def expm1(x: Array, /) -> Array:
+    """torch.expm1 computes exp(x) - 1 for complex numbers: inaccurate near zero and wrong at infinity."""
+    if not x.is_complex():
+        return torch.expm1(x)
+    a, b = x.real, x.imag
+    grown, exp = torch.expm1(a) + 0.0, torch.exp(a)
+    real = grown * torch.cos(b) - 2 * torch.square(torch.sin(b / 2))
+    imag = exp * torch.sin(b)
+    # Adding 0.0 turns -0 into +0, as the standard requires. All else follows C99 G.6.3.1: exp(-inf) = 0 at any angle,
+    # exp(+inf) keeps a real infinity at angle 0.
+    endless = ~torch.isfinite(b)
+    real = torch.where(endless & torch.isinf(a), torch.where(a < 0, -1.0, math.inf), torch.where(b == 0, grown, real))
+    imag = torch.where(endless & (a == -math.inf), 0.0, torch.where(b == 0, b, imag))
+    return torch.complex(real, imag)
+
+
+def log1p(x: Array, /) -> Array:
+    """torch.log1p of a complex number gives NaN for an infinite modulus and its angle."""
+    out = torch.log1p(x)
+    if not x.is_complex():
+        return out
+    endless = torch.isinf(x.real) | torch.isinf(x.imag)
+    angle = torch.atan2(x.imag, x.real)
+    return torch.complex(torch.where(endless, math.inf, out.real), torch.where(endless, angle, out.imag))
+
+
+def tanh(x: Array, /) -> Array:
+    """torch.tanh of a complex infinity takes the sign of zero from the angle, as in C99 and unlike the standard."""
+    out = torch.tanh(x)
+    if not x.is_complex():
+        return out
+    one, zero = torch.ones_like(x.real), torch.zeros_like(x.imag)
+    limit = torch.complex(torch.copysign(one, x.real), torch.copysign(zero, x.imag))
+    return torch.where(torch.isinf(x.real), limit, out)
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """torch.clamp rejects mixed bounds, drops NaN bounds (pytorch#172067) and promotes x to the dtype of the bounds."""
+    if x.dtype in WIDE:
+        ranked = (None if bound is None else _rank(_fitting(bound, x)) for bound in (min, max))
+        return _unrank(clip(_rank(x), *ranked), x.dtype)
+    if isinstance(min, Tensor) or isinstance(max, Tensor) or min != min or max != max:
+        bounds = [None if bound is None else _fitting(bound, x) for bound in (min, max)]
+        return torch.clamp(x, *bounds) if min is not None or max is not None else x.clone()
+    min, max = (_held(bound, x.dtype) for bound in (min, max))
+    return x.clone() if min is None and max is None else torch.clamp(x, min, max)
+
+
+def _held(bound: Any, dtype: torch.dtype) -> Any:
+    """A Python integer within the limits of the dtype."""
+    if not isinstance(bound, int) or dtype not in _LIMITS:
+        return bound
+    low, high = _LIMITS[dtype]
+    return max(low, min(bound, high))
+
+
+def _fitting(bound: Any, x: Array) -> Array:
+    """A bound as an array of the dtype of x; beyond the limits of an integer dtype, the nearest limit."""
+    if isinstance(bound, Tensor) and bound.dtype is not x.dtype and x.dtype in _LIMITS and bound.dtype in _LIMITS:
+        (low, high), (own_low, own_high) = _LIMITS[x.dtype], _LIMITS[bound.dtype]
+        if low > own_low or high < own_high:
+            bound = clip(bound, max(low, own_low), min(high, own_high))
+    return _tensor(_held(bound, x.dtype), x.dtype, x)
+
+
+def where(condition: Array, x1: Any, x2: Any, /) -> Array:
+    """torch.where promotes by rank and lacks wide unsigned integers."""
+    dtype = result_type(x1, x2)
+    if dtype not in WIDE and all(getattr(x, "dtype", dtype) is dtype for x in (x1, x2)):
+        return torch.where(condition, x1, x2)
+    x1, x2 = _tensor(x1, dtype, condition), _tensor(x2, dtype, condition)
+    out = torch.where(condition, _bits(x1), _bits(x2))
+    return out.view(dtype) if dtype in WIDE else out

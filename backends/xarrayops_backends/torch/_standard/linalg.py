@@ -1,0 +1,189 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import torch
+from array_api_compat.torch.linalg import vector_norm as _vector_norm
+
+from xarrayops.errors import Unsupported
+from xarrayops.plugin import Array, constant_while_tracing
+from xarrayops.plugin.backends import backend_by_name
+from xarrayops_backends.torch._dtypes import _pair, result_type
+from xarrayops_backends.torch._standard.axes import Axes, as_axes
+from xarrayops_backends.torch._standard.elementwise import _binary, multiply
+from xarrayops_backends.torch._standard.statistics import sum as _sum
+from xarrayops_backends.torch._standard.wide import WIDE, _value
+
+_INTEGERS = WIDE | {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+_CHECKED = _INTEGERS | {torch.float16}
+"""The dtypes of operands that `torch.matmul` does not always serve best."""
+_HALVES = (torch.float16, torch.bfloat16)
+_LIMB = 16
+_STRIDED = torch.strided
+SPARSE_LAYOUTS = frozenset((torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc))
+
+
+def _product(x1: Array, x2: Array) -> Array:
+    """The matrix product of two arrays of one integer dtype. On GPUs PyTorch has none (pytorch#44428).
+
+    On GPUs limbs of 16 bits are multiplied as float64, exact for fewer than 2**21 terms, and summed modulo 2**64.
+    """
+    dtype = x1.dtype
+    if not x1.is_cuda:
+        return torch.matmul(_value(x1), _value(x2)).to(dtype)
+    terms = x1.shape[-1]
+    if terms >= 1 << 21:
+        raise Unsupported(
+            f"an integer matrix product of {terms} terms is not exact on a GPU. Instead: move the arrays to the CPU"
+        )
+    return _limb_product(x1.to(torch.int64), x2.to(torch.int64), -(-dtype.itemsize * 8 // _LIMB)).to(dtype)
+
+
+def _limb_product(x1: Array, x2: Array, limbs: int) -> Array:
+    """The product of int64 matrices modulo 2**(16 * limbs), by exact products of float64."""
+    mask = (1 << _LIMB) - 1
+    left, right = ([((x >> _LIMB * i) & mask).to(torch.float64) for i in range(limbs)] for x in (x1, x2))
+    parts = [
+        torch.matmul(left[i], right[j]).to(torch.int64) << _LIMB * (i + j)
+        for i in range(limbs)
+        for j in range(limbs - i)
+    ]
+    return reduce(torch.add, parts)
+
+
+_promoting_matmul = _binary(torch.matmul, _product, promotes=False, hard=_INTEGERS)
+
+
+def _dense_matmul(x1: Array, x2: Array) -> Array:
+    if _is_slow(x1, x2):
+        return torch.matmul(x1.to(torch.float32), x2.to(torch.float32)).to(torch.float16)
+    return _promoting_matmul(x1, x2)
+
+
+def _is_slow(*operands: Array) -> bool:
+    """Whether PyTorch would multiply these numbers by loops, which take up to 100 times as long as float32."""
+    return all(x.dtype is torch.float16 and x.is_cpu for x in operands) and not _multiplies_float16()
+
+
+@constant_while_tracing
+def _multiplies_float16() -> bool:
+    """Whether oneDNN multiplies float16 on this CPU."""
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_fp16_supported", None)
+    return supported is not None and bool(supported())
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """The product of dense arrays, with the standard's promotion; sparse layouts have their own kernels."""
+    if x1.layout is not _STRIDED or x2.layout is not _STRIDED:
+        return _of_layouts(x1, x2)
+    dtype = x1.dtype
+    if dtype is x2.dtype and dtype not in _CHECKED:  # checked first, because a further call costs time
+        return torch.matmul(x1, x2)
+    return _dense_matmul(x1, x2)
+
+
+def _of_layouts(x1: Array, x2: Array) -> Array:
+    """The product by the sparse kernels, or by PyTorch for other layouts, such as nested tensors."""
+    if x1.layout not in SPARSE_LAYOUTS and x2.layout not in SPARSE_LAYOUTS:
+        return _dense_matmul(x1, x2)
+    untraced = "torch._dynamo" in sys.modules  # Dynamo would try to trace the NumPy code of the kernels
+    function: Any = torch.compiler.disable(_sparse_matmul) if untraced else _sparse_matmul  # type: ignore[no-untyped-call]
+    return function(x1, x2)
+
+
+def _sparse_matmul(x1: Array, x2: Array) -> Array:
+    return backend_by_name("torch").sparse.matmul(x1, x2)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """torch.linalg.vecdot rejects integers, does not promote and broadcasts the axis that it contracts.
+
+    It rounds each product to the dtype; those of half precision are summed in float32 and rounded once.
+    """
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
+    x1, x2 = _pair(x1, x2)
+    if axis >= 0:  # of each array, before they are broadcast
+        x1, x2, axis = x1.movedim(axis, -1), x2.movedim(axis, -1), -1
+    if x1.dtype in _HALVES:
+        return torch.linalg.vecdot(x1.to(torch.float32), x2.to(torch.float32), dim=axis).to(x1.dtype)
+    if x1.is_floating_point() or x1.is_complex():
+        return torch.linalg.vecdot(x1, x2, dim=axis)
+    return _sum(multiply(x1, x2), axis=axis, dtype=x1.dtype)
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+    """torch.tensordot does not promote, lacks wide unsigned integers and broadcasts axes that it contracts."""
+    x1, x2 = _pair(x1, x2)
+    first, second = (list(range(x1.ndim - axes, x1.ndim)), list(range(axes))) if isinstance(axes, int) else axes
+    for a, b in zip(first, second, strict=True):
+        if x1.shape[a] != x2.shape[b]:
+            raise ValueError(f"axis {a} has {x1.shape[a]} elements but axis {b} to contract it with has {x2.shape[b]}")
+    if x1.dtype not in _INTEGERS:
+        dtype, dims = x1.dtype, (list(first), list(second))
+        if _is_slow(x1, x2):
+            x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
+        return torch.tensordot(x1, x2, dims=dims).to(dtype)
+    first, second = [a % x1.ndim for a in first], [b % x2.ndim for b in second]
+    kept1 = [a for a in range(x1.ndim) if a not in first]
+    kept2 = [b for b in range(x2.ndim) if b not in second]
+    terms = math.prod([x1.shape[a] for a in first])
+    shape1, shape2 = [x1.shape[a] for a in kept1], [x2.shape[b] for b in kept2]
+    left = x1.permute((*kept1, *first)).reshape(math.prod(shape1), terms)
+    right = x2.permute((*second, *kept2)).reshape(terms, math.prod(shape2))
+    return _product(left, right).reshape(shape1 + shape2)
+
+
+def linalg_outer(x1: Array, x2: Array, /) -> Array:
+    """torch.outer does not promote wide unsigned integers."""
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"outer takes vectors, not arrays of {x1.ndim} and {x2.ndim} dimensions")
+    return multiply(x1.unsqueeze(1), x2)
+
+
+def linalg_trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """torch.trace accepts one matrix and no offset."""
+    return _sum(torch.diagonal(x, offset=offset, dim1=-2, dim2=-1), axis=-1, dtype=dtype)
+
+
+def linalg_cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """torch.linalg.cross does not promote, and does not broadcast new dimensions (pytorch#39656)."""
+    x1, x2 = _pair(x1, x2)
+    if not -min(x1.ndim, x2.ndim) <= axis < max(x1.ndim, x2.ndim):
+        raise ValueError(f"axis {axis} is out of bounds for shapes {tuple(x1.shape)} and {tuple(x2.shape)}")
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"the axis must have 3 elements, not {x1.shape[axis]} and {x2.shape[axis]}")
+    wide = x1.dtype
+    x1, x2 = torch.broadcast_tensors(_value(x1), _value(x2))  # type: ignore[no-untyped-call]
+    out = torch.linalg.cross(x1, x2, dim=axis)
+    return out.to(wide) if wide in WIDE else out
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """torch.einsum does not promote, sums integers as int64, has no booleans and raises RuntimeError for subscripts.
+
+    The products of several operands of half precision would be rounded one after the other.
+    """
+    dtype = result_type(*operands)
+    is_exact = dtype in _INTEGERS or dtype is torch.bool
+    work = torch.int64 if is_exact else dtype
+    if dtype in _HALVES and (len(operands) > 2 or _is_slow(*operands)):
+        work = torch.float32
+    try:
+        result = torch.einsum(subscripts, *(x.to(work) for x in operands))
+    except RuntimeError as error:
+        if str(error).startswith("einsum():"):
+            raise ValueError(str(error)) from error
+        raise
+    return result.to(dtype)
+
+
+def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+    """array-api-compat compares the axis with ()."""
+    return _vector_norm(x, axis=as_axes(axis), keepdims=keepdims, ord=ord)

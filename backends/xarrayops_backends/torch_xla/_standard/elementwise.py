@@ -1,0 +1,155 @@
+"""Elementwise functions whose results in PyTorch/XLA are wrong, and arrays into which XLA does not look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+import torch_xla.core.xla_model as xm
+
+from xarrayops.plugin import Array
+from xarrayops_backends.torch._dtypes import _pair
+from xarrayops_backends.torch._standard import elementwise as _elementwise
+from xarrayops_backends.torch._standard.wide import WIDE, _divided
+
+_Binary = Callable[[Any, Any], Array]
+
+
+def _typed(function: _Binary) -> _Binary:
+    """Cast both operands to one dtype: XLA promotes wrongly, and treats Python scalars as int64 or complex128."""
+
+    @wraps(function)
+    def typed(x1: Any, x2: Any, /) -> Array:
+        return function(*_pair(x1, x2))
+
+    return typed
+
+
+add = _typed(_elementwise.add)
+atan2 = _typed(_elementwise.atan2)
+bitwise_and = _typed(_elementwise.bitwise_and)
+bitwise_left_shift = _typed(_elementwise.bitwise_left_shift)
+bitwise_or = _typed(_elementwise.bitwise_or)
+bitwise_right_shift = _typed(_elementwise.bitwise_right_shift)
+bitwise_xor = _typed(_elementwise.bitwise_xor)
+copysign = _typed(_elementwise.copysign)
+equal = _typed(_elementwise.equal)
+greater = _typed(_elementwise.greater)
+greater_equal = _typed(_elementwise.greater_equal)
+hypot = _typed(_elementwise.hypot)
+less = _typed(_elementwise.less)
+less_equal = _typed(_elementwise.less_equal)
+logaddexp = _typed(_elementwise.logaddexp)
+logical_and = _typed(_elementwise.logical_and)
+logical_or = _typed(_elementwise.logical_or)
+logical_xor = _typed(_elementwise.logical_xor)
+nextafter = _typed(_elementwise.nextafter)
+not_equal = _typed(_elementwise.not_equal)
+pow = _typed(_elementwise.pow)
+subtract = _typed(_elementwise.subtract)
+
+_wide_product = _elementwise._wrapping(torch.multiply)
+
+
+@_typed
+def multiply(x1: Array, x2: Array, /) -> Array:
+    """XLA cannot multiply wide unsigned integers."""
+    return _wide_product(x1, x2) if x1.dtype in WIDE else torch.multiply(x1, x2)
+
+
+@_typed
+def divide(x1: Array, x2: Array, /) -> Array:
+    """XLA returns a real dtype for quotients of complex numbers (xla#4519)."""
+    return torch.multiply(x1, torch.reciprocal(x2)) if x1.is_complex() else torch.divide(x1, x2)
+
+
+def _floored(x1: Array, x2: Array) -> Array:
+    """The floored quotient of signed integers, corrected until exact: XLA divides integers in single precision."""
+    rest, out = torch.remainder(x1, x2), torch.zeros_like(x1)
+    below = (rest != 0) & ((x1 < 0) != (x2 < 0))
+    whole = x1 - torch.where(below, rest - x2, rest)  # rounded towards zero, so that it cannot overflow
+    for _ in range(5):  # each round adds 23 bits; the last corrects an exact quotient that was rounded down
+        out = out + torch.floor_divide(whole - out * x2, x2)
+    return out - below.to(x1.dtype)
+
+
+@_typed
+def floor_divide(x1: Array, x2: Array, /) -> Array:
+    """XLA divides integers in single precision."""
+    if x1.is_floating_point():
+        return torch.floor_divide(x1, x2)
+    if x1.dtype is torch.uint64:
+        return _divided(torch.floor_divide, x1, x2, _floored)
+    work = torch.int64 if x1.dtype in (torch.int64, torch.uint32) else torch.int32  # XLA fails on int8
+    return _floored(x1.to(work), x2.to(work)).to(x1.dtype)
+
+
+@_typed
+def remainder(x1: Array, x2: Array, /) -> Array:
+    """XLA's remainder is exact; for uint64 it is computed from quotients."""
+    return _divided(torch.remainder, x1, x2, _floored) if x1.dtype is torch.uint64 else _elementwise.remainder(x1, x2)
+
+
+def square(x: Array, /) -> Array:
+    """XLA cannot multiply wide unsigned integers."""
+    return _wide_product(x, x) if x.dtype in WIDE else torch.square(x)
+
+
+def _choosing(native: _Binary) -> _Binary:
+    """maximum or minimum that propagates NaN from either operand, which XLA does not always do."""
+
+    def choose(x1: Any, x2: Any, /) -> Array:
+        out = native(x1, x2)
+        if not out.is_floating_point():
+            return out
+        return torch.where(torch.isnan(x1), x1, torch.where(torch.isnan(x2), x2, out))
+
+    return _typed(choose)
+
+
+maximum = _choosing(_elementwise.maximum)
+minimum = _choosing(_elementwise.minimum)
+
+
+def _integral(native: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A rounding function: XLA returns signed integers for wide unsigned integers."""
+    return lambda x, /: x.clone() if x.dtype in WIDE else native(x)
+
+
+ceil = _integral(torch.ceil)
+floor = _integral(torch.floor)
+round = _integral(_elementwise.round)
+trunc = _integral(torch.trunc)
+
+
+def abs(x: Array, /) -> Array:
+    """XLA returns a complex dtype for the absolute values of complex numbers (xla#3070)."""
+    return torch.hypot(x.real, x.imag) if x.is_complex() else _elementwise.abs(x)
+
+
+def _parted(native: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A test on the real and imaginary parts: XLA supports real numbers only."""
+    return lambda x, /: native(x.real) | native(x.imag) if x.is_complex() else native(x)
+
+
+isinf = _parted(torch.isinf)
+isnan = _parted(torch.isnan)
+
+
+def _logarithm(native: Callable[[Array], Array], base: float) -> Callable[[Array], Array]:
+    """A logarithm of float64: XLA divides by the logarithm of the base in single precision."""
+    return lambda x, /: torch.log(x) / math.log(base) if x.dtype is torch.float64 else native(x)
+
+
+log2 = _logarithm(torch.log2, 2.0)
+log10 = _logarithm(torch.log10, 10.0)
+
+
+def opaque(x: Array, shape: tuple[int, ...], /) -> Array:
+    """Of a quotient x / y with a broadcast y, XLA makes the product of x and 1 / y."""
+    held = x.detach().expand(shape).clone()
+    xm.optimization_barrier_([held])
+    return held

@@ -1,0 +1,330 @@
+"""A backend: one array library, as xarrayops uses it."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from xarrayops._core.backends.creation_limits import CREATING, requiring_fit
+from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
+from xarrayops._core.backends.floating_results import casting_integers
+from xarrayops._core.backends.namespace import (
+    COMPLETED,
+    GENERIC,
+    Functions,
+    build_namespace,
+    extended_module,
+    implementation_of_extended,
+    implementation_of_function,
+    implementation_of_hook,
+)
+from xarrayops._core.dtype_kinds import checked_kind
+from xarrayops._core.precision_plan import Plan, Policy, plan
+from xarrayops._generic import arrays
+from xarrayops._protocol.candidates import Kernel, KnownBad, constant_while_tracing
+from xarrayops._protocol.devices import Device
+from xarrayops._protocol.dtypes import COMPLEX_OF, DTYPE_NAMES, FLOATING_DTYPES, REAL_OF
+from xarrayops._protocol.hooks import HOOKS
+from xarrayops._protocol.surface import SURFACE
+from xarrayops._protocol.types import Array, Gap, gap_of, unsupported
+from xarrayops.errors import MixedBackends, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from xarrayops._core.backends.sparse_backend import SparseBackend
+
+
+class Backend:
+    """The functions that serve the arrays of one library.
+
+    Attributes
+    ----------
+    name : str
+        The library's root package, such as ``"torch"``.
+    namespace : module
+        The functions of the array API standard 2025.12 for this library, with its native dtypes.
+    module : module
+        The backend module (see `xarrayops.plugin`).
+    functions : dict
+        The function of each verb and hook, by name. Those of tools/extended.pyi are entered at their first use.
+    kernels : dict
+        The kernels of a verb or hook, best first, where the backend lists them.
+    origins : dict
+        Where each function comes from, in the words of `explain`.
+    refuse, refine, returned : function or None
+        These hooks, if the backend defines them. None stands for the generic ones, which do nothing.
+    """
+
+    def __init__(self, name: str, module: ModuleType) -> None:
+        self.name = name
+        self.module = module
+        self.functions: dict[str, Callable[..., Any]] = Functions(self._extended)
+        self._dtypes_like: dict[tuple[Any, bool], Any] = {}
+        standard = {verb: implementation_of_function(module, verb) for verb in SURFACE}
+        for verb in getattr(module, "CASTS_INTEGERS", ()):
+            if gap_of(standard[verb].function) is None:
+                function = casting_integers(verb, standard[verb].function, self.functions)
+                standard[verb] = standard[verb]._replace(function=function, origin=COMPLETED)
+        for verb in CREATING:
+            if gap_of(standard[verb].function) is None:
+                wraps = getattr(module, "WRAPS_INTEGERS", False)
+                function = requiring_fit(verb, standard[verb].function, self.functions, wraps_integers=wraps)
+                standard[verb] = standard[verb]._replace(function=function)
+        functions = {verb: served.function for verb, served in standard.items()}
+        self.namespace = build_namespace(name, module, functions, self.functions)
+        hooks = {hook: implementation_of_hook(module, hook, self._twin(hook)) for hook in HOOKS}
+        everything = standard | hooks
+        self.functions.update((verb, self._named(verb, served.function)) for verb, served in everything.items())
+        self.kernels: dict[str, list[Kernel]] = {
+            verb: served.kernels for verb, served in everything.items() if served.kernels
+        }
+        self.origins = {verb: served.origin for verb, served in everything.items()}
+        self.refuse, self.refine, self.returned = map(self.own_hook, ("refuse", "refine", "returned"))
+
+    def _extended(self, verb: str) -> Callable[..., Any]:
+        """The function of a verb beyond the standard that has no hook."""
+        from xarrayops._core.backends.validation import validate_extended  # it imports inspect
+
+        own = extended_module(self.module)
+        if own is not None:
+            validate_extended(own)
+        found = implementation_of_extended(self.module, verb, self.namespace)
+        self.origins[verb] = found.origin
+        if found.kernels:
+            self.kernels[verb] = found.kernels
+        return self._named(verb, found.function)
+
+    def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function; for a gap one that raises it, with the names of the verb and the library."""
+        gap = gap_of(function)
+        if gap is None:
+            return function
+        refuse = unsupported(f"xo.{verb} does not serve {self.name} arrays: {gap.why}", instead=gap.instead)
+        vars(refuse)["gap"] = gap
+        return refuse
+
+    def _twin(self, hook: str) -> Callable[..., Any]:
+        """The generic function of a hook, with the library's namespace bound."""
+        generic: Callable[..., Any] = getattr(arrays, hook)
+        return generic if gap_of(generic) else partial(generic, self.namespace)
+
+    def __repr__(self) -> str:
+        return f"<xarrayops backend {self.name}>"
+
+    def own_hook(self, hook: str) -> Callable[..., Any] | None:
+        """The backend's own function of a hook; None where the generic one is used."""
+        return None if self.origins[hook] == GENERIC else self.functions[hook]
+
+    def devices(self) -> list[Device]:
+        """The usable devices. They are cached, because it takes long to create device handles."""
+        return list(self._devices)
+
+    @cached_property
+    def _devices(self) -> tuple[Device, ...]:
+        return tuple(self.functions["devices"]())
+
+    @cached_property
+    def _host(self) -> Device | None:
+        """The CPU device, if the library computes there. Accelerators are not queried: that may initialise them."""
+        try:
+            native = self.functions["as_device"]("cpu")
+        except (ValueError, TypeError, RuntimeError):
+            return None
+        return Device("cpu", "cpu", native)
+
+    def device_of(self, x: Array) -> Device | None:
+        """The device of x, without waiting for the values of x.
+
+        None if x has no single device (a tracer, a task graph, an array sharded over several devices).
+        """
+        if self.functions["is_lazy"](x):
+            return None
+        native = self.functions["device"](x)
+        if self._host is not None and self._host.native == native:
+            return self._host
+        return next((device for device in self._devices if device.native == native), None)
+
+    def device_at(self, kind: str, index: int) -> Device | None:
+        """The device of that kind and index, which mean the same in every library; None if the library has none.
+
+        All CPU devices share host memory, so their index is ignored.
+        """
+        if kind == "cpu":
+            return self._host
+        return next((device for device in self._devices if (device.kind, device.index) == (kind, index)), None)
+
+    def device_attributes(self, device: Device) -> dict[str, int | str]:
+        """What the library reports about a device: clocks, units and memory, as far as known."""
+        attributes: dict[str, int | str] = self.functions["device_attributes"](device.native)
+        return attributes
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions of the library and of what it runs on."""
+        versions: dict[str, str] = self.functions["versions"]()
+        return versions
+
+    @property
+    def has_entry_point(self) -> bool:
+        """Whether the backend has an entry point and so a name; others are selected by their namespace module."""
+        return self.name in entry_points()
+
+    @property
+    def immutable(self) -> bool:
+        """Whether the library never writes to the memory of an array."""
+        return bool(getattr(self.module, "IMMUTABLE", False))
+
+    @property
+    def ignores_values(self) -> bool:
+        """Whether the library does not raise where values are wrong, such as an index out of bounds."""
+        return bool(getattr(self.module, "IGNORES_VALUES", False))
+
+    @property
+    def reads_captured_arrays(self) -> bool:
+        """Whether compiled functions read the current values of arrays that are no arguments."""
+        return bool(getattr(self.module, "READS_CAPTURED_ARRAYS", False))
+
+    @property
+    def compilation_seconds(self) -> float:
+        """How long the library takes to compile a small function, as long as nothing was measured."""
+        return float(getattr(self.module, "COMPILATION_SECONDS", 1.0))
+
+    @property
+    def no_strides(self) -> Gap | None:
+        """Why the library's arrays have no strides; None if they have strides."""
+        return getattr(self.module, "NO_STRIDES", None)
+
+    @property
+    def shared_environment(self) -> dict[str, str]:
+        """The environment variables that let processes share a device. They must be set before the first array."""
+        return dict(getattr(self.module, "SHARED_ENVIRONMENT", {}))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that configure the library, if they are set."""
+        names = getattr(self.module, "ENVIRONMENT", ())
+        prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+        known = ((name, value) for name, value in os.environ.items() if name in names or name.startswith(prefixes))
+        return dict(sorted(known))
+
+    @property
+    def settings(self) -> dict[str, dict[str, str]]:
+        """Named configurations of the library, as environment variables."""
+        return dict(getattr(self.module, "SETTINGS", {}))
+
+    @property
+    def known_bad(self) -> tuple[KnownBad, ...]:
+        """The known faults of some versions of the library, as the backend lists them."""
+        return tuple(getattr(self.module, "KNOWN_BAD", ()))
+
+    @property
+    def untraceable(self) -> dict[str, Gap]:
+        """The functions that the library's own compiler cannot trace (Dask: that must compute), with the reason."""
+        return dict(getattr(self.module, "UNTRACEABLE", {}))
+
+    @property
+    def sparse_classes(self) -> str:
+        """The package that defines the classes of sparse containers; empty if the library has no such classes."""
+        support = getattr(self.module, "SPARSE", None)
+        return "" if support is None else support.classes
+
+    @property
+    def has_sparse_layouts(self) -> bool:
+        """Whether an instance of the library's array classes may be a sparse container."""
+        support = getattr(self.module, "SPARSE", None)
+        return support is not None and not support.classes
+
+    @cached_property
+    def sparse(self) -> SparseBackend:
+        """The sparse backend of the library; imports the packages that it needs.
+
+        Raises
+        ------
+        Unsupported
+            The library has no supported sparse containers, or a required package is missing.
+        """
+        from xarrayops._core.backends.sparse_backend import SparseBackend  # it imports NumPy and the host kernels
+
+        support = getattr(self.module, "SPARSE", None)
+        if support is None:
+            raise Unsupported(f'{self.name} has no supported sparse containers. Instead: xo.convert(x, "numpy") first')
+        return SparseBackend(self, support)
+
+    @constant_while_tracing
+    def native_dtype(self, dtype: Any) -> Any:
+        """The native dtype of a name; a native dtype is returned as it is. A dtype of another library raises."""
+        if isinstance(dtype, str):
+            try:
+                return self.functions["as_dtype"](dtype)
+            except ValueError as error:
+                raise Unsupported(_named_by_numpy(dtype) or f"{self.name} has no dtype {dtype!r}: {error}") from None
+        if self.functions["dtype_name"](dtype) is None:
+            owner = dtype_backend_name(dtype)
+            if owner not in (None, self.name):
+                name = str(getattr(dtype, "__name__", dtype)).rpartition(".")[2]
+                named = f'"{name}"' if name in DTYPE_NAMES else 'such as "float32"'
+                raise MixedBackends(
+                    f"dtype {dtype} belongs to {owner}, but the call uses {self.name}. "
+                    f"Instead: name the dtype by the string {named}, which every library accepts."
+                )
+        return dtype
+
+    @constant_while_tracing
+    def floating_name(self, dtype: Any) -> str | None:
+        """The name of a real or complex floating-point dtype; None for other dtypes, also for those of 8 bits."""
+        name: str | None = self.functions["dtype_name"](dtype)
+        return name if name in FLOATING_DTYPES or name in REAL_OF else None
+
+    @constant_while_tracing
+    def dtype_like(self, dtype: Any, *, is_complex: bool) -> Any:
+        """The native dtype of floating-point or complex numbers beside an array of this dtype.
+
+        None if the array is not floating-point: then the default applies.
+        """
+        try:
+            return self._dtypes_like[dtype, is_complex]
+        except KeyError:
+            name = self.floating_name(dtype)
+        table = COMPLEX_OF if is_complex else REAL_OF
+        native = None if name is None else self.functions["as_dtype"](table.get(name, name))
+        self._dtypes_like[dtype, is_complex] = native
+        return native
+
+    @constant_while_tracing
+    def precision_plan(self, policy: tuple[Any, ...], dtypes: tuple[Any, ...]) -> Plan | None:
+        """How a product of arrays of these dtypes is computed under the policy with these fields; see `plan`."""
+        sums_halves = self.own_hook("product_precision") is not None
+        return plan(Policy(*policy), dtypes, self.functions, sums_halves=sums_halves)
+
+    @constant_while_tracing
+    def is_of_kind(self, dtype: Any, kinds: tuple[Any, ...]) -> bool:
+        """Whether a dtype is of one of the kinds: a kind of the standard, a dtype, or a dtype's name."""
+        native = self.native_dtype(dtype)
+        name = self.functions["dtype_name"](native)
+        for kind in map(checked_kind, kinds):
+            if isinstance(kind, str) and kind in DTYPE_NAMES:  # the library lacks the dtype, so the answer is no
+                found = kind == name
+            else:
+                found = self.functions["isdtype"](native, kind if isinstance(kind, str) else self.native_dtype(kind))
+            if found:
+                return True
+        return False
+
+    @constant_while_tracing
+    def native_device(self, device: Any) -> Any:
+        """The native device of a name such as ``"cuda:1"``; a native device is returned as it is."""
+        try:
+            return self.functions["as_device"](device)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise Unsupported(f"{self.name} has no device {str(device)!r}: {error}") from None
+
+
+def _named_by_numpy(name: str) -> str | None:
+    """The error about a name or a code that only NumPy has for a dtype, such as ``"f4"``; None for other names."""
+    from xarrayops._core.numpy_names.renamed import DTYPE_CODES, RENAMED  # needed for errors only
+
+    ours = DTYPE_CODES.get(name) or RENAMED.get(name)
+    return f"{name!r} is not the name of a dtype here. Instead: {ours!r}" if ours in DTYPE_NAMES else None

@@ -1,0 +1,235 @@
+"""The namespace of a backend: the functions of the standard for its library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.arrays import NAMESPACES
+from xarrayops._protocol.candidates import Kernel, KnownBad, always, first_able, screened
+from xarrayops._protocol.dtypes import DTYPE_NAMES
+from xarrayops._protocol.hooks import WRAPPED_HOOKS
+from xarrayops._protocol.records import Record
+from xarrayops._protocol.surface import EXTENDED, MAIN_NAMESPACE_ALIASES, OWN, TOPICS
+from xarrayops._protocol.types import gap_of, unsupported
+from xarrayops.errors import Unsupported
+
+EXTENSIONS = ("linalg", "fft")
+CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+GENERIC = "xarrayops' generic function, written on the standard alone"
+"""The origin of a generic function."""
+COMPLETED = "the library's own function, completed by the backend"
+
+
+def verb_attribute(verb: str) -> str:
+    """The name of the function of a verb in a backend module."""
+    return verb.replace(".", "_")
+
+
+def lookup(namespace: Any, verb: str) -> Callable[..., Any] | None:
+    """The function of a verb in a standard namespace, extensions included; None if missing."""
+    for part in verb.split("."):
+        namespace = getattr(namespace, part, None)
+    return namespace
+
+
+class Implementation(Record):
+    """The implementation of a verb in a backend: the function, its kernels, and its origin."""
+
+    function: Callable[..., Any]
+    kernels: list[Kernel]
+    """The kernels that the backend lists, best first; may be empty."""
+    origin: str
+    """In the words of `explain`."""
+
+
+def has_implementation(module: ModuleType, verb: str) -> bool:
+    """Whether the backend or its library defines a function of the standard; a gap counts."""
+    own = (getattr(module, name, None) for name in (candidates_attribute(verb), verb_attribute(verb)))
+    return any(own) or lookup(module.NAMESPACE, verb) is not None
+
+
+def implementation_of_function(module: ModuleType, verb: str) -> Implementation:
+    """The implementation of a standard function: the backend's candidates or function, the library's, or a gap."""
+    kernels = candidates(module, verb)
+    own = first_able(verb, kernels) if kernels else getattr(module, verb_attribute(verb), None)
+    theirs = lookup(module.NAMESPACE, verb)
+    function = _wrapped(module, verb, own or theirs or _absent(module, verb))
+    return Implementation(function, kernels, _origin(function, theirs))
+
+
+def implementation_of_hook(module: ModuleType, hook: str, twin: Callable[..., Any]) -> Implementation:
+    """The implementation of a hook: the backend's candidates and the generic function, or one function of either."""
+    kernels = candidates(module, hook)
+    own = getattr(module, hook, None)
+    if kernels:
+        kernels = [*kernels, ("generic", twin, always)]
+        own = first_able(hook, kernels)
+    function = twin if own is None else own
+    if hook in WRAPPED_HOOKS:
+        function = _wrapped(module, hook, function)
+    if function is twin:
+        return Implementation(function, kernels, GENERIC)
+    return Implementation(function, kernels, _origin(function, lookup(module.NAMESPACE, hook)))
+
+
+def extended_module(module: ModuleType) -> ModuleType | None:
+    """The module that a backend names in ``EXTENDED``, which is imported when one of its functions is needed."""
+    name = getattr(module, "EXTENDED", None)
+    return None if name is None else import_module(name)
+
+
+def implementation_of_extended(module: ModuleType, verb: str, namespace: ModuleType) -> Implementation:
+    """The implementation of a function of `EXTENDED`: the backend's function, or the generic one, which it imports."""
+    modules = [m for m in (module, extended_module(module)) if m is not None]
+    own = next((f for m in modules if (f := getattr(m, verb_attribute(verb), None)) is not None), None)
+    if own is not None:
+        function = _wrapped(module, verb, own)
+        return Implementation(function, [], _origin(function, lookup(module.NAMESPACE, verb)))
+    generic = getattr(import_module(f"xarrayops._generic.extra.{TOPICS[verb]}"), verb.rpartition(".")[2])
+    twin: Callable[..., Any] = partial(generic, namespace)
+    kernels = [kernel for m in modules for kernel in candidates(m, verb)]
+    if not kernels:
+        return Implementation(_wrapped(module, verb, twin), [], GENERIC)
+    kernels = [*kernels, ("generic", twin, always)]
+    return Implementation(_wrapped(module, verb, first_able(verb, kernels)), kernels, COMPLETED)
+
+
+class Functions(dict[str, Callable[..., Any]]):
+    """The functions of a backend by name. One of `EXTENDED` is found at its first use."""
+
+    def __init__(self, find: Callable[[str], Callable[..., Any]]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, verb: str) -> Callable[..., Any]:
+        if verb not in EXTENDED:
+            raise KeyError(verb)
+        self[verb] = function = self._find(verb)
+        return function
+
+
+def _wrapped(module: ModuleType, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, changed by the backend's hook `wrap`. A gap is not wrapped."""
+    wrap = getattr(module, "wrap", None)
+    if wrap is None or gap_of(function) is not None:
+        return function
+    wrapped: Callable[..., Any] = wrap(verb, function)
+    return wrapped
+
+
+def _origin(function: Callable[..., Any], theirs: Callable[..., Any] | None) -> str:
+    if function is not theirs:
+        return COMPLETED
+    completed = (getattr(theirs, "__module__", None) or "").startswith("array_api_compat.")
+    return "the library's own function, completed by array-api-compat" if completed else "the library's own function"
+
+
+def candidates(module: ModuleType, verb: str) -> list[Kernel]:
+    """The kernels of a verb or a hook in a backend, best first. Each refuses calls that trigger a known fault."""
+    kernels: list[Kernel] = list(getattr(module, candidates_attribute(verb), ()))
+    faults: list[KnownBad] = [fault for fault in getattr(module, "KNOWN_BAD", ()) if fault.kernel]
+    return [
+        (name, function, screened(refusal, [f for f in faults if f.kernel == name], lambda: module.versions()))
+        for name, function, refusal in kernels
+    ]
+
+
+def candidates_attribute(verb: str) -> str:
+    """The name of the list of kernels of a verb or a hook in a backend module."""
+    return f"{verb_attribute(verb).upper()}_CANDIDATES"
+
+
+def build_namespace(
+    name: str,
+    module: ModuleType,
+    functions: Mapping[str, Callable[..., Any]],
+    all_functions: Mapping[str, Callable[..., Any]],
+) -> ModuleType:
+    """A module with the functions of the standard for one backend, and those of xarrayops; no others.
+
+    ``functions`` are those of the standard, and ``all_functions`` has those of `EXTENDED`, which are found when they
+    are needed.
+
+    Its name is not that of the library: array-api-compat and array-api-extra would call functions of the library, with
+    their signatures, for a namespace that they recognise.
+    """
+    base = module.NAMESPACE
+    information = getattr(module, "__array_namespace_info__", None) or _information(base)
+    full_name = f"{NAMESPACES}{name}"
+    namespace = ModuleType(
+        full_name, doc=f"The array API standard 2025.12 for {name}, with the functions of xarrayops."
+    )
+    for extension in EXTENSIONS:
+        setattr(namespace, extension, ModuleType(f"{full_name}.{extension}"))
+    linalg = namespace.linalg
+    vars(linalg)["__getattr__"] = lambda name: _extended(linalg, "linalg.", name, all_functions, _no_function)
+    for verb, function in functions.items():
+        path, _, attribute = verb.rpartition(".")
+        setattr(getattr(namespace, path) if path else namespace, attribute, function)
+    for verb in MAIN_NAMESPACE_ALIASES:
+        attribute = verb.removeprefix("linalg.")
+        setattr(namespace.linalg, attribute, getattr(namespace, attribute))
+    for constant in (*CONSTANTS, *DTYPE_NAMES):
+        if hasattr(base, constant):
+            setattr(namespace, constant, getattr(base, constant))
+    attributes: dict[str, Any] = {
+        "__array_api_version__": "2025.12",
+        "__array_namespace_info__": information,
+        "__getattr__": lambda name: _extended(namespace, "", name, all_functions, _function_of_xarrayops),
+        "__dir__": lambda: sorted({*vars(namespace), *(v for v in (*OWN, *EXTENDED) if "." not in v)}),
+    }
+    vars(namespace).update(attributes)
+    return namespace
+
+
+def _extended(
+    namespace: ModuleType,
+    prefix: str,
+    name: str,
+    functions: Mapping[str, Callable[..., Any]],
+    otherwise: Callable[[str, str], Callable[..., Any]],
+) -> Callable[..., Any]:
+    """A function of `EXTENDED`, which the namespace has from then on; or what ``otherwise`` gives or raises."""
+    if f"{prefix}{name}" not in EXTENDED:
+        return otherwise(namespace.__name__, name)
+    setattr(namespace, name, functions[f"{prefix}{name}"])
+    return functions[f"{prefix}{name}"]
+
+
+def _no_function(namespace: str, name: str) -> Callable[..., Any]:
+    raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
+
+
+def _function_of_xarrayops(namespace: str, name: str) -> Callable[..., Any]:
+    """A function beyond the standard, such as `attention`. Other names of the library are not in the namespace."""
+    if name not in OWN:
+        from xarrayops._core.numpy_names import MAIN  # needed for errors only
+
+        others = ": it has the functions of the array API standard and those of xarrayops"
+        # without its name the error gets no suggestion from Python, which would be the most similar name
+        raise AttributeError(f"{namespace} has no {name!r}{MAIN.answer(name) or others}", name=None, obj=None)
+    return getattr(import_module("xarrayops"), name)
+
+
+def _information(base: ModuleType) -> Callable[[], Any]:
+    """The inspection API of the standard. It exists since version 2023.12; older namespaces are not supported."""
+    found: Callable[[], Any] | None = getattr(base, "__array_namespace_info__", None)
+    if found is None:
+        version = getattr(base, "__array_api_version__", None)
+        known_version = "states no version" if version is None else f"follows version {version}"
+        raise Unsupported(
+            f"{base.__name__} {known_version} of the array API standard, and it has no __array_namespace_info__, "
+            f"which the standard requires since version 2023.12. "
+            f"Instead: a newer {base.__name__.partition('.')[0]}, or convert its arrays with numpy.asarray(x)"
+        )
+    return found
+
+
+def _absent(module: ModuleType, verb: str) -> Callable[..., Any]:
+    """A gap like those that backends declare, for a function that the library lacks."""
+    instead = 'convert to a library that has it, for example with xo.convert(x, "numpy")'
+    return unsupported(f"{module.NAMESPACE.__name__} has no {verb}", instead=instead)

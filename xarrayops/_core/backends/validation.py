@@ -1,0 +1,190 @@
+"""Check a backend module against the contract of `xarrayops.plugin`, once, when it loads."""
+
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from xarrayops._core.backends.namespace import candidates_attribute, has_implementation, verb_attribute
+from xarrayops._protocol.hooks import HOOKS
+from xarrayops._protocol.sparse import SparseSupport
+from xarrayops._protocol.surface import EXTENDED, SURFACE
+from xarrayops._protocol.types import Gap
+from xarrayops.errors import InvalidBackend
+
+REQUIRED = ("NAMESPACE", "ARRAY_TYPES")
+OPTIONAL = {
+    "REFUSED_TYPES": (dict, "a dict of Gap by class name"),
+    "UNTRACEABLE": (dict, "a dict of Gap by function name"),
+    "IMMUTABLE": (bool, "True or False"),
+    "IGNORES_VALUES": (bool, "True or False"),
+    "READS_CAPTURED_ARRAYS": (bool, "True or False"),
+    "COMPILATION_SECONDS": (float, "a number of seconds, as a float"),
+    "WRAPS_INTEGERS": (bool, "True or False"),
+    "CASTS_INTEGERS": (tuple, "a tuple of names of functions"),
+    "NO_STRIDES": (Gap, "a Gap"),
+    "SHARED_ENVIRONMENT": (dict, "a dict of strings"),
+    "ENVIRONMENT": (tuple, "a tuple of names of environment variables"),
+    "SETTINGS": (dict, "a dict of environment variables by the name of the setting"),
+    "KNOWN_BAD": (tuple, "a tuple of KnownBad"),
+    "SPARSE": (SparseSupport, "a SparseSupport"),
+    "EXTENDED": (str, "the name of a module"),
+}
+
+
+def validate(module: ModuleType) -> None:
+    """Check a backend module against the contract of `xarrayops.plugin`.
+
+    Raises
+    ------
+    InvalidBackend
+        The module breaks the contract. The message has the file, the name and the expected signature.
+    """
+    where = getattr(module, "__file__", None) or module.__name__
+    for name in REQUIRED:
+        if not hasattr(module, name):
+            raise InvalidBackend(f"{where} must define {name}; see xarrayops.plugin.")
+    contract = {verb_attribute(verb): signature for verb, signature in (SURFACE | EXTENDED).items()}
+    contract |= {name: str(inspect.signature(hook)) for name, hook in HOOKS.items()}
+    _check_data(where, module, contract)
+    _check_names(where, module, contract, "neither a function of the standard nor a hook of xarrayops.plugin")
+    for verb, signature in SURFACE.items():
+        if not has_implementation(module, verb):
+            raise InvalidBackend(
+                f"{where} has no {verb_attribute(verb)} and {module.NAMESPACE.__name__} has none; expected: "
+                f"def {verb_attribute(verb)}{signature}. If the library cannot do it: "
+                f'{verb_attribute(verb)} = unsupported("why", instead="...").'
+            )
+
+
+@cache
+def validate_extended(module: ModuleType) -> None:
+    """Check the module that a backend names in ``EXTENDED``: its functions are of `EXTENDED`, with their parameters.
+
+    Raises
+    ------
+    InvalidBackend
+        As for `validate`.
+    """
+    where = getattr(module, "__file__", None) or module.__name__
+    contract = {verb_attribute(verb): signature for verb, signature in EXTENDED.items()}
+    _check_names(where, module, contract, "none of the functions beyond the standard")
+    known = {candidates_attribute(verb) for verb in EXTENDED}
+    for name in vars(module):
+        if name.endswith("_CANDIDATES") and not name.startswith("_") and name not in known:
+            raise InvalidBackend(f"{where} defines {name}, which is of no function beyond the standard.")
+
+
+def _check_names(where: str, module: ModuleType, contract: dict[str, str], otherwise: str) -> None:
+    """Check the functions and the lists of candidates of a module; ``otherwise`` says what other functions are."""
+    package = f"{module.__name__}."
+    verbs = {candidates_attribute(verb): verb for verb in EXTENDED}
+    for name, value in list(vars(module).items()):
+        if name in contract:
+            _check_signature(where, name, value, f"{name}{contract[name]}")
+        elif name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{EXTENDED[verbs[name]]}")
+        elif not name.startswith("_") and inspect.isfunction(value) and f"{value.__module__}.".startswith(package):
+            raise InvalidBackend(
+                f"{where} defines {name}, which is {otherwise}{_near(name, contract)}. "
+                f"Begin a helper's name with an underscore."
+            )
+
+
+def _check_data(where: str, module: ModuleType, contract: dict[str, str]) -> None:
+    """Check the backend's constants. Its own constants must not have names similar to those of the contract."""
+    types = module.ARRAY_TYPES
+    if not (isinstance(types, tuple) and types and all(isinstance(cls, type) for cls in types)):
+        raise InvalidBackend(f"{where}: ARRAY_TYPES must be a tuple of classes, but it is {types!r}.")
+    verbs = {candidates_attribute(verb): verb for verb in contract}
+    known = (*REQUIRED, *OPTIONAL, *verbs)
+    for name, value in list(vars(module).items()):
+        if name in verbs:
+            _check_candidates(where, name, value, f"{verbs[name]}{contract[verbs[name]]}")
+        elif name in OPTIONAL:
+            cls, what = OPTIONAL[name]
+            if not isinstance(value, cls):
+                raise InvalidBackend(f"{where}: {name} must be {what}, but it is {value!r}.")
+        elif name.isupper() and not name.startswith("_") and name not in REQUIRED:
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            if close or name.endswith("_CANDIDATES"):
+                meant = f" (did you mean {close[0]}?)" if close else ""
+                raise InvalidBackend(
+                    f"{where} defines {name}, which is not a constant of xarrayops.plugin{meant}. "
+                    f"Begin the name of a constant of your own with an underscore."
+                )
+
+
+def _check_candidates(where: str, name: str, kernels: Any, expected: str) -> None:
+    if not isinstance(kernels, (list, tuple)):
+        raise InvalidBackend(f"{where}: {name} must be a list of (name, function, refusal), but it is {kernels!r}.")
+    for i, kernel in enumerate(kernels):
+        if not (isinstance(kernel, tuple) and len(kernel) == 3 and isinstance(kernel[0], str)):
+            raise InvalidBackend(
+                f"{where}: {name}[{i}] must be a tuple (name, function, refusal), but it is {kernel!r}."
+            )
+        _check_signature(where, f"{name}[{i}][1]", kernel[1], expected)
+        _check_signature(where, f"{name}[{i}][2]", kernel[2], "refusal(call, /)")
+
+
+def _check_signature(where: str, what: str, function: Any, expected: str) -> None:
+    message = f"{where}: {what} must accept {expected}"
+    name, bracket, parameters = expected.partition("(")
+    if not callable(function):
+        raise InvalidBackend(f"{message}, but it is {function!r}.")
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    if not _accepts(found, _parse(bracket + parameters)):
+        raise InvalidBackend(f"{message}, but it is {name}{found}.")
+
+
+def _parse(signature: str) -> inspect.Signature:
+    """The signature that a text shows, without annotations."""
+    scope: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\ndef f{signature}: ...", scope)
+    return inspect.signature(scope["f"])
+
+
+def _accepts(found: inspect.Signature, expected: inspect.Signature) -> bool:
+    """Whether the found signature accepts every call that the expected one accepts."""
+    kinds = inspect.Parameter
+    have = list(found.parameters.values())
+    variadic = {p.kind for p in have}
+    positional = [p for p in have if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    used = set()
+    for i, want in enumerate(expected.parameters.values()):
+        by_place = positional[i] if i < len(positional) else None
+        by_name = found.parameters.get(want.name)
+        if want.kind is kinds.VAR_POSITIONAL:
+            match = next((p for p in have if p.kind is kinds.VAR_POSITIONAL), None)
+        elif want.kind is kinds.KEYWORD_ONLY:
+            match = by_name if by_name and by_name.kind in (kinds.KEYWORD_ONLY, kinds.POSITIONAL_OR_KEYWORD) else None
+            if match is None and kinds.VAR_KEYWORD in variadic:
+                continue
+        elif want.kind is kinds.POSITIONAL_ONLY:
+            match = by_place
+            if match is None and kinds.VAR_POSITIONAL in variadic:
+                continue
+        else:
+            same = by_place is not None and by_place is by_name and by_place.kind is kinds.POSITIONAL_OR_KEYWORD
+            match = by_place if same else None
+            if match is None and kinds.VAR_POSITIONAL in variadic and kinds.VAR_KEYWORD in variadic:
+                continue
+        if match is None or (want.default is not kinds.empty and match.default is kinds.empty and _named(match)):
+            return False
+        used.add(match.name)
+    return all(p.name in used or p.default is not kinds.empty or not _named(p) for p in have)
+
+
+def _named(parameter: inspect.Parameter) -> bool:
+    return parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _near(name: str, contract: dict[str, str]) -> str:
+    close = get_close_matches(name, contract, n=1)
+    return f" (did you mean {close[0]}{contract[close[0]]}?)" if close else ""

@@ -1,0 +1,163 @@
+"""Which function creates an array, on which device and with which dtype: by ``like=``, ``backend=`` or the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.creation_of_arrays import NUMBERS, PLAIN, is_array, number_like
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.dispatch.arguments import another_library
+from xarrayops._core.dispatch.lookup import backend_named, backend_of_class, require_one_backend
+from xarrayops._core.modes import defaults
+from xarrayops._core.modes.defaults import Library
+from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops._protocol.dtypes import COMPLEX_OF
+from xarrayops._protocol.types import Array
+from xarrayops.errors import BackendNotFound
+
+_INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
+"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are no numbers."""
+_KIND_OF_CLASS: dict[type, int] = {
+    bool: _INTEGER,
+    int: _INTEGER,
+    type(None): _INTEGER,
+    float: _FLOATING,
+    complex: _COMPLEX,
+}
+_OF_THEIR_VALUES = ("arange", "asarray", "full")
+"""Functions that return integers for integers. The others return floating-point or complex numbers."""
+
+
+def creation(
+    verb: str, like: Any, backend: Library | None, dtype: Any, device: Any, *values: Any
+) -> tuple[Callable[..., Any], Any, Any]:
+    """How to create an array of the values: the function, the native dtype and the native device.
+
+    ``like`` gives the library, the device and the floating-point dtype, ``backend`` the library. What they do not give
+    is that of `xarrayops.use`. The dtype is None where the library's own default applies.
+
+    Among the values may be arrays. Without ``like`` and ``backend`` they give the library and the device.
+    """
+    for value in values:
+        if type(value) not in PLAIN and verb != "asarray":
+            like, values = _beside_arrays(verb, like, backend, values)
+            break
+    if like is not None:
+        refuse_both(verb, like, backend)
+        found, default_device = _backend_of_like(like), None
+    else:
+        found, default_device = creation_backend(None, backend)
+    device = default_device if device is None else device
+    if device is not None:
+        device = found.native_device(device)
+    elif like is not None:
+        device = found.functions["device"](like)
+    dtype = _default_dtype(found, verb, like, values) if dtype is None else found.native_dtype(dtype)
+    return found.functions[verb], dtype, device
+
+
+def _beside_arrays(
+    verb: str, like: Any, backend: Library | None, values: tuple[Any, ...]
+) -> tuple[Any, tuple[Any, ...]]:
+    """``like``, by default one of the arrays among the values; and the values, with numbers in the place of arrays.
+
+    Raises
+    ------
+    MixedBackends
+        An array is of another library than the other arrays, or than the requested one.
+    """
+    given = dict(zip(NUMBERS[verb], values, strict=True))
+    arrays = {name: value for name, value in given.items() if is_array(value)}
+    if not arrays:
+        return like, values
+    place = {} if like is None else {"like": like}
+    owner = require_one_backend(verb, {**place, **arrays})
+    if backend is not None and creation_backend(None, backend)[0] is not owner:
+        raise another_library(verb, arrays, registry.backend_for(backend))
+    kinds = {name: number_like(owner.functions["dtype_name"](x.dtype)) for name, x in arrays.items()}
+    if like is None and backend is None:
+        like = arrays[max(kinds, key=lambda name: type(kinds[name]) is float)]
+    return like, tuple(kinds.get(name, value) for name, value in given.items())
+
+
+def refuse_both(verb: str, like: Any, backend: Library | None) -> None:
+    """Raise if both ``like=`` and ``backend=`` are given."""
+    if like is not None and backend is not None:
+        raise TypeError(f"xo.{verb} takes like= or backend=, not both.")
+
+
+def creation_backend(like: Any, backend: Library | None) -> tuple[Backend, Any]:
+    """The backend that creates the array, and the default device."""
+    if like is not None:
+        return _backend_of_like(like), None
+    place = defaults.place_of_new_arrays() if backend is None else defaults.library_and_device(backend)
+    found, device = place
+    return backend_named(found) if isinstance(found, str) else found, device
+
+
+def _backend_of_like(like: Any) -> Backend:
+    backend = backend_of_class(type(like))
+    if backend is None:
+        backend = registry.register_conforming(like)
+    if backend is None:
+        kind = registry.describe_class(type(like))
+        named = f"backend={like!r}" if isinstance(like, str) else "backend= with it"
+        is_library = isinstance(like, (str, Backend, ModuleType))
+        fix = f" Instead: {named}." if is_library else ""
+        raise BackendNotFound(f"like= must be an array of a known library; it is a {kind}.{fix}")
+    return backend
+
+
+def _default_dtype(backend: Backend, verb: str, like: Array | None, values: tuple[Any, ...]) -> Any:
+    """The native dtype for values without one: that of a floating-point ``like``, else the default.
+
+    None is the library's, and that of an array.
+    """
+    if like is None and defaults.floating_dtype() is None:
+        return None
+    kind = _kind(values, _INTEGER if verb in _OF_THEIR_VALUES else _FLOATING) if values else _FLOATING
+    if kind not in (_FLOATING, _COMPLEX):
+        return None
+    native = None if like is None else backend.dtype_like(like.dtype, is_complex=kind == _COMPLEX)
+    default = defaults.floating_dtype() if native is None else None
+    return native if default is None else backend.native_dtype(COMPLEX_OF[default] if kind == _COMPLEX else default)
+
+
+def _kind(values: Iterable[Any], kind: int) -> int:
+    """The highest kind of the values, which may be nested sequences."""
+    for value in values:
+        cls: type = type(value)
+        if cls is list or cls is tuple:
+            found = _kind_of_members(value, kind)
+        else:
+            found = _KIND_OF_CLASS[cls] if cls in _KIND_OF_CLASS else _remembered_kind(cls)
+        if found > kind:
+            kind = found
+    return kind
+
+
+def _kind_of_members(sequence: list[Any] | tuple[Any, ...], kind: int) -> int:
+    """The highest kind of the members of a sequence. Empty ones are floating-point, as in NumPy."""
+    classes = set(map(type, sequence))  # one pass in C: the sequence may be long
+    if not classes:
+        return _FLOATING
+    if list in classes or tuple in classes:
+        return _kind(sequence, kind)
+    return max(kind, *(_KIND_OF_CLASS[cls] if cls in _KIND_OF_CLASS else _remembered_kind(cls) for cls in classes))
+
+
+@constant_while_tracing
+def _remembered_kind(cls: type) -> int:
+    _KIND_OF_CLASS[cls] = _kind_of_number(cls)
+    return _KIND_OF_CLASS[cls]
+
+
+def _kind_of_number(cls: type) -> int:
+    """The kind of a class of numbers that is not one of Python's, such as NumPy's scalars."""
+    import numbers
+
+    kinds = ((numbers.Integral, _INTEGER), (numbers.Real, _FLOATING), (numbers.Complex, _COMPLEX))
+    return next((kind for number, kind in kinds if issubclass(cls, number)), _UNKNOWN)

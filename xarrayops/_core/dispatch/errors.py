@@ -1,0 +1,88 @@
+"""The function and its arrays in the messages of errors that a library, or a kernel, raises.
+
+A generated function adds them at its edge::
+
+    try:
+        return f(x, ...)
+    except FAILURES as error:
+        add_call(error, "bincount", x)
+        raise
+
+The error stays the same object, so its class and its traceback do too. A call that succeeds costs nothing more.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import Any
+
+from xarrayops._core.dispatch.arguments import described, roles, sparse_argument
+from xarrayops._core.dispatch.lookup import backend_of_class
+from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops._protocol.sparse import CONTAINER_VERBS
+
+FAILURES = (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
+"""The classes of errors to which the function is added. `NotImplementedError` is the base of `Unsupported`."""
+
+
+def add_call(error: Exception, verb: str, *arguments: Any) -> None:
+    """Put the function and its arguments before the message of an error, unless it names the function.
+
+    For an error whose text cannot be changed, as NumPy's AxisError, it raises another one of its class, or of the
+    nearest class of Python's own; for a sparse argument, the error of `refuse_containers`.
+    """
+    if _is_traced():
+        return
+    refuse_containers(error, verb, *arguments)
+    text = str(error)
+    if text.startswith((f"xo.{verb}(", f"xo.{verb}:", f"xo.{verb} ")):
+        return
+    shown = ", ".join(_shown(x) for x in arguments if x is not None)
+    text = f"xo.{verb}({shown}): {text}"
+    error.args = (text, *error.args[1:])
+    if str(error) != text:
+        raise _with_text(type(error), text) from error
+
+
+def _with_text(cls: type[Exception], text: str) -> Exception:
+    """An error of a class with that text; of its nearest base that Python defines, if it takes no text."""
+    with suppress(Exception):  # the classes of libraries may take any arguments
+        made = cls(text)
+        if str(made) == text:
+            return made
+    own: type[Exception] = next(base for base in cls.__mro__ if base.__module__ == "builtins")
+    return own(text)
+
+
+def refuse_containers(error: Exception, verb: str, *arguments: Any) -> None:
+    """Raise Unsupported if an argument is sparse, as a tensor of a sparse layout may be, with what to write instead.
+
+    Verbs that take containers name them in errors of their own.
+    """
+    if _is_traced() or verb in CONTAINER_VERBS:
+        return
+    for name, x in zip(roles(verb), arguments, strict=False):
+        for place, member in enumerate(x) if isinstance(x, (tuple, list)) else [(None, x)]:
+            if _is_sparse(member):
+                raise sparse_argument(verb, name if place is None else f"{name}[{place}]", member) from error
+
+
+@constant_while_tracing
+def _is_traced() -> bool:
+    """Whether torch.compile traces, which calls this function itself. It cannot trace changes of an error."""
+    return sys._getframe(1).f_globals["__name__"] != __name__
+
+
+def _shown(x: Any) -> str:
+    """An array by its library, dtype and shape; a sequence by its members; other arguments as they are."""
+    if isinstance(x, (tuple, list)):
+        return f"[{', '.join(map(_shown, x))}]"
+    backend = backend_of_class(type(x))
+    return repr(x) if backend is None else described(x, backend, device=False)
+
+
+def _is_sparse(x: Any) -> bool:
+    """Whether an array of a class that may be sparse is so. Dispatch refuses classes that are always sparse."""
+    backend = backend_of_class(type(x))
+    return backend is not None and backend.has_sparse_layouts and backend.sparse.holds(x)

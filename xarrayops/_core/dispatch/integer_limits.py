@@ -1,0 +1,125 @@
+"""Python integers beside arrays: a number that the dtype cannot hold raises, or is used by its exact value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from xarrayops._core.backends.registry import Backend
+from xarrayops._protocol.dtypes import FLOATING_PAIRS, INTEGER_LIMITS, does_not_fit
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+HOLDING = (
+    *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "maximum", "minimum"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+)
+"""The functions of two operands whose result has the dtype of the array, which must hold the Python integer."""
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+"""The functions of two operands that compare, and so accept any Python integer."""
+AS_FLOATING = (*FLOATING_PAIRS, "nextafter")
+"""The functions that use any Python integer as a floating-point number."""
+LOGICAL = ("logical_and", "logical_or", "logical_xor")
+"""The functions that use any Python integer as a truth value."""
+ALWAYS_LIMITED = frozenset((*LOGICAL, "where"))
+"""The functions that are limited in every library."""
+LIMITED = frozenset((*ALWAYS_LIMITED, *HOLDING, *COMPARISONS, *AS_FLOATING, "clip", "isin", "searchsorted"))
+"""The functions that are limited in libraries with ``WRAPS_INTEGERS``."""
+_LONGEST = INTEGER_LIMITS["int64"][1]
+"""The greatest integer that every library accepts beside an array of a dtype that can hold it."""
+OTHER_LIMITS = (-(1 << 31), (1 << 31) - 1)
+"""The integers that every library accepts beside a floating-point array."""
+
+
+def is_limited(verb: str, backend: Backend) -> bool:
+    """Whether `within_limits` has to serve the calls of a verb with Python integers."""
+    return verb in ALWAYS_LIMITED or (verb in LIMITED and getattr(backend.module, "WRAPS_INTEGERS", False))
+
+
+def within_limits(verb: str, backend: Backend, key: tuple[type, ...]) -> Callable[..., Any]:
+    """The function of a verb for arrays and Python integers, where the library wraps integers out of range, or raises.
+
+    An integer out of range raises as in NumPy; in a comparison it is beyond every element. Calls with arrays alone do
+    not use this function.
+    """
+    function, as_dtype, dtype_name = (backend.functions[name] for name in (verb, "as_dtype", "dtype_name"))
+    exact = {}
+    for name, pair in (*INTEGER_LIMITS.items(), ("bool", INTEGER_LIMITS["int64"])):
+        try:
+            exact[as_dtype(name)] = pair
+        except (ValueError, Unsupported):  # the library does not have this dtype, so no array has it
+            continue
+    limits = {dtype: (low, min(high, _LONGEST)) for dtype, (low, high) in exact.items()}
+    lowest_power = {dtype: (0, high) for dtype, (_, high) in limits.items()} if verb == "pow" else limits
+
+    def as_array(x: Array, number: int) -> Array:
+        """The number as an array of the dtype of x: libraries refuse Python integers beyond int64."""
+        of_library = backend.functions
+        array: Array = of_library["full"]((), number, dtype=x.dtype, device=of_library["device"](x))
+        return array
+
+    def beyond(name: str, x: Array, number: int) -> tuple[Array, Any]:
+        """The operands of an equivalent call."""
+        if verb in LOGICAL:
+            return x, bool(number)
+        if x.dtype not in exact:
+            return x, float(number)
+        low, high = exact[x.dtype]
+        if _LONGEST < number <= high:
+            return x, as_array(x, number)
+        if verb in COMPARISONS:
+            return backend.functions["astype"](x, as_dtype("float32")), math.inf if number > 0 else -math.inf
+        if verb == "clip":
+            nearest = min(max(low, number), high)
+            return x, as_array(x, nearest) if nearest > _LONGEST else nearest
+        if verb == "isin":  # the backend serves it
+            return x, number
+        if verb in AS_FLOATING:
+            return x, float(number)
+        if low <= number <= high:
+            raise ValueError(
+                f"xo.{verb}: integers to the negative power {number} are no integers. "
+                f"Instead: xo.{verb}(xo.astype({name}, xo.float64), {number})"
+            )
+        fix = f"xo.astype({name}, dtype) with a dtype that can hold both"
+        raise does_not_fit(verb, number, f"{dtype_name(x.dtype)}, the dtype of {name}", fix)
+
+    def first_fitting(x1: int, x2: Array) -> tuple[Any, Any]:
+        low, high = limits.get(x2.dtype, OTHER_LIMITS)
+        if not low <= x1 <= high:
+            x2, x1 = beyond("x2", x2, x1)
+        return x1, x2
+
+    def second_fitting(x1: Array, x2: int) -> tuple[Any, Any]:
+        low, high = lowest_power.get(x1.dtype, OTHER_LIMITS)
+        if not low <= x2 <= high:
+            x1, x2 = beyond("x1", x1, x2)
+        return x1, x2
+
+    def of_two(x1: Any, x2: Any, /, **options: Any) -> Any:
+        return function(*fitting(x1, x2), **options)
+
+    def chosen(condition: Array, x1: Any, x2: Any, /) -> Any:
+        return function(condition, *fitting(x1, x2))
+
+    def clipped(x: Array, /, *bounds: Any) -> Any:
+        low, high = limits.get(x.dtype, OTHER_LIMITS)
+        inside = (b if type(b) is not int or low <= b <= high else beyond("x", x, b)[1] for b in bounds)
+        return function(x, *inside)
+
+    def searched(x1: Array, x2: int, /, *, side: str = "left", sorter: Any = None) -> Any:
+        low, high = limits.get(x1.dtype, OTHER_LIMITS)
+        if low <= x2 <= high:
+            return function(x1, x2, side=side, sorter=sorter)
+        if x1.dtype not in exact:
+            return function(x1, float(x2), side=side, sorter=sorter)
+        low, high = exact[x1.dtype]
+        if not low <= x2 <= high:
+            x2, side = (low, "left") if x2 < low else (high, "right")
+        return function(x1, as_array(x1, x2), side=side, sorter=sorter)
+
+    fitting: Callable[[Any, Any], tuple[Any, Any]]
+    fitting = first_fitting if key.index(int) == (1 if verb == "where" else 0) else second_fitting
+    special: dict[str, Callable[..., Any]] = {"where": chosen, "clip": clipped, "searchsorted": searched}
+    return special.get(verb, of_two)

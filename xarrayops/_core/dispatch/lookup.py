@@ -1,0 +1,288 @@
+"""Dispatch: one look-up finds the function that serves a call, by the classes of its arguments or by a backend.
+
+A dispatching function has a table. The key is the class of the array argument. For two array arguments it is a table of
+tables, which is faster than a tuple; for more, the key is the tuple of the classes; for a sequence, their set::
+
+    def add(x1, x2, /):
+        try:
+            f = _add[type(x1)][type(x2)]
+        except KeyError:
+            f = getattr(resolved, resolve("add", (type(x1), type(x2))))
+        return f(x1, x2)
+
+An operation of several steps calls `require_one_backend` once, and takes each step from ``backend.functions``.
+
+`resolve` finds the function, enters it in the table and returns its name in `resolved`. It returns a name because of
+torch.compile: Dynamo calls a function that is `constant_while_tracing`, and treats a returned string as a constant. It
+reads the attributes of a module each time, but keeps the contents of a dict from its first access. It cannot trace the
+registry, so backends are found in the same way (`served_by`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.floating_results import CASTING, casting_integers
+from xarrayops._core.backends.numpy_scalars import as_number, converting_scalars, with_python_numbers
+from xarrayops._core.backends.registry import SCALARS, Backend
+from xarrayops._core.dispatch.arguments import (
+    NON_ARRAY_TYPES,
+    PUBLIC_NAMES,
+    array_arguments,
+    common_backend,
+    is_misplaced,
+    require_array_argument,
+    roles,
+    signature,
+)
+from xarrayops._core.dispatch.integer_limits import is_limited, within_limits
+from xarrayops._core.dispatch.joined_numbers import choosing_numbers, joining_numbers
+from xarrayops._core.modes import defaults, precision, tables as modes
+from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
+from xarrayops._protocol.sparse import CONTAINER_VERBS
+from xarrayops._protocol.types import Array
+
+Classes = type | tuple[type, ...] | frozenset[type]
+Table = dict[Any, Any]
+
+NUMBERS = (bool, int, float, complex)
+"""The classes of Python's numbers; torch.compile traces a tuple of classes, and not a set."""
+resolved = ModuleType("xarrayops._resolved", doc="The attributes are the functions and backends that were found.")
+
+
+class _TableInModes(Table):
+    """A table while a mode is active. torch.compile compares the class of a table, and traces again for another one."""
+
+
+_tables: dict[str, Table] = {}
+_tables_in_modes: dict[str, Table] = {}
+"""The tables while a mode is active, such as a default dtype: functions in them look up the modes of their thread."""
+Change = Callable[[str, Backend, Classes, Callable[..., Any]], Callable[..., Any]]
+changes_in_modes: list[Change] = []
+"""Each gets a verb, its backend, the classes and the function that serves them, and returns what serves in modes."""
+_backends: dict[type, Backend] = {}
+"""The backend of each class, as far as one was found."""
+
+
+def table(verb: str, module: dict[str, Any] | None = None, name: str = "") -> Table:
+    """The table of a verb, which `resolve` fills. In modes the variable holds another one."""
+    plain, in_modes = _tables.setdefault(verb, {}), _tables_in_modes.setdefault(verb, _TableInModes())
+    if module is not None:
+        modes.bind(module, name, plain, in_modes)
+    return _current_tables()[verb]
+
+
+def _current_tables() -> dict[str, Table]:
+    return _tables_in_modes if modes.active() else _tables
+
+
+def function_for(verb: str, key: Classes) -> Callable[..., Any]:
+    """The function of a verb for some classes, for callers that need not be as fast as a generated function."""
+    try:
+        return _current_tables()[verb][key]
+    except KeyError:
+        return getattr(resolved, resolve(verb, key))
+
+
+def function_without_modes(verb: str, key: Classes) -> Callable[..., Any]:
+    """The function of a verb for some classes, as it is outside of all modes."""
+    found: Callable[..., Any] = getattr(resolved, _find(verb, key, in_modes=False))
+    return found
+
+
+@constant_while_tracing
+def resolve(verb: str, key: Classes) -> str:
+    """Find the function of a verb for some classes, enter it in the verb's table, and return its name in `resolved`.
+
+    None and Python's numbers are ignored where the table of the standard accepts them. If the classes do not determine
+    one backend, the function found is `dispatch_slow` for this verb. It examines the arguments themselves, registers a
+    class by ``__array_namespace__``, or raises.
+    """
+    return _find(verb, key, in_modes=modes.active())
+
+
+def _find(verb: str, key: Classes, *, in_modes: bool) -> str:
+    """As `resolve`. ``in_modes`` says which tables are meant: another thread may open or close a block meanwhile."""
+    classes = key if isinstance(key, (tuple, frozenset)) else (key,)
+    arrays = [cls for cls in classes if cls not in NON_ARRAY_TYPES]
+    backends = {registry.backend_of_class(cls) for cls in arrays}
+    backend = backends.pop() if len(backends) == 1 else None
+    if backend is None or (len(arrays) < len(classes) and _lacks_an_array(verb, key)):
+        numbers = with_python_numbers(key) if isinstance(key, tuple) else key
+        if numbers != key and not _lacks_an_array(verb, numbers):
+            return _find_numpy_scalars(verb, key, numbers, in_modes=in_modes)
+        sparse = registry.sparse_backend_of(arrays) if verb in CONTAINER_VERBS else None
+        if sparse is None:
+            return publish(f"{verb}:slow", partial(dispatch_slow, verb))
+        name, function = f"{verb}:{sparse.backend.name}:sparse", getattr(sparse, verb)
+        found = registry.backend_by_name(sparse.backend.name)
+        return _enter(verb, key, name, function, found, in_modes=in_modes, containers=True)
+    function, name = backend.functions[verb], f"{verb}:{backend.name}"
+    if verb == "where" and isinstance(key, tuple) and len(arrays) == 1:
+        name = f"{name}:{'_'.join(cls.__name__ for cls in key[1:])}"
+        function = choosing_numbers(backend, key[1:])
+    elif verb == "diff" and not SCALARS.isdisjoint(classes):
+        name, function = f"{name}:numbers", joining_numbers(backend.functions)
+    elif isinstance(key, tuple) and int in key and is_limited(verb, backend):
+        name = f"{name}:{key.index(int)}"
+        function = within_limits(verb, backend, key)
+    if in_modes and verb in CASTING:
+        function = casting_integers(verb, function, backend.functions, defaults.floating_dtype)
+    return _enter(verb, key, name, function, backend, in_modes=in_modes)
+
+
+def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
+    """The function for NumPy's scalars beside another library: that of Python's numbers, after a conversion."""
+    name = _find(verb, numbers, in_modes=in_modes)
+    function = converting_scalars(getattr(resolved, name))
+    if name.endswith(":slow"):  # the arguments decide, and not their classes alone
+        return publish(f"{name}:numpy_scalars", function)
+    return _enter(verb, key, f"{name}:numpy_scalars", function, None, in_modes=in_modes)
+
+
+def _enter(
+    verb: str,
+    key: Classes,
+    name: str,
+    function: Callable[..., Any],
+    backend: Backend | None,
+    *,
+    in_modes: bool,
+    containers: bool = False,
+) -> str:
+    """Enter the function of a key in the table of the verb, and publish it.
+
+    ``backend`` is None if the function finds another one in the table, which modes have changed already. The casts of
+    a precision policy come first, so that whatever serves gets the operands that the policy gives.
+    """
+    table(verb)
+    if in_modes and backend is not None:
+        name = f"{name}:modes"  # another object than the function without modes, of the same name otherwise
+        for change in changes_in_modes:
+            function = change(verb, backend, key, function)
+        function = precision.in_modes(verb, function, backend, containers=containers)
+    entries = (_tables_in_modes if in_modes else _tables)[verb]
+    if isinstance(key, tuple) and len(key) == 2:
+        entries.setdefault(key[0], {})[key[1]] = function
+    else:
+        entries[key] = function
+    return publish(name, function)
+
+
+def publish(name: str, value: Any) -> str:
+    """Store an object in `resolved`, and return its name there."""
+    name = name.replace(".", "_")  # Dynamo would read a dot as an attribute of an attribute
+    setattr(resolved, name, value)
+    return name
+
+
+def _lacks_an_array(verb: str, key: Classes) -> bool:
+    """Whether the key has the class of None or of a number where an array is required."""
+    if isinstance(key, tuple):
+        return any(is_misplaced(cls, role) for cls, role in zip(key, roles(verb).values(), strict=True))
+    return True
+
+
+def dispatch_slow(verb: str, /, *args: Any, **kwargs: Any) -> Any:
+    """Serve a call whose classes do not determine the backend; raise if the arguments do not determine it either.
+
+    The arguments register their classes. Then the function for these classes serves, as in later calls.
+    """
+    arguments = dict(array_arguments(verb, args, kwargs))
+    backend = common_backend(PUBLIC_NAMES.get(verb, verb), arguments, containers=verb in CONTAINER_VERBS)
+    for name, x in arguments.items():
+        if registry.backend_of_class(type(x)) not in (None, backend):  # perhaps a NumPy scalar
+            require_array_argument(verb, name, as_number(x), "array")
+    bound = signature(verb).bind(*args, **kwargs)
+    for name, convert in (("dtype", backend.native_dtype), ("device", backend.native_device)):
+        if bound.arguments.get(name) is not None:
+            bound.arguments[name] = convert(bound.arguments[name])
+    function = getattr(resolved, resolve(verb, _key(verb, bound.arguments)))
+    return function(*bound.args, **bound.kwargs)
+
+
+def _key(verb: str, arguments: dict[str, Any]) -> Classes:
+    """The key of a call in the table of the verb."""
+    values: list[Any] = [arguments.get(name) for name in roles(verb)]
+    if "operands" in roles(verb).values():
+        return frozenset(type(value) for value in (values[0], *(values[1] or ())) if type(value) not in NUMBERS)
+    if "arrays" in roles(verb).values():
+        several = [value if isinstance(value, (tuple, list)) else [value] for value in values]
+        return frozenset(type(value) for each in several for value in each)
+    return tuple(map(type, values)) if len(values) > 1 else type(values[0])
+
+
+@constant_while_tracing
+def _resolve_backend(cls: type) -> str | None:
+    """The name in `resolved` of the backend of a class; None if the class alone does not determine a backend."""
+    backend = registry.backend_of_class(cls)
+    if backend is None:
+        return None
+    _backends[cls] = backend
+    return publish_backend(backend)
+
+
+def publish_backend(backend: Backend) -> str:
+    """Store a backend in `resolved`, and return its name there."""
+    return publish(f"backend:{backend.module.__name__}", backend)
+
+
+def backend_of_class(cls: type) -> Backend | None:
+    """The backend of a class; None if the class alone does not determine a backend."""
+    try:
+        return _backends[cls]
+    except KeyError:
+        name = _resolve_backend(cls)
+        return None if name is None else getattr(resolved, name)
+
+
+def served_by(x: Array) -> Backend | None:
+    """The backend of this array; None if x is refused, or its class is not registered yet."""
+    backend = backend_of_class(type(x))
+    if backend is None or (backend.refuse is not None and backend.refuse(x) is not None):
+        return None
+    name = None if backend.refine is None else backend.refine(x)
+    return backend if name is None else backend_named(name)
+
+
+def backend_named(name: str) -> Backend:
+    """The backend of that name; raises like `registry.backend_by_name`."""
+    backend: Backend = getattr(resolved, _publish_backend_named(name))
+    return backend
+
+
+@constant_while_tracing
+def _publish_backend_named(name: str) -> str:
+    return publish_backend(registry.backend_by_name(name))
+
+
+def require_one_backend(verb: str, arguments: dict[str, Any]) -> Backend:
+    """The one backend that serves all arguments. Registers a new class and raises like `common_backend`."""
+    backend = None
+    for x in arguments.values():
+        if type(x) not in NON_ARRAY_TYPES:
+            found = served_by(x)
+            if found is None or (backend is not None and found is not backend):
+                return common_backend(verb, arguments)
+            backend = found
+    return common_backend(verb, arguments) if backend is None else backend
+
+
+@constant_while_tracing
+def native_dtype(cls: type, dtype: Any) -> Any:
+    """The native dtype of a class's library for a name or a native dtype; unchanged while the library is unknown."""
+    if dtype is None:  # for some libraries it is float64, for others their default
+        raise TypeError('xo.astype: dtype is None. Instead: a dtype or its name, as in xo.astype(x, "float64")')
+    backend = registry.backend_of_class(cls)
+    return dtype if backend is None else backend.native_dtype(dtype)
+
+
+@constant_while_tracing
+def native_device(cls: type, device: Any) -> Any:
+    """The native device of a class's library for a name or a native device; unchanged while the library is unknown."""
+    backend = registry.backend_of_class(cls)
+    return device if backend is None else backend.native_device(device)

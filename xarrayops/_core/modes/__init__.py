@@ -1,0 +1,1 @@
+"""Settings of a ``with`` block: default library, device and dtypes, engines, precision."""

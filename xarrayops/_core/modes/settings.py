@@ -1,0 +1,146 @@
+"""Values that are set inside a ``with`` block, for this thread or task only."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from contextvars import ContextVar
+from threading import Lock, local
+from typing import Any, Generic, TypeVar
+
+from xarrayops._core.modes.carried_modes import carry, require_carried
+from xarrayops._protocol.candidates import constant_while_tracing
+from xarrayops._protocol.records import Record
+
+T = TypeVar("T")
+
+
+class Setting(Generic[T]):
+    """What `Scope` sets: its value is that of the innermost open block that sets it.
+
+    Compiled code depends on the blocks in which it was traced. Each value has a key, and a function is traced again
+    where the key is another one. JAX compares the keys in a context of its own (`carry`). torch.compile compares the
+    attribute of a thread; it can trace neither a ContextVar nor the blocks of a task.
+
+    The open blocks of all threads are counted, because the variables need not be read while none is open.
+
+    Parameters
+    ----------
+    name : str
+        As users know it, such as ``"xo.use"``.
+    is_carried : bool
+        Whether functions that JAX compiles can depend on it.
+    """
+
+    def __init__(self, name: str, *, is_carried: bool = True) -> None:
+        self.name = name
+        self.is_carried = is_carried
+        self.of_thread = local()
+        self.open_blocks = 0
+        """The number of open blocks that set it, in all threads."""
+        self._counting = Lock()
+
+    def value(self, otherwise: T) -> T:
+        """The value of the innermost block."""
+        if not self.open_blocks:
+            return otherwise
+        values: tuple[T, ...] = self._values(getattr(self.of_thread, "key", ""))
+        return values[-1] if values else otherwise
+
+    @constant_while_tracing
+    def _values(self, key: str) -> tuple[T, ...]:
+        """The value of the innermost block. The result is a constant of code that torch.compile traced for a key."""
+        found = self.innermost(_open_blocks())
+        if found is None:
+            return ()
+        if self.is_carried:
+            require_carried(self.name, found.key)
+        return (found.value,)
+
+    def innermost(self, blocks: tuple[_Block, ...]) -> _Value | None:
+        """The value in the innermost of some blocks that sets it."""
+        for block in reversed(blocks):
+            if self in block.values:
+                return block.values[self]
+        return None
+
+    def count(self, change: int) -> None:
+        """Count the open blocks that set it."""
+        with self._counting:  # `+=` alone is not atomic
+            self.open_blocks += change
+
+
+class _Value(Record):
+    value: Any
+    key: str
+    """What distinguishes code that was compiled for this value; empty for the value outside of all blocks."""
+
+
+class _Block:
+    """One ``with`` block. A task that was started inside of it sees when it is closed."""
+
+    def __init__(self, owner: Scope, values: dict[Setting[Any], _Value]) -> None:
+        self.owner = owner
+        self.values = values
+        self.closing = ExitStack()
+        self.is_open = True
+
+
+_blocks: ContextVar[tuple[_Block, ...]] = ContextVar("xarrayops blocks", default=())
+"""The blocks around this point of the program, the innermost last."""
+
+
+def keys_here() -> tuple[tuple[str, str], ...]:
+    """What distinguishes code that is compiled in the open blocks: the name and the key of each setting."""
+    blocks = _open_blocks()
+    settings = {setting.name: setting for block in blocks for setting in block.values}
+    found = ((name, setting.innermost(blocks)) for name, setting in sorted(settings.items()))
+    return tuple((name, value.key) for name, value in found if value is not None)
+
+
+def _open_blocks() -> tuple[_Block, ...]:
+    return tuple([block for block in _blocks.get() if block.is_open])
+
+
+class Scope:
+    """The base class of ``with`` statements. One object may be entered again, and in several threads."""
+
+    def __init__(self) -> None:
+        self._entered: list[_Block] = []
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """Each setting with its value in the block, and its value outside of all blocks."""
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        settings = self.settings()
+        values = {each: _Value(value, "" if value == default else repr(value)) for each, value, default in settings}
+        block = _Block(self, values)
+        with block.closing as opened:
+            for setting, (_, key) in values.items():
+                if setting.is_carried:
+                    opened.enter_context(carry(setting.name, key))
+                setting.count(1)
+                opened.callback(setting.count, -1)
+            self.opened(opened)
+            block.closing = opened.pop_all()
+        self._entered.append(block)
+        _show((*_open_blocks(), block))
+
+    def opened(self, block: ExitStack) -> None:
+        """Do more when a block opens. ``block`` takes what is to be done when it closes."""
+
+    def __exit__(self, *exception: object) -> None:
+        here = [block for block in _open_blocks() if block.owner is self]
+        block = (here or self._entered)[-1]  # a generator may be closed in another thread or task
+        self._entered.remove(block)
+        block.is_open = False
+        _show(_open_blocks())
+        block.closing.close()
+
+
+def _show(blocks: tuple[_Block, ...]) -> None:
+    """Make these blocks those of this thread or task."""
+    for setting in {setting for block in (*_blocks.get(), *blocks) for setting in block.values}:
+        found = setting.innermost(blocks)
+        setting.of_thread.key = "" if found is None else found.key
+    _blocks.set(blocks)

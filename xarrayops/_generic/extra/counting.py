@@ -1,0 +1,129 @@
+"""Counts and segments: what elements with the same integer have in common."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import astype, counted, device_of, floating, index_dtype
+from xarrayops._protocol.types import Array
+from xarrayops.errors import Unsupported
+
+
+def bincount(
+    xp: ModuleType, x: Array, /, weights: Any = None, *, minlength: int = 0, length: int | None = None
+) -> Array:
+    """Sums of ones, or of the weights, by index."""
+    require_counts(xp, x, weights, minlength, length)
+    if length is None:
+        x, length = _counted(xp, x, minlength)
+    if weights is None:
+        dtype = xp.__array_namespace_info__().default_dtypes(device=device_of(x))["integral"]
+        ones = xp.ones(x.shape, dtype=dtype, device=device_of(x))
+    else:
+        ones = floating(xp, weights)
+    return _summed(xp, ones, x, length)
+
+
+def require_counts(xp: ModuleType, x: Array, weights: Any, minlength: int, length: int | None) -> None:
+    """Raise for arguments that are wrong on every library."""
+    if x.ndim != 1:
+        raise ValueError(f"x must be a vector, but its shape is {tuple(x.shape)}")
+    if not xp.isdtype(x.dtype, ("bool", "integral")):
+        raise TypeError(f"x must be of integers, but its dtype is {x.dtype}")
+    counted("minlength", minlength)
+    if length is not None:
+        counted("length", length)
+    if weights is not None and tuple(getattr(weights, "shape", ())) != tuple(x.shape):
+        raise ValueError(f"weights must have the shape {tuple(x.shape)} of x")
+
+
+def _counted(xp: ModuleType, x: Array, minlength: int) -> tuple[Array, int]:
+    """x without negative values, and the number of bins up to its maximum."""
+    if not x.shape[0]:
+        return x, minlength
+    if known(xp.min(xp.astype(x, index_dtype(xp, x))), "length") < 0:
+        raise ValueError("x has negative values")
+    return x, max(int(xp.max(xp.astype(x, index_dtype(xp, x)))) + 1, minlength)
+
+
+def known(value: Array, option: str) -> int:
+    """An integer that a length depends on; raises where a function is traced, so that arrays have no values."""
+    try:
+        return int(value)
+    except (TypeError, RuntimeError) as error:  # those of tracers of JAX, and of fake tensors
+        raise length_unknown(option) from error
+
+
+def length_unknown(option: str) -> Unsupported:
+    """The error for a length that depends on values, where a function is traced."""
+    why = "the length of the result depends on values, which are unknown while a function is traced or compiled"
+    return Unsupported(f"without {option}= {why}. Instead: give {option}=")
+
+
+def segment_sum(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """Sums by index."""
+    return _summed(xp, x, segment_ids, segments(xp, x, segment_ids, num_segments))
+
+
+def segment_mean(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """The sum of each segment, divided by the number of its elements."""
+    count = segments(xp, x, segment_ids, num_segments)
+    x = floating(xp, x)
+    ones = xp.ones(segment_ids.shape, dtype=index_dtype(xp, segment_ids), device=device_of(x))
+    sizes = xp.astype(_summed(xp, ones, segment_ids, count), x.dtype)
+    return _summed(xp, x, segment_ids, count) / xp.reshape(sizes, (count, *(1,) * (x.ndim - 1)))
+
+
+def segment_max(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """Maxima by index, from the least value of the dtype."""
+    count = segments(xp, x, segment_ids, num_segments)
+    return _reduced(xp, "max", limit_of(xp, x, is_least=True), x, segment_ids, count)
+
+
+def segment_min(xp: ModuleType, x: Array, /, segment_ids: Array, num_segments: int | None = None) -> Array:
+    """Minima by index, from the greatest value of the dtype."""
+    count = segments(xp, x, segment_ids, num_segments)
+    return _reduced(xp, "min", limit_of(xp, x, is_least=False), x, segment_ids, count)
+
+
+def limit_of(xp: ModuleType, x: Array, *, is_least: bool) -> Any:
+    """The least or the greatest value of the dtype of x."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    if xp.isdtype(x.dtype, "bool"):
+        return not is_least
+    if xp.isdtype(x.dtype, "integral"):
+        limits = xp.iinfo(x.dtype)
+        return int(limits.min) if is_least else int(limits.max)
+    return -math.inf if is_least else math.inf
+
+
+def segments(xp: ModuleType, x: Array, segment_ids: Array, num_segments: int | None) -> int:
+    """The number of segments; raises for arguments that are wrong on every library."""
+    if not xp.isdtype(segment_ids.dtype, "integral"):
+        raise TypeError(f"segment_ids must be of integers, but its dtype is {segment_ids.dtype}")
+    if not x.ndim or tuple(segment_ids.shape) != tuple(x.shape[:1]):
+        shapes = f"{tuple(segment_ids.shape)}, and that of x is {tuple(x.shape)}"
+        raise ValueError(f"segment_ids must have one id for each element of the first axis of x; its shape is {shapes}")
+    if num_segments is None:
+        if not segment_ids.shape[0]:
+            return 0
+        return known(xp.max(xp.astype(segment_ids, index_dtype(xp, segment_ids))), "num_segments") + 1
+    return counted("num_segments", num_segments)
+
+
+def _summed(xp: ModuleType, x: Array, ids: Array, count: int) -> Array:
+    return _reduced(xp, "add", 0, x, ids, count)
+
+
+def _reduced(xp: ModuleType, operation: str, start: Any, x: Array, ids: Array, count: int) -> Array:
+    """Elements combined by index; those with an index out of range go to one more element, which is left out."""
+    ids = astype(xp, ids, index_dtype(xp, ids))
+    ids = xp.where((ids < 0) | (ids >= count), xp.full_like(ids, count), ids)
+    start = bool(start) if xp.isdtype(x.dtype, "bool") else start
+    result = xp.full((count + 1, *x.shape[1:]), start, dtype=x.dtype, device=device_of(x))
+    if ids.shape[0]:
+        result = getattr(xp.at(result)[ids], operation)(x, copy=None)
+    return result[:count, ...]

@@ -1,0 +1,94 @@
+"""Reductions without the elements that are NaN."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import Axes, astype, checked_axes, floating
+from xarrayops._protocol.types import Array
+
+
+def _has_nans(xp: ModuleType, x: Array) -> bool:
+    return not xp.isdtype(x.dtype, ("bool", "integral"))
+
+
+def _replaced(xp: ModuleType, x: Array, number: float) -> Array:
+    """x with a number for NaN."""
+    return xp.where(xp.isnan(x), xp.full_like(x, number), x) if _has_nans(xp, x) else x
+
+
+def nansum(xp: ModuleType, x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """NaN counts as 0."""
+    return xp.sum(_replaced(xp, x, 0), axis=checked_axes(axis, x.ndim), dtype=dtype, keepdims=keepdims)
+
+
+def _numbers(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool) -> Array:
+    """How many elements are not NaN, in a floating-point dtype beside which complex x keeps its dtype.
+
+    That is float32 for narrow x: float16 holds integers up to 2048, and bfloat16 up to 256.
+    """
+    real = xp.real(x) if xp.isdtype(x.dtype, "complex floating") else x
+    dtype = xp.float32 if xp.finfo(real.dtype).bits < 32 else real.dtype
+    return xp.astype(xp.count_nonzero(~xp.isnan(x), axis=axis, keepdims=keepdims), dtype)
+
+
+def nanmean(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The sum divided by the number of elements."""
+    x = floating(xp, x)
+    total, count = nansum(xp, x, axis=axis, keepdims=keepdims), _numbers(xp, x, axis, keepdims=keepdims)
+    return astype(xp, xp.divide(total, count), x.dtype)
+
+
+def nanvar(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """The mean square of the distance from the mean."""
+    x = floating(xp, x)
+    centred = x - nanmean(xp, x, axis=axis, keepdims=True)
+    centred = xp.where(xp.isnan(x), xp.zeros_like(x), centred)
+    is_complex = xp.isdtype(x.dtype, "complex floating")
+    squares = xp.real(centred) ** 2 + xp.imag(centred) ** 2 if is_complex else centred**2
+    freedom = _numbers(xp, x, axis, keepdims=keepdims) - correction
+    total = xp.sum(squares, axis=axis, keepdims=keepdims)
+    return astype(xp, xp.divide(xp.where(freedom > 0, total, xp.full_like(total, math.nan)), freedom), total.dtype)
+
+
+def nanstd(xp: ModuleType, x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """The root of the variance."""
+    return xp.sqrt(nanvar(xp, x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def nanmax(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """NaN counts as the least number."""
+    return _extreme(xp, xp.max, -math.inf, x, axis, keepdims=keepdims)
+
+
+def nanmin(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """NaN counts as the greatest number."""
+    return _extreme(xp, xp.min, math.inf, x, axis, keepdims=keepdims)
+
+
+def _extreme(xp: ModuleType, reduce: Any, number: float, x: Array, axis: Axes, *, keepdims: bool) -> Array:
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    axis = checked_axes(axis, x.ndim)
+    found = reduce(_replaced(xp, x, number), axis=axis, keepdims=keepdims)
+    if not _has_nans(xp, x):
+        return found
+    return xp.where(xp.all(xp.isnan(x), axis=axis, keepdims=keepdims), xp.full_like(found, math.nan), found)
+
+
+def nan_to_num(
+    xp: ModuleType, x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Array:
+    """Three choices; the parts of complex numbers are replaced each on its own."""
+    if not _has_nans(xp, x):
+        return xp.asarray(x, copy=True)
+    if xp.isdtype(x.dtype, "complex floating"):
+        real, imag = (nan_to_num(xp, part, nan=nan, posinf=posinf, neginf=neginf) for part in (xp.real(x), xp.imag(x)))
+        return xp.astype(real + imag * xp.asarray(1j, dtype=x.dtype), x.dtype)
+    limits = xp.finfo(x.dtype)
+    posinf = float(limits.max) if posinf is None else posinf
+    neginf = float(limits.min) if neginf is None else neginf
+    infinite = xp.where(x > 0, xp.full_like(x, posinf), xp.full_like(x, neginf))
+    return xp.where(xp.isnan(x), xp.full_like(x, nan), xp.where(xp.isinf(x), infinite, x))

@@ -1,0 +1,68 @@
+"""Partial and lexicographic order, by complete sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import normal_axis, whole
+from xarrayops._protocol.types import Array
+
+
+def _checked(xp: ModuleType, x: Array, kth: Any, axis: int | None) -> tuple[Array, int]:
+    if axis is None:
+        x, axis = xp.reshape(x, (-1,)), 0
+    axis = normal_axis(axis, x.ndim)
+    for k in kth if isinstance(kth, (tuple, list)) else (kth,):
+        if x.shape[axis] and not -x.shape[axis] <= whole("kth", k) < x.shape[axis]:
+            raise ValueError(f"kth={k} is out of bounds for an axis of length {x.shape[axis]}")
+    return x, axis
+
+
+def partition(xp: ModuleType, x: Array, /, kth: Any, *, axis: int | None = -1) -> Array:
+    """A sorted array is a partition at every element."""
+    x, axis = _checked(xp, x, kth, axis)
+    return xp.sort(x, axis=axis)
+
+
+def argpartition(xp: ModuleType, x: Array, /, kth: Any, *, axis: int | None = -1) -> Array:
+    """As `partition`."""
+    x, axis = _checked(xp, x, kth, axis)
+    return xp.argsort(x, axis=axis)
+
+
+def require_count(x: Array, k: int, axis: int) -> int:
+    """The axis from 0 on; raises for a number of elements that it does not have."""
+    axis = normal_axis(axis, x.ndim)
+    if not 0 <= whole("k", k) <= x.shape[axis]:
+        why = "negative" if k < 0 else f"larger than the axis, which has {x.shape[axis]} elements"
+        raise ValueError(f"k={k} is {why}")
+    return axis
+
+
+def topk(xp: ModuleType, x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    """The first elements in order. NaNs sort to the end, so the rising order is reversed for the greatest."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    axis = require_count(x, k, axis)
+    order = xp.argsort(x, axis=axis)
+    start = (slice(None),) * axis
+    if largest:
+        order = xp.flip(order[(*start, slice(x.shape[axis] - k, None), ...)], axis=axis)
+    else:
+        order = order[(*start, slice(0, k), ...)]
+    return xp.take_along_axis(x, order, axis=axis), order
+
+
+def lexsort(xp: ModuleType, keys: Sequence[Array], /, *, axis: int = -1) -> Array:
+    """Stable sorts, from the least to the most important key."""
+    if len({tuple(key.shape) for key in keys}) != 1:
+        raise ValueError(f"the keys must have one shape, but they have {[tuple(key.shape) for key in keys]}")
+    axis = normal_axis(axis, keys[0].ndim)
+    keys = [xp.astype(key, xp.uint8) if xp.isdtype(key.dtype, "bool") else key for key in keys]
+    order = xp.argsort(keys[0], axis=axis, stable=True)
+    for key in keys[1:]:
+        chosen = xp.argsort(xp.take_along_axis(key, order, axis=axis), axis=axis, stable=True)
+        order = xp.take_along_axis(order, chosen, axis=axis)
+    return order

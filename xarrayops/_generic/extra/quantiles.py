@@ -1,0 +1,234 @@
+"""Medians and quantiles, by a sort along one axis.
+
+The quantile q of n sorted values is at the virtual index h(n, q), which is 0 at the first value. Between two values it
+is interpolated. The methods are those of NumPy: Hyndman and Fan, Sample quantiles in statistical packages, The American
+Statistician 50 (1996), and four that choose or halve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import (
+    Axes,
+    Rows,
+    astype,
+    device_of,
+    floating,
+    floating_beside,
+    index_dtype,
+    rows,
+)
+from xarrayops._protocol.types import Array
+
+ROUNDED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "inverted_cdf": lambda m, n, q: m.ceil(n * q) - 1,
+    "closest_observation": lambda m, n, q: _to_even(m, n * q - 1.5),
+    "lower": lambda m, n, q: m.floor((n - 1) * q),
+    "higher": lambda m, n, q: m.ceil((n - 1) * q),
+    "nearest": lambda m, n, q: m.round((n - 1) * q),
+}
+"""The index of the element that a method chooses, by functions of ``m`` (floor, ceil, round)."""
+_FITTED = {"hazen": 0.5, "weibull": 0.0, "median_unbiased": 1 / 3, "normal_unbiased": 3 / 8}
+"""The plotting positions: Hyndman and Fan's alpha, which is equal to beta."""
+METHODS = (*ROUNDED, *_FITTED, "averaged_inverted_cdf", "interpolated_inverted_cdf", "linear", "midpoint")
+
+
+def median(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The mean of the two values in the middle, which are the same for an odd number."""
+    flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
+    n = flat.values.shape[-1]
+    if not n:
+        return _nans(xp, flat)
+    ordered = xp.sort(flat.values, axis=-1)
+    return xp.reshape(_poisoned(xp, _middle(ordered[..., (n - 1) // 2], ordered[..., n // 2]), ordered), flat.shape)
+
+
+def _middle(low: Array, high: Array) -> Array:
+    """The mean of two values, without overflow."""
+    return low * 0.5 + high * 0.5
+
+
+def nanmedian(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The median of the values that are numbers."""
+    flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=False)
+    if not flat.values.shape[-1]:
+        return _nans(xp, flat)
+    ordered, count = _numbers_first(xp, flat.values)
+    low, high = (_element(xp, ordered, index) for index in ((count - 1) // 2, count // 2))
+    return xp.reshape(_middle(low, high), flat.shape)
+
+
+def percentile(
+    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """The quantile of a hundredth of q."""
+    return quantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
+
+
+def nanpercentile(
+    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """The quantile of a hundredth of q."""
+    return nanquantile(xp, x, _hundredth(xp, x, q), axis=axis, method=method, keepdims=keepdims)
+
+
+def _hundredth(xp: ModuleType, x: Array, q: Any) -> Any:
+    return (floating_beside(xp, q, x)[0] if hasattr(q, "dtype") else q) / 100
+
+
+def quantile(
+    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """The elements at both sides of the virtual index, interpolated. NaNs sort to the end."""
+    require_method(method)
+    flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
+    n, prefix = flat.values.shape[-1], getattr(q, "shape", ())
+    if not n:
+        return _nans(xp, flat, prefix)
+    ordered = xp.sort(flat.values, axis=-1)
+    if not hasattr(q, "dtype"):
+        require_probability(q)
+        low, high, weight = neighbours(math, n, float(q), method)
+        found = _between(xp, ordered[..., int(low)], ordered[..., int(high)], weight)
+        return xp.reshape(_poisoned(xp, found, ordered), flat.shape)
+    low, high, weight = neighbours(xp, n, _probabilities(xp, x, q), method)
+    below, above = (xp.take(ordered, _as_index(xp, i), axis=-1) for i in (low, high))
+    found = _between(xp, below, above, weight)
+    last = ordered[..., -1:]
+    found = found if xp.isdtype(last.dtype, "integral") else xp.where(xp.isnan(last), last, found)
+    return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
+
+
+def nanquantile(
+    xp: ModuleType, x: Array, /, q: Any, *, axis: Axes = None, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As `quantile`, with the number of values of each row in the place of the extent of the axis."""
+    require_method(method)
+    flat = _rows(xp, x, axis, keepdims=keepdims, is_rounded=method in ROUNDED)
+    if xp.isdtype(flat.values.dtype, "integral"):
+        return quantile(xp, x, q, axis=axis, method=method, keepdims=keepdims)
+    prefix = getattr(q, "shape", ())
+    if not flat.values.shape[-1]:
+        return _nans(xp, flat, prefix)
+    if not hasattr(q, "dtype"):
+        require_probability(q)
+        wanted = xp.asarray([float(q)], dtype=flat.values.dtype, device=device_of(flat.values))
+    else:
+        wanted = _probabilities(xp, x, q)
+    ordered, count = _numbers_first(xp, flat.values)
+    low, high, weight = neighbours(xp, astype(xp, count, wanted.dtype)[..., None], wanted, method)
+    below, above = (_element(xp, ordered, _as_index(xp, i)) for i in (low, high))
+    found = _between(xp, below, above, weight)
+    return xp.reshape(xp.moveaxis(found, -1, 0), (*prefix, *flat.shape))
+
+
+def require_method(method: str) -> None:
+    """Raise unless it is the name of a method."""
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is not one of {', '.join(sorted(METHODS))}")
+
+
+def require_probability(q: float) -> None:
+    """Raise unless a number is a probability."""
+    if not 0 <= q <= 1:
+        raise ValueError(f"q is {q!r}, but quantiles are from 0 to 1, and percentiles from 0 to 100")
+
+
+def neighbours(m: Any, n: Any, q: Any, method: str) -> tuple[Any, Any, Any]:
+    """The indices of the elements below and above the virtual index, and the weight of the one above.
+
+    ``m`` is the module `math` for numbers, or the namespace of the arrays. The weight is None where an element is
+    chosen.
+    """
+    m = _Rounding if m is math else m
+    if method in ROUNDED:
+        index = _limited(m, ROUNDED[method](m, n, q), n)
+        return index, index, None
+    if method in _FITTED:
+        alpha = _FITTED[method]
+        h = n * q + (alpha + q * (1 - 2 * alpha)) - 1
+    else:
+        h = (n - 1) * q if method in ("linear", "midpoint") else n * q - 1
+    low = m.floor(h)
+    weight = h - low
+    if method == "midpoint":
+        weight = 0.5 * m.ceil(weight)
+    elif method == "averaged_inverted_cdf":
+        weight = 0.5 * (1 + m.ceil(weight))
+    return _limited(m, low, n), _limited(m, low + 1, n), weight
+
+
+class _Rounding:
+    """Functions of numbers that return floating-point numbers, as those of arrays do."""
+
+    floor = staticmethod(lambda x: float(math.floor(x)))
+    ceil = staticmethod(lambda x: float(math.ceil(x)))
+    round = staticmethod(lambda x: float(round(x)))
+    maximum, minimum = max, min
+
+
+def _limited(m: Any, index: Any, n: Any) -> Any:
+    """The index, or the nearest one of n elements."""
+    return m.maximum(m.minimum(index, n - 1), 0 * index)
+
+
+def _to_even(m: Any, h: Any) -> Any:
+    """The index above, except of an integer that is odd: halves are rounded to the even one, counted from 1."""
+    low = m.floor(h)
+    is_odd = low - 2 * m.floor(low / 2)
+    return low + 1 - is_odd * (1 - m.ceil(h - low))
+
+
+def _rows(xp: ModuleType, x: Array, axis: Axes, *, keepdims: bool, is_rounded: bool) -> Rows:
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no quantiles; the dtype of x is {x.dtype}")
+    keeps = is_rounded and not xp.isdtype(x.dtype, "bool")
+    return rows(xp, x if keeps else floating(xp, x), axis, keepdims=keepdims)
+
+
+def _nans(xp: ModuleType, flat: Rows, prefix: tuple[int, ...] = ()) -> Array:
+    """The result of no elements."""
+    if xp.isdtype(flat.values.dtype, "integral"):
+        raise ValueError("no elements have no quantile that is an integer")
+    return xp.full((*prefix, *flat.shape), math.nan, dtype=flat.values.dtype, device=device_of(flat.values))
+
+
+def _poisoned(xp: ModuleType, found: Array, ordered: Array) -> Array:
+    """NaN where a row has one, which is then its last element."""
+    last = ordered[..., -1]
+    return found if xp.isdtype(last.dtype, "integral") else xp.where(xp.isnan(last), last, found)
+
+
+def _probabilities(xp: ModuleType, x: Array, q: Array) -> Array:
+    return xp.reshape(floating_beside(xp, q, x)[0], (-1,))
+
+
+def _as_index(xp: ModuleType, index: Array) -> Array:
+    """Indices as integers; those of NaN become 0."""
+    return xp.astype(xp.where(xp.isnan(index), xp.zeros_like(index), index), index_dtype(xp, index))
+
+
+def _between(xp: ModuleType, low: Array, high: Array, weight: Any) -> Array:
+    """The linear interpolation, from the nearer end: it is exact at both."""
+    if weight is None:
+        return low
+    step = high - low
+    if not hasattr(weight, "dtype"):
+        return low + step * weight if weight < 0.5 else high - step * (1 - weight)
+    return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
+
+
+def _numbers_first(xp: ModuleType, x: Array) -> tuple[Array, Array]:
+    """The sorted rows, with NaNs at the end, and the number of other elements in each."""
+    return xp.sort(x, axis=-1), xp.count_nonzero(~xp.isnan(x), axis=-1)
+
+
+def _element(xp: ModuleType, ordered: Array, index: Array) -> Array:
+    """The element of each row at an index, or at several; those of a row of NaNs only are NaN."""
+    each = index if index.ndim == ordered.ndim else index[..., None]
+    found = xp.take_along_axis(ordered, xp.maximum(each, xp.zeros_like(each)), axis=-1)
+    return found if each is index else found[..., 0]

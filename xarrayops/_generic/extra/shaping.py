@@ -1,0 +1,188 @@
+"""Functions that build arrays of the elements of others: diagonals, products of shapes, windows, insertion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import as_array, astype, counted, device_of, index_dtype, normal_axis, whole
+from xarrayops._protocol.types import Array
+
+_FEW_PIECES = 16
+"""Up to so many pieces of an array are joined; otherwise elements are taken by their indices."""
+
+
+def atleast_nd(xp: ModuleType, x: Array, /, ndim: int) -> Array:
+    """Axes of length 1 in front."""
+    missing = ndim - x.ndim
+    return xp.reshape(x, (*(1,) * missing, *x.shape)) if missing > 0 else x
+
+
+def diag(xp: ModuleType, x: Array, /, k: int = 0) -> Array:
+    """The elements in the rows of a matrix of the diagonal, which selects them."""
+    if x.ndim == 2:
+        return xp.linalg.diagonal(x, offset=k)
+    if x.ndim != 1:
+        raise ValueError(f"x must have 1 or 2 dimensions, but its shape is {tuple(x.shape)}")
+    n = x.shape[0] + abs(whole("k", k))
+    fill = xp.zeros(abs(k), dtype=x.dtype, device=device_of(x))
+    column = xp.concat([x, fill] if k >= 0 else [fill, x])[:, None]
+    mask = xp.eye(n, k=k, dtype=xp.bool, device=device_of(x))
+    return xp.where(mask, column, xp.zeros_like(column))
+
+
+def fill_diagonal(xp: ModuleType, x: Array, value: Any, /, *, wrap: bool = False) -> Array:
+    """The diagonal is a slice of the flattened array."""
+    start, stop, step = diagonal_slice(tuple(x.shape), wrap)
+    if getattr(value, "ndim", 0):
+        count = len(range(start, stop, step))
+        flat = xp.reshape(value, (-1,))
+        value = xp.tile(flat, (-(-count // max(flat.shape[0], 1)),))[:count]
+    flat = xp.at(xp.reshape(x, (-1,)))[start:stop:step].set(value)
+    return xp.reshape(flat, x.shape)
+
+
+def diagonal_slice(shape: tuple[int, ...], wrap: bool) -> tuple[int, int, int]:
+    """The places of the main diagonal in the flattened array."""
+    if len(shape) < 2:
+        raise ValueError(f"x must have at least 2 dimensions, but its shape is {shape}")
+    if len(shape) == 2:
+        stop = math.prod(shape) if wrap else min(math.prod(shape), shape[1] * shape[1])
+        return 0, stop, shape[1] + 1
+    if len(set(shape)) > 1:
+        raise ValueError(f"the axes of x must have the same length, but its shape is {shape}")
+    return 0, math.prod(shape), sum(shape[0] ** i for i in range(len(shape)))
+
+
+def outer(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
+    """A column times a row."""
+    return xp.multiply(xp.reshape(x1, (-1, 1)), xp.reshape(x2, (1, -1)))
+
+
+def kron(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
+    """The axes of both alternate, and neighbours are merged."""
+    ndim = max(x1.ndim, x2.ndim)
+    one, other = atleast_nd(xp, x1, ndim), atleast_nd(xp, x2, ndim)
+    product = xp.multiply(
+        xp.reshape(one, tuple(n for extent in one.shape for n in (extent, 1))),
+        xp.reshape(other, tuple(n for extent in other.shape for n in (1, extent))),
+    )
+    return xp.reshape(product, tuple(a * b for a, b in zip(one.shape, other.shape, strict=True)))
+
+
+def compress(xp: ModuleType, condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
+    """The elements at the indices where the condition is true."""
+    if condition.ndim != 1:
+        raise ValueError(f"the condition must be a vector, but its shape is {tuple(condition.shape)}")
+    if axis is None:
+        x, axis = xp.reshape(x, (-1,)), 0
+    axis, condition = normal_axis(axis, x.ndim), astype(xp, condition, xp.bool)
+    if condition.shape[0] > x.shape[axis] and xp.any(condition[x.shape[axis] :]):
+        raise IndexError(f"the condition is true beyond the {x.shape[axis]} elements of the axis")
+    if x.ndim == 1 and condition.shape[0] == x.shape[axis]:
+        return x[condition]
+    return xp.take(x, xp.nonzero(condition)[0], axis=axis)
+
+
+def places(index: Any, extent: int, *, end: int) -> tuple[list[int], bool]:
+    """The places that an index of integers means along an axis, and whether it is one integer.
+
+    A place may be ``end``, that is the extent for a place to insert at, and one less for an element.
+    """
+    if isinstance(index, slice):
+        return list(range(*index.indices(extent))), False
+    listed = index.tolist() if hasattr(index, "tolist") else list(index) if getattr(index, "ndim", 0) else index
+    if isinstance(listed, Sequence) and not isinstance(listed, (str, bytes)):
+        if len(listed) and all(isinstance(i, bool) for i in listed):
+            if len(listed) != extent:
+                raise ValueError(f"a mask of {len(listed)} values does not fit an axis of length {extent}")
+            return [i for i, chosen in enumerate(listed) if chosen], False
+        return [_place(i, extent, end) for i in listed], False
+    return [_place(listed, extent, end)], True
+
+
+def _place(index: Any, extent: int, end: int) -> int:
+    place = whole("index", index)
+    if not -extent <= place <= end:
+        raise IndexError(f"index {index} is out of bounds for an axis of length {extent}")
+    return place + extent if place < 0 else place
+
+
+def delete(xp: ModuleType, x: Array, index: Any, /, *, axis: int | None = None) -> Array:
+    """The pieces between the elements are joined."""
+    if axis is None:
+        x, axis = xp.reshape(x, (-1,)), 0
+    axis = normal_axis(axis, x.ndim)
+    extent = x.shape[axis]
+    removed = sorted(set(places(index, extent, end=extent - 1)[0]))
+    if not removed:
+        return xp.asarray(x, copy=True)
+    if len(removed) >= _FEW_PIECES:
+        gone = set(removed)
+        kept = xp.asarray([i for i in range(extent) if i not in gone], dtype=index_dtype(xp, x), device=device_of(x))
+        return xp.take(x, kept, axis=axis)
+    bounds = zip([-1, *removed], [*removed, extent], strict=True)
+    pieces = [_piece(x, axis, low + 1, high) for low, high in bounds if low + 1 < high]
+    return xp.concat(pieces, axis=axis) if pieces else _piece(x, axis, 0, 0)
+
+
+def _piece(x: Array, axis: int, start: int, stop: int) -> Array:
+    return x[(slice(None),) * axis + (slice(start, stop), ...)]
+
+
+def insert(xp: ModuleType, x: Array, index: Any, values: Any, /, *, axis: int | None = None) -> Array:
+    """The pieces of x and the values are joined in turn."""
+    values = astype(xp, as_array(xp, values, x), x.dtype)
+    if axis is None:
+        x, axis = xp.reshape(x, (-1,)), 0
+    axis = normal_axis(axis, x.ndim)
+    extent = x.shape[axis]
+    found, is_one = places(index, extent, end=extent)
+    values = atleast_nd(xp, values, x.ndim)
+    if is_one:  # NumPy inserts a whole block, whose first axis is that of the index
+        values = xp.moveaxis(values, 0, axis) if getattr(values, "ndim", 0) == x.ndim else values
+        found = found * values.shape[axis]
+    shape = (*x.shape[:axis], len(found), *x.shape[axis + 1 :])
+    if any(n not in (1, m) for n, m in zip(values.shape, shape, strict=True)):
+        raise ValueError(f"values of the shape {tuple(values.shape)} do not fit into the shape {shape}")
+    values = xp.broadcast_to(values, shape)
+    order = sorted(range(len(found)), key=lambda i: found[i])
+    if order != list(range(len(found))):
+        values = xp.take(values, xp.asarray(order, dtype=index_dtype(xp, x), device=device_of(x)), axis=axis)
+    pieces, last, begin = [], 0, 0
+    for end in range(1, len(order) + 1):
+        place = found[order[end - 1]]
+        if end == len(order) or found[order[end]] != place:
+            pieces += [_piece(x, axis, last, place), _piece(values, axis, begin, end)]
+            last, begin = place, end
+    return xp.concat([*pieces, _piece(x, axis, last, extent)], axis=axis)
+
+
+def windows(x: Array, window_shape: Any, axis: Any) -> list[tuple[int, int]]:
+    """The axis and the length of each window; raises for arguments that are wrong on every library."""
+    lengths = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    if axis is None:
+        axes: tuple[int, ...] = tuple(range(x.ndim))
+    else:
+        axes = tuple(normal_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if len(axes) != len(lengths):
+        raise ValueError(f"window_shape={window_shape} must have one length for each of the axes {axes}")
+    extents = list(x.shape)
+    for a, length in zip(axes, lengths, strict=True):
+        counted("window_shape", length)
+        extents[a] -= length - 1
+        if extents[a] < 1:
+            raise ValueError(f"window_shape={window_shape} does not fit into the shape {tuple(x.shape)}")
+    return list(zip(axes, lengths, strict=True))
+
+
+def sliding_window_view(xp: ModuleType, x: Array, /, window_shape: Any, axis: Any = None) -> Array:
+    """A gather, for libraries without strides: the indices are the first place plus the place in the window."""
+    for a, length in windows(x, window_shape, axis):
+        count = x.shape[a] - length + 1
+        start, step = (xp.arange(n, dtype=index_dtype(xp, x), device=device_of(x)) for n in (count, length))
+        taken = xp.take(x, xp.reshape(start[:, None] + step[None, :], (-1,)), axis=a)
+        x = xp.moveaxis(xp.reshape(taken, (*x.shape[:a], count, length, *x.shape[a + 1 :])), a + 1, -1)
+    return x

@@ -1,0 +1,226 @@
+"""Interpolation, differences, integrals, convolution and polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import (
+    Axes,
+    alike,
+    as_array,
+    device_of,
+    floating,
+    floating_beside,
+    normal_axes,
+    normal_axis,
+)
+from xarrayops._protocol.types import Array
+
+_MODES = ("full", "same", "valid")
+
+
+def interp(
+    xp: ModuleType,
+    x: Any,
+    points: Array,
+    values: Array,
+    /,
+    *,
+    left: Any = None,
+    right: Any = None,
+    period: float | None = None,
+) -> Array:
+    """The line through the points at both sides, found by a search."""
+    if points.ndim != 1 or tuple(points.shape) != tuple(values.shape) or not points.shape[0]:
+        shapes = f"{tuple(points.shape)} and {tuple(values.shape)}"
+        raise ValueError(f"xp and fp must be vectors of one length, and not empty; their shapes are {shapes}")
+    points, values = floating(xp, points), floating(xp, values)
+    x = floating(xp, as_array(xp, x, points))
+    if xp.isdtype(x.dtype, "complex floating") or xp.isdtype(points.dtype, "complex floating"):
+        raise TypeError(f"coordinates have an order, but the dtypes of x and xp are {x.dtype} and {points.dtype}")
+    points, x = alike(xp, points, x)
+    if period is not None:
+        x, points, values = _repeated(xp, x, points, values, period)
+        left = right = None
+    n = points.shape[0]
+    first, last = values[0], values[-1]
+    if n == 1:
+        found = first + xp.zeros_like(x)
+    else:
+        high = xp.clip(xp.searchsorted(points, x, side="right"), 1, n - 1)
+        (x0, y0), (x1, y1) = (_points(xp, points, values, place) for place in (high - 1, high))
+        slope = (y1 - y0) / (x1 - x0)
+        found = xp.where(x == x0, y0, y0 + slope * (x - x0))
+    found = xp.where(x == points[-1], last, found)
+    found = xp.where(x < points[0], first if left is None else as_array(xp, left, found), found)
+    found = xp.where(x > points[-1], last if right is None else as_array(xp, right, found), found)
+    return xp.where(xp.isnan(x), x, found)
+
+
+def _points(xp: ModuleType, points: Array, values: Array, place: Array) -> tuple[Array, Array]:
+    flat = xp.reshape(place, (-1,))
+    x, y = (xp.reshape(xp.take(each, flat, axis=0), place.shape) for each in (points, values))
+    return x, y
+
+
+def _repeated(xp: ModuleType, x: Array, points: Array, values: Array, period: float) -> tuple[Array, Array, Array]:
+    """The coordinates within one period, and a point more at each end."""
+    if not period:
+        raise ValueError("period must not be 0")
+    period = abs(period)
+    x, points = xp.remainder(x, period), xp.remainder(points, period)
+    order = xp.argsort(points)
+    points, values = xp.take(points, order, axis=0), xp.take(values, order, axis=0)
+    points = xp.concat([points[-1:] - period, points, points[:1] + period])
+    return x, points, xp.concat([values[-1:], values, values[:1]])
+
+
+def trapezoid(xp: ModuleType, y: Array, x: Any = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
+    """The means of neighbours times their distances."""
+    axis = normal_axis(axis, y.ndim)
+    step: Any = dx
+    if x is None:
+        y = floating(xp, y)
+    else:
+        require_coordinates(y, x, axis)
+        y, x = floating_beside(xp, y, x)
+        step = xp.diff(x, axis=0 if x.ndim == 1 else axis)
+        if x.ndim == 1:
+            step = xp.reshape(step, (-1, *(1,) * (y.ndim - axis - 1)))
+    lower, upper = _from(y, axis, 0, -1), _from(y, axis, 1, None)
+    return xp.sum(step * (lower + upper) / 2, axis=axis)
+
+
+def require_coordinates(y: Array, x: Array, axis: int) -> None:
+    """Raise unless the coordinates of samples are a vector of the length of the axis, or have the shape of y."""
+    if tuple(x.shape) not in ((y.shape[axis],), tuple(y.shape)):
+        raise ValueError(f"x must be a vector of {y.shape[axis]}, or have the shape {tuple(y.shape)}, not {x.shape}")
+
+
+def _from(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    return x[(slice(None),) * axis + (slice(start, stop), ...)]
+
+
+def gradient(xp: ModuleType, x: Array, /, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Any:
+    """Differences of second order inside, and of ``edge_order`` at both ends."""
+    axes = normal_axes(axis, x.ndim)
+    if edge_order not in (1, 2):
+        raise ValueError(f"edge_order={edge_order} is neither 1 nor 2")
+    is_vector = bool(getattr(spacing[0], "ndim", 0)) if spacing else False
+    if len(spacing) not in (0, 1, len(axes)) or (is_vector and len(spacing) < len(axes)):
+        raise TypeError(f"spacing has {len(spacing)} values for {len(axes)} axes")
+    steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1.0,) * len(axes)
+    x = floating(xp, x)
+    found = [_along(xp, x, a, step, edge_order) for a, step in zip(axes, steps, strict=True)]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _along(xp: ModuleType, x: Array, axis: int, step: Any, order: int) -> Array:
+    n = x.shape[axis]
+    if n <= order:
+        raise ValueError(f"axis {axis} of length {n} is too short for edge_order={order}")
+
+    def at(start: int | None, stop: int | None) -> Array:
+        return _from(x, axis, start, stop)
+
+    if not getattr(step, "ndim", 0):
+        inside = (at(2, None) - at(None, -2)) / (2.0 * step)
+        first, last = ((at(1, 2) - at(0, 1)) / step, (at(-1, None) - at(-2, -1)) / step)
+        if order == 2:
+            first = (-1.5 * at(0, 1) + 2.0 * at(1, 2) - 0.5 * at(2, 3)) / step
+            last = (0.5 * at(-3, -2) - 2.0 * at(-2, -1) + 1.5 * at(-1, None)) / step
+        return xp.concat([first, inside, last], axis=axis)
+    if step.ndim != 1 or step.shape[0] != n:
+        raise ValueError(f"the coordinates along axis {axis} must be a vector of {n}, not {tuple(step.shape)}")
+    d = xp.reshape(xp.diff(floating_beside(xp, x, step)[1]), (-1, *(1,) * (x.ndim - axis - 1)))
+
+    def gap(start: int | None, stop: int | None) -> Array:
+        return d[start:stop, ...]
+
+    a, b = gap(None, -1), gap(1, None)
+    inside = -b / (a * (a + b)) * at(None, -2) + (b - a) / (a * b) * at(1, -1) + a / (b * (a + b)) * at(2, None)
+    if order == 1:
+        first, last = (at(1, 2) - at(0, 1)) / gap(0, 1), (at(-1, None) - at(-2, -1)) / gap(-1, None)
+        return xp.concat([first, inside, last], axis=axis)
+    a, b = gap(0, 1), gap(1, 2)
+    first = -(2.0 * a + b) / (a * (a + b)) * at(0, 1) + (a + b) / (a * b) * at(1, 2) - a / (b * (a + b)) * at(2, 3)
+    a, b = gap(-2, -1), gap(-1, None)
+    last = (
+        b / (a * (a + b)) * at(-3, -2) - (b + a) / (a * b) * at(-2, -1) + (2.0 * b + a) / (b * (a + b)) * at(-1, None)
+    )
+    return xp.concat([first, inside, last], axis=axis)
+
+
+def require_signals(x1: Array, x2: Array, mode: str) -> None:
+    """Raise for arguments that are wrong on every library."""
+    if mode not in _MODES:
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(_MODES)}")
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim != 1 or not x.shape[0]:
+            raise ValueError(f"{name} must be a vector that is not empty, but its shape is {tuple(x.shape)}")
+
+
+def convolve(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "full") -> Array:
+    """The shifted copies of the longer vector, times the elements of the shorter one."""
+    return convolved(partial(_full, xp), x1, x2, mode)
+
+
+def correlate(xp: ModuleType, x1: Array, x2: Array, /, mode: str = "valid") -> Array:
+    """The convolution with the conjugate in reverse."""
+    conjugate = xp.conj(x2) if xp.isdtype(x2.dtype, "complex floating") else x2
+    return correlated(partial(_full, xp), x1, conjugate, mode, xp.flip)
+
+
+def convolved(full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str) -> Array:
+    """The part that a mode keeps of the full convolution of the longer vector and the shorter one."""
+    require_signals(x1, x2, mode)
+    long, short = (x1, x2) if x1.shape[0] >= x2.shape[0] else (x2, x1)
+    return _kept(full(long, short), long.shape[0], short.shape[0], mode, (short.shape[0] - 1) // 2)
+
+
+def correlated(
+    full: Callable[[Array, Array], Array], x1: Array, x2: Array, mode: str, flip: Callable[[Array], Array]
+) -> Array:
+    """As `convolved`, with x2 in reverse."""
+    require_signals(x1, x2, mode)
+    n, m, reverse = x1.shape[0], x2.shape[0], flip(x2)
+    products = full(x1, reverse) if n >= m else full(reverse, x1)
+    return _kept(products, max(n, m), min(n, m), mode, (m - 1) // 2 if n >= m else n - 1 - (n - 1) // 2)
+
+
+def _kept(full: Array, long: int, short: int, mode: str, start: int) -> Array:
+    """The part of a full convolution that a mode keeps; ``start`` is where "same" begins."""
+    if mode == "full":
+        return full
+    return full[short - 1 : long] if mode == "valid" else full[start : start + long]
+
+
+def _full(xp: ModuleType, long: Array, short: Array) -> Array:
+    m = short.shape[0]
+    long, short = alike(xp, long, short)
+    fill = xp.zeros((m - 1,), dtype=long.dtype, device=device_of(long))
+    total = None
+    for i in range(m):
+        shifted = xp.concat([fill[:i], xp.multiply(long, short[i]), fill[i:]])
+        total = shifted if total is None else xp.add(total, shifted)
+    return total
+
+
+def require_coefficients(p: Array) -> None:
+    """Raise unless p is a vector."""
+    if p.ndim != 1:
+        raise ValueError(f"p must be a vector of coefficients, but its shape is {tuple(p.shape)}")
+
+
+def polyval(xp: ModuleType, p: Array, x: Any, /) -> Array:
+    """Horner's rule."""
+    require_coefficients(p)
+    x = as_array(xp, x, p)
+    x, p = alike(xp, x, p)
+    total = xp.zeros_like(x)
+    for i in range(p.shape[0]):
+        total = xp.add(xp.multiply(total, x), p[i])
+    return total

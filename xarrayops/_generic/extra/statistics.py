@@ -1,0 +1,190 @@
+"""Weighted means, covariances, histograms."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+from xarrayops._generic.extra.common import (
+    Axes,
+    astype,
+    checked_axes,
+    device_of,
+    floating,
+    floating_beside,
+    normal_axes,
+    widest,
+)
+from xarrayops._generic.extra.counting import bincount
+from xarrayops._protocol.types import Array
+
+
+def average(xp: ModuleType, x: Array, /, *, axis: Axes = None, weights: Any = None, keepdims: bool = False) -> Array:
+    """The sum of the products, divided by the sum of the weights."""
+    axis = checked_axes(axis, x.ndim)
+    if weights is None:
+        return xp.mean(floating(xp, x), axis=axis, keepdims=keepdims)
+    if tuple(weights.shape) != tuple(x.shape):
+        weights = along(xp, weights, x, axis)
+    x, weights = floating_beside(xp, x, weights)
+    total = xp.sum(xp.multiply(x, weights), axis=axis, keepdims=keepdims)
+    return total / xp.sum(weights, axis=axis, keepdims=keepdims)
+
+
+def along(xp: ModuleType, weights: Array, x: Array, axis: Axes) -> Array:
+    """Weights of some axes, in the shape of x."""
+    axes = () if axis is None else normal_axes(axis, x.ndim)
+    if not axes or tuple(weights.shape) != tuple(x.shape[each] for each in axes):
+        shapes = f"{tuple(weights.shape)}, x {tuple(x.shape)}, and axis={axis}"
+        raise ValueError(f"weights must have the shape of x, or that of the axes: they have {shapes}")
+    weights = xp.permute_dims(weights, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    extents = tuple(extent if each in axes else 1 for each, extent in enumerate(x.shape))
+    return xp.broadcast_to(xp.reshape(weights, extents), tuple(x.shape))
+
+
+def cov(
+    xp: ModuleType,
+    x: Array,
+    y: Any = None,
+    /,
+    *,
+    rowvar: bool = True,
+    correction: float = 1,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Array:
+    """The product of the centred variables with their conjugates."""
+    data = _variables(xp, x, rowvar=rowvar)
+    if y is not None:
+        other = _variables(xp, y, rowvar=rowvar)
+        if other.shape[1] != data.shape[1]:
+            raise ValueError(f"x has {data.shape[1]} observations, but y has {other.shape[1]}")
+        data = xp.concat([data, other], axis=0)
+    count = data.shape[1]
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        require_observations(name, weights, count)
+    real = xp.real(data) if xp.isdtype(data.dtype, "complex floating") else data
+    given = [xp.astype(w, real.dtype) for w in (fweights, aweights) if w is not None]
+    if not given:
+        centred = data - xp.mean(data, axis=1, keepdims=True)
+        product = xp.matmul(centred, xp.conj(xp.matrix_transpose(centred)))
+        return _without_single(xp, product / (count - correction) if count > correction else product * math.nan)
+    weights = given[0] if len(given) == 1 else given[0] * given[1]
+    total = xp.sum(weights)
+    mean = xp.sum(data * weights, axis=1, keepdims=True) / total
+    rest = total - correction * (xp.sum(weights * given[-1]) / total if aweights is not None else 1)
+    centred = data - mean
+    return _without_single(xp, xp.matmul(centred * weights, xp.conj(xp.matrix_transpose(centred))) / rest)
+
+
+def require_observations(name: str, weights: Any, count: int) -> None:
+    """Raise for weights that are not one for each observation."""
+    if weights is not None and tuple(weights.shape) != (count,):
+        raise ValueError(f"{name} must have the shape ({count},), but they have {tuple(weights.shape)}")
+
+
+def _variables(xp: ModuleType, x: Array, *, rowvar: bool) -> Array:
+    """The variables in rows."""
+    if x.ndim > 2:
+        raise ValueError(f"variables are a vector or the rows of a matrix, but the shape is {tuple(x.shape)}")
+    x = xp.reshape(floating(xp, x), (1, -1)) if x.ndim < 2 else floating(xp, x)
+    return x if rowvar or x.shape[0] == 1 else xp.matrix_transpose(x)
+
+
+def _without_single(xp: ModuleType, matrix: Array) -> Array:
+    return xp.reshape(matrix, ()) if matrix.shape == (1, 1) else matrix
+
+
+def corrcoef(xp: ModuleType, x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
+    """The covariances, scaled so that the diagonal is 1."""
+    found = cov(xp, x, y, rowvar=rowvar)
+    if not found.ndim:
+        return found / found
+    diagonal = xp.linalg.diagonal(found)
+    is_complex = xp.isdtype(found.dtype, "complex floating")
+    deviation = xp.sqrt(xp.real(diagonal) if is_complex else diagonal)
+    scaled = found / deviation[:, None] / deviation[None, :]
+    if not is_complex:
+        return xp.clip(scaled, -1.0, 1.0)
+    return xp.clip(xp.real(scaled), -1.0, 1.0) + xp.clip(xp.imag(scaled), -1.0, 1.0) * 1j
+
+
+def ptp(xp: ModuleType, x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The difference of both ends."""
+    axis = checked_axes(axis, x.ndim)
+    return xp.subtract(xp.max(x, axis=axis, keepdims=keepdims), xp.min(x, axis=axis, keepdims=keepdims))
+
+
+def digitize(xp: ModuleType, x: Array, bins: Array, /, *, right: bool = False) -> Array:
+    """A search among the bins, which are reversed if they decrease."""
+    if bins.ndim != 1:
+        raise ValueError(f"bins must be a vector, but its shape is {tuple(bins.shape)}")
+    side, count = "left" if right else "right", bins.shape[0]
+    if count < 2:
+        return xp.searchsorted(bins, x, side=side)
+    falls = bins[0] > bins[-1]
+    place = xp.searchsorted(xp.where(falls, xp.flip(bins), bins), x, side=side)
+    return xp.where(falls, count - place, place)
+
+
+def histogram(
+    xp: ModuleType,
+    x: Array,
+    /,
+    bins: Any = 10,
+    *,
+    range: tuple[float, float] | None = None,
+    density: bool = False,
+    weights: Any = None,
+) -> tuple[Array, Array]:
+    """The bin of each element by a search among the edges, then a count. Others are in one more bin, left out."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise TypeError(f"complex numbers have no order; the dtype of x is {x.dtype}")
+    x = xp.reshape(x, (-1,))
+    if weights is not None:
+        if math.prod(weights.shape) != x.shape[0]:
+            raise ValueError(f"weights must have the shape of x, but they have {tuple(weights.shape)}")
+        weights = xp.reshape(weights, (-1,))
+    edges = bin_edges(xp, x, bins, range)
+    count = edges.shape[0] - 1
+    data = floating(xp, x) if xp.isdtype(edges.dtype, "real floating") else x
+    place = xp.searchsorted(edges, astype(xp, data, edges.dtype), side="right") - 1
+    last = edges[-1]
+    place = xp.where(data == last, xp.full_like(place, count - 1), place)
+    is_outside = (data < edges[0]) | (data > last) | ~(data == data)
+    place = xp.where(is_outside, xp.full_like(place, count), place)
+    found = bincount(xp, place, weights, length=count)
+    if not density:
+        return found, edges
+    dtype = floating(xp, x[:0]).dtype if weights is None else found.dtype
+    found = widest(xp, found)
+    return astype(xp, found / astype(xp, xp.diff(edges), found.dtype) / xp.sum(found), dtype), edges
+
+
+def bin_edges(xp: ModuleType, x: Array, bins: Any, limits: tuple[float, float] | None) -> Array:
+    """The edges of a number of equal bins for a vector, or those that are given."""
+    if getattr(bins, "ndim", 0):
+        if bins.ndim != 1 or bins.shape[0] < 1:
+            raise ValueError(f"bins must be a number or a vector of edges, but its shape is {tuple(bins.shape)}")
+        return bins
+    if not hasattr(bins, "__index__"):
+        raise TypeError(f"bins must be an integer or a vector of edges, but it is {bins!r}")
+    count = int(bins)
+    if count < 1:
+        raise ValueError(f"bins={count} is not positive")
+    dtype = floating(xp, x[:0]).dtype
+    if limits is not None:
+        low, high = (float(limit) for limit in limits)
+        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise ValueError(f"range={limits} is not finite and increasing")
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        return xp.linspace(low, high, count + 1, dtype=dtype, device=device_of(x))
+    if not x.shape[0]:
+        return xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=device_of(x))
+    first, last = (astype(xp, reduce(x), dtype) for reduce in (xp.min, xp.max))
+    half = xp.where(first == last, xp.full_like(first, 0.5), xp.zeros_like(first))
+    first, last = first - half, last + half
+    steps = xp.linspace(0.0, 1.0, count + 1, dtype=dtype, device=device_of(x))
+    inner = first + (last - first) * steps
+    return xp.where(steps == 1, last, inner)

@@ -1,0 +1,164 @@
+"""strict and profile: blocks that count crossings.
+
+A block that is not open costs nothing: the libraries report crossings only inside of blocks (the hook ``crossings``).
+"""
+
+from __future__ import annotations
+
+import operator
+from contextlib import ExitStack
+from typing import Any
+
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._core.modes.settings import Scope, Setting
+from xarrayops._ops.transfers.ledger import KINDS, Crossing, Ledger, line_of_user
+from xarrayops._protocol.records import Record
+from xarrayops.errors import CrossingError
+
+
+class _Count(Record):
+    """What one block counts: the limits by kind, and the open hooks of the libraries if no block is around it."""
+
+    ledger: Ledger
+    limits: dict[str, int]
+    hooks: ExitStack
+
+
+_watched: Setting[tuple[_Count, ...]] = Setting("xo.profile", is_carried=False)
+"""What the open blocks of this thread or task count, the innermost last."""
+
+
+def _report(kind: str, what: str, nbytes: int = 0) -> None:
+    """Count a crossing in each open block of this thread or task; raise if it is beyond the limit of one."""
+    counts = _watched.value(())
+    if counts:
+        crossing = Crossing(kind, what, *line_of_user(), nbytes=nbytes)
+        for count in counts:
+            count.ledger.add(crossing)
+        for count in reversed(counts):
+            _require_limit(count, kind)
+
+
+def _require_limit(count: _Count, kind: str) -> None:
+    found, limit = count.ledger.count(kind), count.limits.get(kind)
+    if limit is not None and found > limit:
+        raise CrossingError(
+            f"xo.strict allows {KINDS[kind]}={limit}, but the program made {found}; the last one is "
+            f"{count.ledger.last[kind]}. Instead: "
+            f"keep the values in their library, do this once outside of a loop, or write "
+            f"xo.strict({KINDS[kind]}={found})"
+        )
+
+
+def _watch_loaded(backend: Backend) -> None:
+    """Watch a library that is loaded inside of a block."""
+    counts = _watched.value(())
+    if counts:
+        counts[0].hooks.enter_context(backend.functions["crossings"](_report))
+
+
+registry.on_load.append(_watch_loaded)
+
+
+class profile(Scope):  # noqa: N801 - lower case, because it is used as a statement: with xo.profile()
+    """Count inside a ``with`` block where values cross, and print a table by line at its end.
+
+    Three kinds are counted. A *transfer* takes the values of an array out of its library or off its device:
+    ``numpy()``, ``tolist()``, ``numpy.asarray(x)``, ``x.cpu()``, ``x.get()``. A *wait* needs values before Python can
+    go on: ``float(x)``, ``if x.any()``, ``x.item()``, a mask as an index, `nonzero`. A *compute* runs a task graph of
+    Dask. An array on the CPU counts as one on an accelerator does, so a test without an accelerator finds what would be
+    slow there. The crossings of NumPy's arrays cost nothing and are not counted, nor are copies from NumPy to a
+    library.
+
+    The block is local to the thread or task. What a library does not tell is not counted: on the CPU, JAX lends its
+    memory to ``numpy.asarray`` unseen, and the distributed scheduler of Dask computes unseen. Inside of a function that
+    `jax.jit` or `torch.compile` compiled nothing crosses.
+
+    Parameters
+    ----------
+    show : bool
+        Whether the table is printed when the block ends.
+
+    Returns
+    -------
+    Ledger
+        What ``as`` binds, with the attributes ``transfers``, ``waits``, ``computes`` and ``crossings``.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> with xo.profile() as p:
+    ...     total = float(xo.sum(np.ones(3)))
+    transfers 0, waits 0, computes 0: no crossing was seen
+    >>> p.waits
+    0
+    """
+
+    def __init__(self, *, show: bool = True) -> None:
+        super().__init__()
+        self._show = show
+        self._limits: dict[str, int] = {}
+
+    def settings(self) -> list[tuple[Setting[Any], Any, Any]]:
+        """What this block and those around it count."""
+        return [(_watched, (*_watched.value(()), _Count(Ledger(), self._limits, ExitStack())), ())]
+
+    def __enter__(self) -> Ledger:  # type: ignore[override]
+        registry.load_imported()
+        super().__enter__()
+        counts = _watched.value(())
+        if len(counts) == 1:
+            hooks = dict.fromkeys(backend.functions["crossings"] for backend in registry.by_module.values())
+            for watch in hooks:  # PyTorch/XLA has that of PyTorch
+                counts[0].hooks.enter_context(watch(_report))
+        return counts[-1].ledger
+
+    def __exit__(self, *exception: object) -> None:
+        count = _watched.value(())[-1]
+        count.hooks.close()
+        super().__exit__(*exception)
+        if self._show:
+            print(count.ledger)
+        if exception[0] is None:  # the program may have caught the error
+            for kind in count.limits:
+                _require_limit(count, kind)
+
+
+class strict(profile):  # noqa: N801 - lower case, because it is used as a statement: with xo.strict()
+    """Allow inside a ``with`` block only so many crossings, and raise at the line of the first one beyond them.
+
+    The kinds of crossings, and what the libraries tell of them, are those of `profile`.
+
+    Parameters
+    ----------
+    transfers, waits, computes : int, optional
+        The numbers that are allowed; None allows any number.
+
+    Returns
+    -------
+    Ledger
+        What ``as`` binds: the crossings so far.
+
+    Raises
+    ------
+    CrossingError
+        A limit is exceeded. The message has the call and the line. It is raised again at the end of the block if the
+        program caught it.
+    TypeError, ValueError
+        A limit is not an integer, or is negative.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> with xo.strict(transfers=0, waits=0):
+    ...     y = xo.sqrt(np.ones(3))
+    """
+
+    def __init__(self, *, transfers: int | None = 0, waits: int | None = None, computes: int | None = 0) -> None:
+        super().__init__(show=False)
+        limits = {"transfer": transfers, "wait": waits, "compute": computes}
+        for kind, limit in limits.items():
+            if limit is not None and operator.index(limit) < 0:
+                raise ValueError(f"xo.strict: {KINDS[kind]} must be 0 or more, or None for any number; it was {limit}")
+        self._limits = {kind: limit for kind, limit in limits.items() if limit is not None}

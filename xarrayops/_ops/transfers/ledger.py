@@ -1,0 +1,137 @@
+"""Ledger: the crossings that a block counted, by line of the user's program."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+from xarrayops._core.backends.entry_points import entry_points
+from xarrayops._protocol.records import Record
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+KINDS = {"transfer": "transfers", "wait": "waits", "compute": "computes"}
+"""The kinds of crossings, and the name of the number of each."""
+_NOT_OF_USERS = frozenset(("xarrayops", "array_api_compat", "array_api_extra", "tlz", "toolz"))
+_COLUMNS = ("kind", "times", "bytes", "what", "line")
+
+
+class Crossing(Record):
+    """The crossings of one kind at one line.
+
+    Attributes
+    ----------
+    kind : str
+        ``"transfer"``, ``"wait"`` or ``"compute"``.
+    what : str
+        The call that crosses, such as ``"torch.Tensor.item"``.
+    file, line, function : str, int, str
+        The line of the user's program.
+    times : int
+        How often the line crossed.
+    nbytes : int
+        The bytes of all values that crossed; 0 where they are unknown.
+    """
+
+    kind: str
+    what: str
+    file: str
+    line: int
+    function: str
+    times: int = 1
+    nbytes: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.what} at {self.file}:{self.line}, in {self.function}"
+
+
+class Ledger:
+    """The crossings inside a block. ``str()`` is a table.
+
+    Attributes
+    ----------
+    transfers, waits, computes : int
+        The numbers of crossings of each kind.
+    crossings : tuple of Crossing
+        One for each kind, call and line, in the order in which they were first seen.
+    last : dict
+        The last crossing of each kind.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str, int], Crossing] = {}
+        self.last: dict[str, Crossing] = {}
+
+    @property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """The crossings, by kind, call and line."""
+        return tuple(self._found.values())
+
+    @property
+    def transfers(self) -> int:
+        """How often values left a library or its device."""
+        return self.count("transfer")
+
+    @property
+    def waits(self) -> int:
+        """How often the program waited for values."""
+        return self.count("wait")
+
+    @property
+    def computes(self) -> int:
+        """How often task graphs were computed."""
+        return self.count("compute")
+
+    def count(self, kind: str) -> int:
+        """The number of crossings of a kind."""
+        return sum(each.times for each in self.crossings if each.kind == kind)
+
+    def add(self, crossing: Crossing) -> None:
+        """Count a crossing."""
+        self.last[crossing.kind] = crossing
+        key = crossing.kind, crossing.what, crossing.file, crossing.line
+        known = self._found.get(key)
+        if known is not None:
+            crossing = known._replace(times=known.times + 1, nbytes=known.nbytes + crossing.nbytes)
+        self._found[key] = crossing
+
+    def __str__(self) -> str:
+        numbers = ", ".join(f"{name} {self.count(kind)}" for kind, name in KINDS.items())
+        if not self._found:
+            return f"{numbers}: no crossing was seen"
+        lines = [_COLUMNS, *map(_cells, self.crossings)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS))]
+        return "\n".join([numbers, *("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)])
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name}={self.count(kind)}" for kind, name in KINDS.items())
+        return f"<Ledger {numbers}>"
+
+
+def _cells(crossing: Crossing) -> tuple[str, ...]:
+    place = f"{crossing.file}:{crossing.line}, in {crossing.function}"
+    return crossing.kind, str(crossing.times), str(crossing.nbytes or ""), crossing.what, place
+
+
+def line_of_user() -> tuple[str, int, str]:
+    """The file, line and function of the innermost frame that is of no array library and not of Python's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_of_library(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    if frame is None:
+        return "", 0, ""
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname
+
+
+def is_of_library(module: str) -> bool:
+    """Whether a module is of an array library, of this package or of Python's standard library."""
+    root = module.partition(".")[0]
+    return root in _NOT_OF_USERS or root in _libraries() or root in sys.stdlib_module_names
+
+
+@cache
+def _libraries() -> frozenset[str]:
+    """The packages of the array libraries, and of their backends."""
+    return frozenset((*entry_points(), *(entry.value.partition(".")[0] for entry in entry_points().values())))

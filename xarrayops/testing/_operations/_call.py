@@ -1,0 +1,127 @@
+"""One call of a kernel: its results, its arguments after the call, and the memory of both."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import xarrayops as xo
+from xarrayops._core.backends.registry import Backend
+from xarrayops._protocol.records import Record
+from xarrayops.testing._operations._placements import Placement
+from xarrayops.testing._operations._samples import Sample
+from xarrayops.testing._verify._budget import difference, spread_of
+from xarrayops.testing._verify._rounding import rounding
+from xarrayops.testing._verify._values import Value, value
+
+Array = Any
+SPREAD_RUNS = 3
+"""The runs of the reference with random rounding."""
+
+
+class Expected(Record):
+    """The results of the reference in double precision, in the dtypes of the reference, and their spreads."""
+
+    results: tuple[Value, ...]
+    spreads: tuple[Any, ...]
+    is_tuple: bool
+
+
+def as_tuple(found: Any) -> tuple[Any, ...]:
+    """The results of a call."""
+    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+
+
+def quietly(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
+    """A call without warnings about overflow and invalid values, which samples have on purpose."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return function(*arrays, **options)
+
+
+def expected(reference: Callable[..., Any], sample: Sample) -> Expected:
+    """What the reference gives on NumPy, in double precision."""
+    found = quietly(reference, *sample.arrays, **sample.options)
+    plain = [value(x) for x in as_tuple(found)]
+    wide = [value(x) for x in as_tuple(quietly(reference, *map(_widened, sample.arrays), **sample.options))]
+    runs = []
+    for seed in range(SPREAD_RUNS):
+        with rounding(seed):
+            runs.append([value(x) for x in as_tuple(quietly(reference, *sample.arrays, **sample.options))])
+    results, spreads = [], []
+    for k, (each, exact) in enumerate(zip(plain, wide, strict=True)):
+        spreads.append(spread_of(each, [run[k] for run in runs]))
+        is_rounded = each.dtype and each.data.dtype.kind in "fc" and each.shape == exact.shape
+        with np.errstate(all="ignore"):
+            data = exact.data.astype(each.data.dtype) if is_rounded else each.data
+        results.append(each._replace(data=data))
+    return Expected(tuple(results), tuple(spreads), isinstance(found, (tuple, list)))
+
+
+def _widened(x: Any) -> Any:
+    wider = {"f": np.float64, "c": np.complex128}
+    return x if x is None or x.dtype.kind not in wider else x.astype(wider[x.dtype.kind])
+
+
+def value_faults(want: Expected, found: Any) -> Iterator[str]:
+    """How results differ from the expected ones."""
+    if isinstance(found, (tuple, list)) != want.is_tuple or len(as_tuple(found)) != len(want.results):
+        yield f"it returns {_described(found)}, and the reference {_described(want.results, want.is_tuple)}"
+        return
+    for k, (x, expect, spread) in enumerate(zip(as_tuple(found), want.results, want.spreads, strict=True)):
+        different = difference(expect, value(x), spread)
+        if different is not None:
+            yield f"{f'result {k}: ' if want.is_tuple else ''}{different.text}"
+
+
+def _described(found: Any, is_tuple: bool | None = None) -> str:
+    several = isinstance(found, (tuple, list)) if is_tuple is None else is_tuple
+    return f"{len(found)} results in a tuple" if several else "one result"
+
+
+def faults(
+    function: Callable[..., Any], sample: Sample, place: Placement, backend: Backend, want: Expected
+) -> Iterator[str]:
+    """What is wrong with a call on arrays in that place."""
+    arrays, owners = placed(sample, place, backend)
+    before = [owner.tobytes() for owner in owners]
+    try:
+        first = quietly(function, *arrays, **sample.options)
+    except Exception as error:
+        yield f"it raises {type(error).__name__}: {error}"
+        return
+    found = as_tuple(first)
+    for k, y in enumerate(found):
+        if not isinstance(y, tuple(backend.module.ARRAY_TYPES)):
+            yield f"result {k} is a {type(y).__name__}, and not an array of {backend.name}"
+            return
+    yield from value_faults(want, first)
+    if not backend.immutable:
+        if [owner.tobytes() for owner in owners] != before:
+            yield "it writes to its arguments, or to memory beside them"
+        if any(xo.shares_memory(x, y) for x in arrays if x is not None for y in found):
+            yield "a result shares memory with an argument"
+        kept = [value(y) for y in found]
+        again = as_tuple(quietly(function, *arrays, **sample.options))
+        if any(xo.shares_memory(x, y) for x in again for y in found if _size(x) and _size(y)):
+            yield "the results of two calls share memory"
+        elif any(difference(a, value(y)) is not None for a, y in zip(kept, found, strict=True)):
+            yield "a second call changes the result of the first"
+
+
+def _size(x: Array) -> int:
+    return int(np.prod(x.shape))
+
+
+def placed(sample: Sample, place: Placement, backend: Backend) -> tuple[tuple[Any, ...], list[Any]]:
+    """The arrays of a sample in a library, and the memory around them; aliased arrays stay the same object."""
+    made: dict[int, tuple[Any, Any]] = {}
+    for x in sample.arrays:
+        if x is not None and id(x) not in made:
+            inner, owner = place(x)
+            made[id(x)] = xo.convert(inner, backend.name), owner
+    arrays = tuple(None if x is None else made[id(x)][0] for x in sample.arrays)
+    return arrays, [owner for _, owner in made.values()]

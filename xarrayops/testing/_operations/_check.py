@@ -1,0 +1,230 @@
+"""check_operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Barrier
+from time import perf_counter
+from typing import Any
+
+from xarrayops._core.backends import registry
+from xarrayops._core.backends.registry import Backend
+from xarrayops._ops.operations.definition import Definition
+from xarrayops._protocol.candidates import Call, Kernel, refusal
+from xarrayops.testing._operations._call import Expected, as_tuple, expected, faults, placed, quietly, value_faults
+from xarrayops.testing._operations._native import native_faults
+from xarrayops.testing._operations._placements import PLACEMENTS, Placement
+from xarrayops.testing._operations._report import OperationFault, OperationReport
+from xarrayops.testing._operations._samples import Sample, derived, given
+from xarrayops.testing._operations._transformations import (
+    batch_faults,
+    compiled_faults,
+    gradient_faults,
+    lazy_faults,
+)
+from xarrayops.testing._verify._run import Setup, setups
+from xarrayops.testing._verify._values import value
+
+THREADS = 4
+CALLS_OF_THREAD = 8
+SECONDS_OF_THREAD = 0.02
+"""The least number of calls of a thread, and the least time that it takes: quick calls seldom coincide."""
+
+
+def check_operation(
+    operation: Callable[..., Any], /, samples: Sequence[Any], *, libraries: Sequence[str] | None = None
+) -> OperationReport:
+    """Compare every kernel of an operation with its reference, on every installed library.
+
+    Each kernel is called directly, on arrays between other values, at odd addresses, with strides and negative strides,
+    in Fortran order and read-only, as far as it declares that it takes them. Further samples are derived from those
+    given: other values, NaN and infinities, shorter and empty axes, one array in the place of two, and other options.
+    The results must be those of the reference in double precision within the error budget of `verify`, with the
+    reference's dtypes and shapes, in new memory; nothing else may be written; calls from several threads must not
+    disturb each other. A native kernel must fill its results, which hold other values before the call, and write
+    nothing beside them; only then it is called otherwise. Then the operation runs as users call it: eagerly, under
+    `torch.compile` and `jax.jit`, on the meta device, on Dask without a computation, under vmap, and its gradients are
+    compared with those of the reference.
+
+    Parameters
+    ----------
+    operation : callable
+        A function that `xarrayops.operation` made.
+    samples : sequence of tuples
+        The arguments of calls: arrays of NumPy, None for an omitted one, and last a dict of options if there are any.
+        Each kernel should be able to serve at least one of them, and every option should be in one.
+    libraries : sequence of str, optional
+        The libraries, such as ``["numpy", "torch"]``; by default all that are installed.
+
+    Returns
+    -------
+    OperationReport
+        The number of checked calls of each kernel, and the kernels that were not checked, with the reason.
+
+    Raises
+    ------
+    AssertionError
+        A fault was found; the message is the report.
+    TypeError
+        The function is no operation, or a sample has too many arrays.
+
+    Examples
+    --------
+    >>> import numpy as np, xarrayops as xo
+    >>> @xo.operation("docs::double")
+    ... def double(x):
+    ...     return x + x
+    >>> @double.kernel("numpy:in place")
+    ... def _(x):
+    ...     x *= 2
+    ...     return x
+    >>> try:
+    ...     xo.testing.check_operation(double, [(np.ones(3),)], libraries=["numpy"])
+    ... except AssertionError as error:
+    ...     print("it writes to its arguments" in str(error))
+    True
+    """
+    definition = getattr(operation, "operation", None)
+    if not isinstance(definition, Definition):
+        raise TypeError(
+            f"check_operation takes an operation, not {operation!r}. Instead: decorate it with xo.operation"
+        )
+    report = _Check(definition, samples).report(libraries)
+    if not report.ok:
+        raise AssertionError(str(report))
+    return report
+
+
+def _placements(backend: Backend) -> dict[str, Placement]:
+    """The placements that a library can have; one for a library without strides."""
+    first = next(iter(PLACEMENTS))
+    return PLACEMENTS if backend.no_strides is None else {first: PLACEMENTS[first]}
+
+
+class _Check:
+    """The samples of an operation with their expected results, and the faults found."""
+
+    def __init__(self, definition: Definition, samples: Sequence[Any]) -> None:
+        self.definition = definition
+        self.faults: dict[OperationFault, None] = {}
+        self.calls: dict[str, int] = {}
+        reference = definition.reference
+        self.samples = given(samples, len(definition.parameters.arrays))
+        defaults = definition.parameters.defaults
+        self.samples = [each._replace(options=defaults | each.options) for each in self.samples]
+        self.expected: dict[str, Expected] = {}
+        self.all: list[Sample] = []
+        for sample in self.samples:
+            further = derived(sample, lambda each: quietly(reference, *each.arrays, **each.options))
+            for each in (sample, *further):
+                self.all.append(each)
+                self.expected[each.label] = expected(reference, each)
+
+    def report(self, libraries: Sequence[str] | None) -> OperationReport:
+        """Check everything."""
+        ways = [each for each in setups(libraries) if isinstance(each.library, str)]
+        self._check_natives()
+        is_safe = not self.faults  # a function that writes beside its results would damage the memory of this process
+        for setup in ways if is_safe else ():
+            with ExitStack() as contexts:
+                contexts.enter_context(setup.mode.context())
+                if setup.mode == setup.mode.eager and setup.mode.has_values:
+                    self._check_library(setup)
+                self._check_mode(setup)
+        checked = {each.library for each in ways}
+        not_checked = self._not_checked(checked) if is_safe else {}
+        return OperationReport(self.definition.name, self.calls, not_checked, tuple(self.faults))
+
+    def _add(self, kernel: str, sample: Sample, found: Iterator[str] | list[str]) -> None:
+        for what in found:
+            self.faults[OperationFault(kernel, sample.label, what)] = None
+
+    def _check_library(self, setup: Setup) -> None:
+        backend = registry.backend_by_name(setup.library)
+        kernels = self.definition.by(backend).kernels[:-1]
+        for kernel in kernels:
+            self._check_kernel(kernel, backend, setup)
+        for sample in self.samples:
+            if kernels or self.definition.gradient is not None:
+                self._add(f"{backend.name}, differentiated", sample, self._gradient_faults(sample, backend))
+                self._add(f"{backend.name}, batched", sample, self._batch_faults(sample, backend))
+            self._add(
+                setup.name, sample, lazy_faults(self.definition.function, self.definition.reference, sample, setup)
+            )
+
+    def _gradient_faults(self, sample: Sample, backend: Backend) -> Iterator[str]:
+        return gradient_faults(self.definition.function, self.definition.reference, sample, backend)
+
+    def _batch_faults(self, sample: Sample, backend: Backend) -> Iterator[str]:
+        return batch_faults(self.definition.function, self.definition.reference, sample, backend)
+
+    def _check_mode(self, setup: Setup) -> None:
+        for sample in self.samples:
+            own = self.definition
+            found = compiled_faults(own.function, own.reference, sample, setup, self.expected[sample.label])
+            self._add(setup.name, sample, found or [])
+
+    def _check_kernel(self, kernel: Kernel, backend: Backend, setup: Setup) -> None:
+        name = f"{backend.name}:{kernel[0]}"
+        for sample in self.all:
+            for placement, place in _placements(backend).items():
+                arrays, _ = placed(sample, place, backend)
+                if refusal(kernel, Call(arrays, sample.options)) is not None:
+                    continue
+                self.calls[name] = self.calls.get(name, 0) + 1
+                shown = sample._replace(label=f"{sample.label}, {placement}")
+                self._add(name, shown, faults(kernel[1], sample, place, backend, self.expected[sample.label]))
+        if all(fault.kernel != name for fault in self.faults):  # else threads would find the same faults
+            for sample in self.samples:
+                self._add(name, sample, self._thread_faults(kernel, sample, backend, setup))
+
+    def _check_natives(self) -> None:
+        """Check what the compiled functions for host memory do to their results."""
+        numpy = registry.backend_by_name("numpy")
+        for native in self.definition.natives:
+            if native.device == "cpu" and native.unavailable() is None:
+                for sample in self.all:
+                    self._add(native.name, sample, native_faults(native, sample, numpy, self.expected[sample.label]))
+
+    def _thread_faults(self, kernel: Kernel, sample: Sample, backend: Backend, setup: Setup) -> Iterator[str]:
+        """Whether calls of several threads, on two samples, disturb each other."""
+        place = next(iter(PLACEMENTS.values()))
+        other = next((each for each in self.all if each.label == f"{sample.label}, values reversed"), sample)
+        pairs = [(each, placed(each, place, backend)[0]) for each in (sample, other)]
+        if any(refusal(kernel, Call(arrays, each.options)) is not None for each, arrays in pairs):
+            return
+
+        def work(k: int) -> list[str]:
+            each, arrays = pairs[k % 2]
+            different: dict[Any, Any] = {}
+            with setup.mode.context():
+                start.wait()
+                count, end = 0, perf_counter() + SECONDS_OF_THREAD
+                while count < CALLS_OF_THREAD or perf_counter() < end:
+                    y = kernel[1](*arrays, **each.options)
+                    different.setdefault(tuple(value(part).data.tobytes() for part in as_tuple(y)), y)
+                    count += 1
+                return [text for y in different.values() for text in value_faults(self.expected[each.label], y)]
+
+        start = Barrier(THREADS)
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = [text for texts in pool.map(work, range(THREADS)) for text in texts]
+        alone = [text for each, arrays in pairs for text in self._alone(kernel, each, arrays)]
+        if found and not alone:
+            yield f"calls from several threads disturb each other: {found[0]}"
+
+    def _alone(self, kernel: Kernel, sample: Sample, arrays: tuple[Any, ...]) -> Iterator[str]:
+        return value_faults(self.expected[sample.label], quietly(kernel[1], *arrays, **sample.options))
+
+    def _not_checked(self, libraries: set[Any]) -> dict[str, str]:
+        """The kernels without a checked call, with the reason."""
+        found = {}
+        for library in registry.names():
+            for kernel in self.definition.kernels_of(library):
+                name = f"{library}:{kernel.name}"
+                if name not in self.calls:
+                    here = library in libraries
+                    found[name] = "it can serve none of the samples" if here else f"{library} is not available"
+        return found

@@ -1,0 +1,1 @@
+"""Rows of the functions beyond the standard that pipelines need."""

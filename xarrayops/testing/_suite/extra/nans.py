@@ -1,0 +1,73 @@
+"""Reductions without the elements that are NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xarrayops.testing._suite.samples import COMPLEX, DISCRETE, FLOATS, INTEGERS, sample, specials
+from xarrayops.testing._suite.table import Row, call, cases, check_row, row
+from xarrayops.testing._suite.variant import Variant
+
+CUBE = sample("float64", (2, 3, 4))
+HOLES = np.where(sample("bool", (4, 5), seed=1), np.nan, sample("float64", (4, 5)))
+HOLES[0] = np.nan
+COMPLEX_HOLES = (HOLES + 1j * HOLES[::-1]).astype("complex64")
+REAL = (
+    call(HOLES, axis=0),
+    call(HOLES, axis=1, keepdims=True),
+    call(CUBE, axis=(0, 2)),
+    call(HOLES),
+    call(specials("float32")),
+    call(sample("float64", ())),
+    *(call(sample(dtype, (3, 2)), axis=0) for dtype in FLOATS),
+)
+OTHERS = tuple(call(sample(dtype, (3, 2)), axis=0) for dtype in INTEGERS)
+OF_COMPLEX = (call(COMPLEX_HOLES, axis=0), *(call(sample(dtype, (3, 2))) for dtype in COMPLEX))
+NONE = (call(sample("float32", (0, 3)), axis=0), call(sample("float64", (0,))))
+
+
+def _with_ddof(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, correction=0.0, **options: function(x, ddof=correction, **options)
+
+
+ROWS = [
+    row("nansum", np.nansum, *REAL, *OF_COMPLEX, *NONE, call(HOLES, dtype="float32"), *OTHERS, dtype="accumulator"),
+    row("nanmean", np.nanmean, *REAL, *OF_COMPLEX, *NONE, *OTHERS, dtype="floating"),
+    row(
+        "nanvar",
+        _with_ddof(np.nanvar),
+        *REAL,
+        call(HOLES, axis=0, correction=1),
+        *NONE,
+        *OTHERS,
+        dtype="floating",
+        ulps=64,
+    ),
+    row("nanvar", np.nanvar, *OF_COMPLEX, dtype="real", ulps=64, label="of complex numbers"),
+    row("nanstd", _with_ddof(np.nanstd), *REAL, call(HOLES, axis=0, correction=1), *OTHERS, dtype="floating", ulps=64),
+    row("nanmax", np.nanmax, *REAL, *OTHERS, dtype="first"),
+    row("nanmin", np.nanmin, *REAL, *OTHERS, dtype="first"),
+    row(
+        "nan_to_num",
+        lambda x, **options: np.nan_to_num(x, **options),
+        call(HOLES),
+        call(HOLES, nan=3.0),
+        call(specials("float64"), posinf=7.0, neginf=-8.0),
+        call(np.asarray([1 + 1j * np.nan, np.nan - 2j]), nan=1.5),
+        call(sample("float32", (0, 2))),
+        *(call(sample(dtype, (3,))) for dtype in DISCRETE),
+        dtype="first",
+    ),
+]
+
+
+class NanSuite:
+    """Reductions without the elements that are NaN."""
+
+    @cases(ROWS)
+    def test_nans(self, variant: Variant, row: Row) -> None:
+        """Class, dtype, device, shape and values match NumPy's."""
+        check_row(variant, row)

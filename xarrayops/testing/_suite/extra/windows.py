@@ -1,0 +1,67 @@
+"""Windows and scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xarrayops.testing._suite.table import Row, call, cases, check_row, row
+from xarrayops.testing._suite.variant import Variant
+
+LENGTHS = (8, 5, 1, 2, 0)
+
+
+def _window(name: str) -> Any:
+    return lambda n, *args, dtype=None: getattr(np, name)(n, *args)
+
+
+ROWS = [
+    *(
+        row(
+            name,
+            _window(name),
+            *(call(n, *args) for n in LENGTHS),
+            call(6, *args, dtype="float64"),
+            dtype="real floating",
+            creation=True,
+            normwise=True,
+        )
+        for name, args in (("bartlett", ()), ("blackman", ()), ("hamming", ()), ("hanning", ()), ("kaiser", (8.6,)))
+    ),
+    row("kaiser", _window("kaiser"), call(9, 0.0), call(9, 40.0), dtype="real floating", creation=True, label="narrow"),
+    row(
+        "geomspace",
+        lambda *args, dtype=None, **options: np.geomspace(*args, **options),
+        call(1.0, 1000.0, 4),
+        call(-8.0, -2.0, 3),
+        call(1.0, 256.0, 8, endpoint=False),
+        call(2, 5, 1),
+        call(2, 5, 2, dtype="float64"),
+        call(2, 5, 0),
+        dtype="real floating",
+        creation=True,
+        ulps=64,
+    ),
+    row(
+        "logspace",
+        lambda *args, dtype=None, **options: np.logspace(*args, **options),
+        call(0.0, 3.0, 4),
+        call(0, 3, 4, base=2.0),
+        call(-1.0, 1.0, 5, endpoint=False),
+        call(2, 3, 0),
+        call(0, 1, 3, dtype="float64"),
+        dtype="real floating",
+        creation=True,
+        ulps=64,
+    ),
+]
+
+
+class WindowSuite:
+    """Windows and scales."""
+
+    @cases(ROWS)
+    def test_windows(self, variant: Variant, row: Row) -> None:
+        """Class, dtype, device, shape and values match NumPy's."""
+        check_row(variant, row)

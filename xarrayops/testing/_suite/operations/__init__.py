@@ -1,0 +1,1 @@
+"""Rows of our own operations: attention, layout, exchange and the others."""

@@ -1,0 +1,268 @@
+"""Attention: values match the definition for all combinations of options, and ambiguous calls raise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._suite.compare import check_array, check_values
+from xarrayops.testing._suite.foreign import foreign_arrays
+from xarrayops.testing._suite.operations.attention_cases import (
+    FUSED,
+    FUSED_VIEWS,
+    LONG,
+    ROWS,
+    attend,
+    expected,
+    qkv,
+    random_bias,
+    random_mask,
+)
+from xarrayops.testing._suite.samples import sample
+from xarrayops.testing._suite.table import (
+    Case,
+    Row,
+    called,
+    cases,
+    check_row,
+    exercises,
+    supported_cases,
+    widen,
+    without_warnings,
+)
+from xarrayops.testing._suite.variant import Variant
+
+NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+"""Dtypes of 16 bits, which the standard does not require, and their epsilon."""
+ACCELERATORS = ("cuda", "rocm", "tpu")
+"""The kinds of device on which the tests make all calls in `FUSED`."""
+EAGER = ("numpy", "torch")
+"""The libraries whose CPU arrays always hold computed values."""
+VIEWS: dict[str, tuple[tuple[int, ...], str, Callable[[Any], tuple[Any, Any, Any]]]] = {
+    "slices of one projection": (
+        (2, 5, 3, 4, 6),
+        "BSHD",
+        lambda x: (x[:, :, 0, :, :], x[:, :, 1, :, :], x[:, :, 2, :, :]),
+    ),
+    "slices of the last axis": ((2, 4, 5, 12), "BHSD", lambda x: (x[:, :, :, :4], x[:, :, :, 4:8], x[:, :, :, 8:])),
+    "transposed heads": ((2, 5, 4, 6), "BHSD", lambda x: (xo.permute_dims(x, (0, 2, 1, 3)),) * 3),
+    "one broadcast head": (
+        (2, 4, 5, 6),
+        "BHSD",
+        lambda x: (x, *(xo.broadcast_to(x[:, :1, :, :], (2, 4, 5, 6)) for _ in "kv")),
+    ),
+}
+"""For each case: the shape of one array, the layout, and a function that takes q, k and v as views of that array."""
+REFUSALS = (TypeError, ValueError, xo.Unsupported)
+Q, K, V = qkv()
+BOTH = "top_left(.|\n)*bottom_right|bottom_right(.|\n)*top_left"
+WRONG: dict[str, tuple[Case, str]] = {
+    "causal=True with Lq != Lk": (attend((Q, K, V), causal=True), BOTH),
+    "causal=True with kv_lengths equal to Lq": (attend((Q, K, V), causal=True, kv_lengths=[5, 5]), BOTH),
+    "a window without an anchor, Lq != Lk": (attend((Q, K, V), window=(1, 1)), "bottom_right"),
+    "a window with one bound and no anchor, Lq != Lk": (attend((Q, K, V), window=(None, 0)), "bottom_right"),
+    "an unknown causal string": (attend((Q, K, V), causal="bottom-right"), BOTH),
+    "causal is a float": (attend((Q, K, V), causal=1.5), "causal"),
+    "causal is an array": (attend((Q, K, V), causal=np.asarray(1)), "causal"),
+    "causal is an array of booleans": (attend((Q, K, V), causal=np.asarray([True])), "causal"),
+    "a window that is a number": (attend((Q, K, V), window=3, causal=0), "window"),
+    "a window with one item": (attend((Q, K, V), window=(3,), causal=0), "window"),
+    "a window of arrays": (attend((Q, K, V), window=(np.asarray(1), 0), causal=0), "window"),
+    "a window with an unknown anchor": (attend((Q, K, V), window=(1, 0, "centre")), "window"),
+    "a window with a negative bound": (attend((Q, K, V), window=(-1, 2), causal=0), "window"),
+    "causal and window with different anchors": (
+        attend((Q, K, V), window=(1, 1, "top_left"), causal="bottom_right"),
+        BOTH,
+    ),
+    "a softcap of 0": (attend((Q, K, V), softcap=0), "softcap"),
+    "a scale that is an array": (attend((Q, K, V), scale=np.asarray(0.5)), "scale"),
+    "two dtypes": (attend((Q, K, V.astype("float64"))), "dtype"),
+    "query heads not a multiple of key heads": (attend(qkv(heads=(4, 3))), "4(.|\n)*3"),
+    "values with another number of heads": (attend((Q, K, qkv(heads=(4, 4))[2])), "heads|shape"),
+    "keys with another head size": (attend((Q, qkv(sizes=(5, 3))[1], V)), "4(.|\n)*5"),
+    "keys with another batch size": (attend((Q, *qkv(batch=3)[1:])), "batch|shape"),
+    "fewer values than keys": (attend((Q, K, qkv(5, 6)[2])), "7(.|\n)*6"),
+    "a mask of numbers": (attend((Q, K, V), mask=random_bias(5, 7)), "bias="),
+    "a mask of integers": (attend((Q, K, V), mask=sample("int32", (5, 7))), "bias="),
+    "a bias of booleans": (attend((Q, K, V), bias=random_mask(5, 7)), "bias"),
+    "a mask with another number of keys": (attend((Q, K, V), mask=random_mask(5, 6)), "mask"),
+    "a mask with a larger batch": (attend(qkv(batch=1), mask=random_mask(2, 1, 5, 7)), "mask"),
+    "a mask in BSHD order": (attend(qkv(layout="BSHD"), layout="BSHD", mask=random_mask(2, 5, 4, 7)), "mask"),
+    "a bias with too many axes": (attend((Q, K, V), bias=random_bias(1, 2, 4, 5, 7)), "bias"),
+    "an unknown layout": (attend((Q, K, V), layout="BHDS"), "BHSD(.|\n)*BSHD"),
+    "three axes for BHSD": (attend(qkv(layout="HSD")), "BHSD"),
+    "four axes for SHD": (attend((Q, K, V), layout="SHD"), "SHD"),
+    "integer arrays": (attend(qkv(dtype="int32")), "int32"),
+    "complex arrays": (attend(qkv(dtype="complex64")), "complex64"),
+    "a kv_length above Lk": (attend((Q, K, V), kv_lengths=[8, 7]), "kv_lengths"),
+    "a q_length above Lq": (attend((Q, K, V), q_lengths=[5, 6]), "q_lengths"),
+    "a negative kv_length": (attend((Q, K, V), kv_lengths=[-1, 7]), "kv_lengths"),
+    "lengths for another batch size": (attend((Q, K, V), q_lengths=[5]), "q_lengths"),
+    "lengths that are floats": (attend((Q, K, V), kv_lengths=[1.5, 2.0]), "kv_lengths"),
+    "an array of floats as lengths": (attend((Q, K, V), kv_lengths=sample("float32", (2,))), "kv_lengths"),
+}
+"""Calls that raise, and a pattern of the error message."""
+
+
+class AttentionSuite:
+    """`xo.attention`."""
+
+    @cases(ROWS)
+    def test_attention(self, variant: Variant, row: Row) -> None:
+        """Values, dtypes and shapes match the definition; the call does not change its inputs."""
+        check_row(variant, row)
+
+    @cases(LONG)
+    def test_long_attention(self, variant: Variant, row: Row) -> None:
+        """The same for lengths of several kernel blocks."""
+        if variant.traced and xo.is_lazy(variant.array(qkv()[0])):
+            pytest.skip(f"{variant} would create too many tasks")
+        check_row(variant, row)
+
+    @exercises("attention")
+    @pytest.mark.parametrize("dtype", NARROW)
+    @pytest.mark.parametrize("size", [1.0, 100.0])
+    def test_attention_of_narrow_dtypes(self, variant: Variant, dtype: str, size: float) -> None:
+        """Scores and sums are computed in at least single precision, also where the narrow dtype would overflow."""
+        host = [size * each for each in qkv()[:2]] + [qkv()[2]]
+        try:
+            arrays = [xo.astype(variant.array(each), dtype) for each in host]
+        except xo.Unsupported:
+            pytest.skip(f"{variant} does not support {dtype}")
+        options: dict[str, Any] = {"causal": "bottom_right", "scale": 0.5 / size**2, "return_lse": True}
+        out, lse = called(variant, "attention", _attention, *arrays, options)
+        rounded = [widen(variant.values(xo.astype(each, "float32"))) for each in arrays]
+        want, want_lse = expected(*rounded, **options)
+        assert out.dtype == arrays[0].dtype
+        ulps = 4 * NARROW[dtype] / float(np.finfo("float32").eps)
+        check_values(variant.values(xo.astype(out, "float32")), want, ulps=ulps, normwise=True)
+        check_array(variant, lse, want_lse, dtype="float32", ulps=64, normwise=True)
+
+    @exercises("attention")
+    @pytest.mark.parametrize("dtype", NARROW)
+    def test_attention_of_fused_sizes(self, variant: Variant, dtype: str) -> None:
+        """Calls of sizes that fused kernels support match the definition; on a CPU, only the calls marked ``toy``."""
+        if variant.traced and xo.is_lazy(variant.array(Q)):
+            pytest.skip(f"{variant} would create too many tasks")
+        device = variant.backend.device_of(variant.array(Q))
+        on_accelerator = device is not None and device.kind in ACCELERATORS
+        for name, case in FUSED.items():
+            if not (on_accelerator or case.toy):
+                continue
+            try:
+                whole = [xo.astype(variant.array(x), dtype) for x in case.arrays()]
+            except xo.Unsupported:
+                pytest.skip(f"{variant} does not support {dtype}")
+            arrays = [FUSED_VIEWS[case.view](x) for x in whole]
+            given = {n: variant.array(x) if isinstance(x, np.ndarray) else x for n, x in case.options.items()}
+            out, lse = called(variant, "attention", _attention, *arrays, {**given, "return_lse": True})
+            alone = called(variant, "attention", _attention, *arrays, given)
+            rounded = [widen(variant.values(xo.astype(x, "float32"))) for x in arrays]
+            want, want_lse = expected(*rounded, **case.options, return_lse=True)
+            ulps = 8 * NARROW[dtype] / float(np.finfo("float32").eps)
+            try:
+                for got in (out, alone):
+                    assert got.dtype == arrays[0].dtype
+                    check_values(variant.values(xo.astype(got, "float32")), want, ulps=ulps, normwise=True)
+                check_array(variant, lse, want_lse, dtype="float32", ulps=256, normwise=True)
+            except AssertionError as error:
+                raise AssertionError(f"{name}: {error}") from error
+
+    @exercises("attention")
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_attention_of_views(self, variant: Variant, view: str) -> None:
+        """Strided views give the same values as contiguous arrays."""
+        shape, layout, take = VIEWS[view]
+        host = sample("float32", shape, low=-1, high=2)
+        options: dict[str, Any] = {"layout": layout, "causal": True}
+        out = called(variant, "attention", _attention, *take(variant.array(host)), options)
+        check_array(variant, out, expected(*take(host), **options), dtype="float32", ulps=64, normwise=True)
+
+    @exercises("attention", "explain")
+    @pytest.mark.parametrize("row", [r for r in ROWS if r.label in ("shapes", "combined", "hidden")], ids=str)
+    def test_attention_implementations(self, variant: Variant, row: Row) -> None:
+        """Each of the library's candidates that `explain` lists serves the call if forced, or raises its reason.
+
+        The calls run without a compiler, which may hide values that `explain` used, such as lengths. The last candidate
+        is generic and also runs as the variant runs it.
+        """
+        case = supported_cases(variant, row)[0]
+        native = case.filled(variant.array, variant.backend.native_dtype)
+        plan = xo.explain("attention", *native.args, **native.kwargs)
+        own = {c.name: c for c in plan.candidates if c.name.startswith(f"{variant.backend.name}:")}
+        assert plan.chosen in own, plan
+        assert own[plan.chosen].ok, plan
+        wide = case.filled(widen, str)
+        for name, candidate in own.items():
+            options = {**native.kwargs, "implementation": name}
+            if not candidate.ok:
+                with pytest.raises(xo.Unsupported, match=re.escape(candidate.reason)):
+                    xo.attention(*native.args, **options)
+                continue
+            with without_warnings():
+                found = [xo.attention(*native.args, **options)]
+                if name == plan.candidates[-1].name:
+                    found.append(called(variant, "attention", _attention, *native.args, options))
+            for results in found:
+                for got, want in zip(results, expected(*wide.args, **wide.kwargs), strict=True):
+                    check_array(variant, got, want, dtype="float32", ulps=64, normwise=True)
+
+    @exercises("attention")
+    def test_attention_with_an_unknown_implementation(self, variant: Variant) -> None:
+        """The error message lists the available implementations."""
+        arrays = map(variant.array, qkv())
+        with pytest.raises((ValueError, xo.Unsupported), match=f"nonesuch(.|\n)*{variant.backend.name}:"):
+            xo.attention(*arrays, implementation="nonesuch")
+
+    @exercises("engines")
+    def test_attention_by_engines(self, variant: Variant) -> None:
+        """The values are the same, in arrays of this library, whichever library's kernels may serve."""
+        arrays = [variant.array(each) for each in qkv()]
+        for engines in ((), ("numpy",)):
+            with xo.engines(*engines):
+                out = xo.attention(*arrays)
+            check_array(variant, out, expected(*qkv()), dtype="float32", ulps=64, normwise=True)
+
+    @exercises("attention")
+    @pytest.mark.parametrize("wrong", WRONG)
+    def test_attention_refusals(self, variant: Variant, wrong: str) -> None:
+        """An invalid or ambiguous argument raises an error that names the argument."""
+        case, pattern = WRONG[wrong]
+        if not case.dtypes <= variant.dtypes:
+            pytest.skip(f"{variant} does not support all of {sorted(case.dtypes)}")
+        native = case.filled(variant.array, variant.backend.native_dtype)
+        with pytest.raises(REFUSALS, match=pattern) as caught:
+            xo.attention(*native.args, **native.kwargs)
+        assert "xo.attention" in str(caught.value)
+
+    @exercises("attention")
+    def test_attention_lengths_out_of_range(self, variant: Variant) -> None:
+        """Lengths out of range raise if their values can be read without computing or waiting."""
+        if variant.backend.name not in EAGER or str(variant.device) != "cpu":
+            pytest.skip(f"reading lengths may make {variant} compute or wait")
+        arrays = [variant.array(each) for each in qkv()]
+        for name, lengths in (("kv_lengths", [7, 8]), ("q_lengths", [-1, 5])):
+            with pytest.raises(ValueError, match=name):
+                xo.attention(*arrays, **{name: variant.array(np.asarray(lengths))})
+
+    @exercises("attention")
+    @pytest.mark.parametrize("argument", ["q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths"])
+    def test_attention_of_mixed_libraries(self, variant: Variant, argument: str) -> None:
+        """An array of another library raises for every argument, and the message says what to do instead."""
+        for library, foreign in foreign_arrays(variant).items():
+            given = dict(zip("qkv", map(variant.array, qkv()), strict=True)) | {argument: foreign}
+            arrays = [given.pop(name) for name in "qkv"]
+            with pytest.raises(xo.MixedBackends) as caught:
+                xo.attention(*arrays, **given)
+            for part in ("xo.attention", variant.backend.name, library, "xo.convert("):
+                assert part in str(caught.value), f"the message lacks {part!r}: {caught.value}"
+
+
+def _attention(q: Any, k: Any, v: Any, options: dict[str, Any]) -> Any:
+    """`xo.attention` with positional arguments only, as `called` requires."""
+    return xo.attention(q, k, v, **options)

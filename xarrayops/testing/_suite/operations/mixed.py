@@ -1,0 +1,130 @@
+"""Invalid arguments: arrays of several libraries, lists, objects, masked arrays, and calls without an array."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.testing._suite.compare import check_array
+from xarrayops.testing._suite.foreign import ForeignArray, foreign_arrays
+from xarrayops.testing._suite.operations import indexing
+from xarrayops.testing._suite.samples import sample
+from xarrayops.testing._suite.standard import (
+    creation,
+    elementwise,
+    linalg,
+    manipulation,
+    reductions,
+)
+from xarrayops.testing._suite.table import Case, Row
+from xarrayops.testing._suite.variant import Variant
+
+TABLES = (creation, elementwise, indexing, linalg, manipulation, reductions)
+CALLS_WITH_SEVERAL_ARRAYS = {
+    r.verb: (r, c)
+    for t in TABLES
+    for r in t.ROWS
+    for c in reversed(r.calls)
+    if r.function is None and "like" not in c.kwargs and len(c.arrays) > 1
+}
+"""The first call with several arrays, for each verb that has one."""
+Use = Callable[[], Any]
+MASKED: np.ma.MaskedArray[Any, Any] = np.ma.masked_array([1.0, 2.0], mask=[True, False])
+
+
+class MixedSuite:
+    """Arrays of several libraries, and arguments that are not arrays."""
+
+    @pytest.mark.parametrize("verb", CALLS_WITH_SEVERAL_ARRAYS)
+    def test_mixed_libraries(self, variant: Variant, verb: str) -> None:
+        """An array of another library, as any argument or item of a sequence, raises and says what to do instead."""
+        row, case = CALLS_WITH_SEVERAL_ARRAYS[verb]
+        for library, foreign in foreign_arrays(variant).items():
+            for mixed in _with_foreign_array(variant, row, case, foreign):
+                with pytest.raises(xo.MixedBackends) as caught:
+                    row.public(*mixed.args, **mixed.kwargs)
+                message = str(caught.value)
+                for part in (f"xo.{verb}", variant.backend.name, library, "xo.convert("):
+                    assert part in message, f"{mixed.kwargs or ''} the message lacks {part!r}: {message}"
+
+    def test_numpy_scalars_are_numbers(self, variant: Variant) -> None:
+        """``np.float64(1)`` beside an array of another library is the Python number 1.0; a 0-d array is an array."""
+        host = sample("float32")
+        x = variant.array(host)
+        if "numpy" not in foreign_arrays(variant):
+            return
+        for result in (xo.add(x, np.float64(1)), xo.add(np.float64(1), x)):
+            check_array(variant, result, host + np.float32(1), dtype="float32")
+        with pytest.raises(xo.MixedBackends, match="numpy"):
+            xo.add(x, np.asarray(1.0))
+
+    def test_array_namespace_of_several_libraries(self, variant: Variant) -> None:
+        """``array_namespace`` raises for arrays of several libraries; it ignores scalars and None."""
+        x = variant.array(sample("float32"))
+        assert xo.array_namespace(x, 1.0, None, x) is variant.backend.namespace
+        with pytest.raises(xo.MixedBackends, match=r"arrays\[1\]"):
+            xo.array_namespace(x, ForeignArray())
+
+    NOT_ARRAYS = ([1.0, 2.0], "text", {"a": 1}, object(), range(3))
+
+    @pytest.mark.parametrize("bad", NOT_ARRAYS, ids=lambda bad: type(bad).__name__)
+    def test_arguments_of_other_types(self, variant: Variant, bad: Any) -> None:
+        """An argument that is not an array raises an error that says so, alone and with an array."""
+        x = variant.array(sample("float32", (2,)))
+        uses: list[Use] = [
+            lambda: xo.add(x, bad),
+            lambda: xo.add(bad, x),
+            lambda: xo.sum(bad),
+            lambda: xo.stack([x, bad]),
+        ]
+        for use in uses:
+            with pytest.raises(xo.BackendNotFound, match=r"which is not an array|must be an array|asarray"):
+                use()
+
+    @pytest.mark.parametrize("bad", [MASKED, np.asarray([{}, None])], ids=["masked", "objects"])
+    def test_unsupported_numpy_arrays(self, variant: Variant, bad: Any) -> None:
+        """Masked arrays and object arrays raise, and the message says what to do instead."""
+        x = variant.array(sample("float64", (2,)))
+        uses: list[Use] = [lambda: xo.concat([x, bad]), lambda: xo.sum(bad), lambda: xo.convert(bad, variant.library)]
+        for use in uses:
+            with pytest.raises((xo.Unsupported, xo.ExchangeError), match="Instead"):
+                use()
+
+    def test_numbers_as_array_arguments(self, variant: Variant) -> None:
+        """A Python number as an argument that must be an array raises an error that names the argument."""
+        x = variant.array(sample("float32", (2, 2)))
+        uses: dict[str, Use] = {
+            "x": lambda: xo.sum(2.0),
+            "x1": lambda: xo.matmul(2.0, x),
+            "x2": lambda: xo.linalg.solve(x, 2.0),
+            "condition": lambda: xo.where(True, x, x),
+            "indices": lambda: xo.take(x, 1, axis=0),
+            "arrays[1]": lambda: xo.concat([x, 1.0]),
+            "operands[1]": lambda: xo.einsum("ij,->ij", x, 2.0),
+        }
+        for name, use in uses.items():
+            with pytest.raises(xo.BackendNotFound, match=rf"argument {re.escape(name)} is .*, but it must be an array"):
+                use()
+
+    def test_calls_without_an_array(self) -> None:
+        """Scalars alone do not determine a library, so the call raises."""
+        uses: list[Use] = [lambda: xo.add(1, 2.0), lambda: xo.concat([]), lambda: xo.where(True, 1, 2)]
+        for use in uses:
+            with pytest.raises(xo.BackendNotFound):
+                use()
+
+
+def _with_foreign_array(variant: Variant, row: Row, case: Case, foreign: Any) -> Iterator[Case]:
+    """The call once for each of its arrays, with the foreign array instead of that array."""
+    for position in range(len(case.arrays)):
+        count = iter(range(len(case.arrays)))
+
+        def array(a: Any, position: int = position, count: Iterator[int] = count) -> Any:
+            return foreign if next(count) == position else variant.array(a)
+
+        yield case.filled(array, variant.backend.native_dtype)

@@ -1,0 +1,167 @@
+"""Random numbers: the same bits as NumPy's, traced or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarrayops as xo
+from xarrayops.errors import MixedBackends, Unsupported
+from xarrayops.plugin import Array
+from xarrayops.testing._suite.table import exercises
+from xarrayops.testing._suite.variant import Variant
+
+Draws = Callable[[Any], Any]
+DRAWS: dict[str, tuple[str, Draws]] = {
+    "uniform": ("float64", lambda rng: rng.random((2, 3))),
+    "uniform float32": ("float32", lambda rng: rng.random(3, dtype="float32")),
+    "normal": ("float64", lambda rng: rng.normal(1.5, 0.3, size=300)),
+    "normal float32": ("float32", lambda rng: rng.normal(size=300, dtype="float32")),
+    "exponential": ("float64", lambda rng: rng.exponential(0.7, size=20)),
+    "exponential float32": ("float32", lambda rng: rng.exponential(size=20, dtype="float32")),
+    "bits": ("uint64", lambda rng: rng.bits((3, 2))),
+    "bits of 8": ("uint8", lambda rng: rng.bits(9, dtype="uint8")),
+    "integers": ("int64", lambda rng: rng.integers(-5, 1000, size=(3,))),
+    "wide integers": ("int64", lambda rng: rng.integers(-(2**63), 2**63 - 3, size=3)),
+    "all integers": ("uint64", lambda rng: rng.integers(0, 2**64, size=3, dtype="uint64")),
+    "small integers": ("int8", lambda rng: rng.integers(-128, 127, size=9, dtype="int8", endpoint=True)),
+    "permutation": ("indexing", lambda rng: rng.permutation(7)),
+    "choice": ("indexing", lambda rng: rng.choice(9, (2, 2))),
+    "choice without replacement": ("indexing", lambda rng: rng.choice(9, 4, replace=False)),
+    "weighted choice": ("indexing", lambda rng: rng.choice(4, 6, p=[0.1, 0.2, 0.0, 0.7])),
+    "weighted choice without replacement": ("indexing", lambda rng: rng.choice(4, 3, replace=False, p=[1, 2, 0, 7])),
+    "a later call": ("float64", lambda rng: [rng.random(2), rng.random(2)][1]),
+    "a spawned generator": ("float64", lambda rng: rng.spawn(2)[1].random(2)),
+    "a new key": ("uint32", lambda rng: rng.key()),
+    "no axes": ("float64", lambda rng: rng.normal()),
+    "empty": ("float64", lambda rng: rng.random((2, 0))),
+}
+"""The dtype of the result, and the calls."""
+
+
+class RandomSuite:
+    """Random numbers."""
+
+    @exercises("random.default_rng", "random.key")
+    def test_random_numbers_are_those_of_numpy(self, variant: Variant) -> None:
+        """Every kind of draw has NumPy's bits: by an integer as the seed, and by a key in a function that is traced."""
+        seed, key = 2**40 + 7, xo.random.key(2**40 + 7, **_place(variant))
+        served = {name: draw for name, (dtype, draw) in DRAWS.items() if _needs(dtype) <= variant.dtypes}
+        by_key = variant.run(lambda key: [draw(xo.random.default_rng(key)) for draw in served.values()], key)
+        for (name, draw), traced in zip(served.items(), by_key, strict=True):
+            want = draw(xo.random.default_rng(seed))
+            dtype = _dtype(variant, DRAWS[name][0])
+            _check(variant, name, draw(xo.random.default_rng(seed, **_place(variant))), want, dtype)
+            _check(variant, f"{name} by a key", traced, want, dtype)
+
+    @exercises("random.bits", "random.split", "random.fold_in", "random.key")
+    def test_keys(self, variant: Variant) -> None:
+        """Keys and bits are those of NumPy."""
+        host = xo.random.key(2**63 + 5)
+        key = xo.random.key(2**63 + 5, **_place(variant))
+        _check(variant, "key", key, host, "uint32")
+        _check(
+            variant, "split", variant.run(lambda key: xo.random.split(key, 3), key), xo.random.split(host, 3), "uint32"
+        )
+        for data in (0, 2**32 - 1):
+            folded = variant.run(lambda key, data=data: xo.random.fold_in(key, data), key)
+            _check(variant, "fold_in", folded, xo.random.fold_in(host, data), "uint32")
+        for dtype in {"uint8", "uint16", "uint32", "uint64"} & variant.dtypes:
+            bits = variant.run(lambda key, dtype=dtype: xo.random.bits(key, (2, 3), dtype=dtype), key)
+            _check(variant, "bits", bits, xo.random.bits(host, (2, 3), dtype=dtype), dtype)
+
+    @exercises("random.default_rng")
+    def test_a_sample_of_an_array(self, variant: Variant) -> None:
+        """``choice``, ``shuffled`` and arrays of locations and scales."""
+        host = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+        x = variant.array(host)
+        draws: tuple[Draws, ...] = (
+            lambda rng: lambda x: rng.shuffled(x, axis=1),
+            lambda rng: lambda x: rng.permutation(x),
+            lambda rng: lambda x: rng.choice(x, (2, 2), axis=1),
+            lambda rng: lambda x: rng.choice(x, 3, replace=False),
+            lambda rng: lambda x: rng.normal(x, dtype="float32"),
+        )
+        for i, draw in enumerate(draws):
+            found = draw(_rng_of(variant, i))(x)
+            want = draw(xo.random.default_rng(i))(host)
+            np.testing.assert_allclose(variant.values(found), want, rtol=1e-6)
+
+    @exercises("random.default_rng")
+    def test_errors_of_random_functions(self, variant: Variant) -> None:
+        """Seeds, keys, limits and sizes that do not fit, and arrays of another library."""
+        place = _place(variant)
+        rng = xo.random.default_rng(0, dtype="float32", **place)
+        for seed, error in ((-1, ValueError), (2**64, ValueError), (0.5, TypeError), ("0", TypeError)):
+            with pytest.raises(error, match="seed"):
+                xo.random.default_rng(seed, **place)
+        with pytest.raises(ValueError, match="a key is an array"):
+            xo.random.default_rng(variant.array(np.zeros(2, np.float32)))
+        calls: tuple[Callable[[], Any], ...] = (
+            lambda: rng.integers(3, 3),
+            lambda: rng.integers(0, 300, dtype="int8"),
+            lambda: rng.random(-1),
+            lambda: rng.random(3, dtype="int32"),
+            lambda: rng.bits(3, dtype="float32"),
+            lambda: rng.choice(3, 4, replace=False),
+            lambda: rng.choice(0, 4),
+            lambda: rng.choice(3, 2, p=[0.5, 0.5]),
+            lambda: rng.choice(3, 2, p=[0.5, 0.5, -1.0]),
+            lambda: rng.choice(3, 2, p=[1.0, 0.0, 0.0], replace=False),
+        )
+        for call in calls:
+            with pytest.raises(ValueError, match="random"):
+                call()
+        with pytest.raises(MixedBackends) if variant.backend.name != "numpy" else pytest.raises(Unsupported):
+            rng.shuffled(np.zeros(3) if variant.backend.name != "numpy" else np.zeros(3, object))
+
+    @exercises("random.default_rng")
+    def test_the_own_generator_of_the_library(self, variant: Variant) -> None:
+        """``native=True``: the same methods; a gap says so."""
+        place = _place(variant)
+        try:
+            rng = xo.random.default_rng(0, native=True, **place)
+        except Unsupported:
+            with pytest.raises(Unsupported, match="native=True"):
+                xo.random.default_rng(0, native=True, **place)
+            return
+        for kind, draw in DRAWS.values():
+            dtype = _dtype(variant, kind)
+            if _needs(kind) <= variant.dtypes:
+                found, want = draw(rng), draw(xo.random.default_rng(0))
+                assert variant.backend.functions["dtype_name"](found.dtype) == dtype
+                assert tuple(found.shape) == want.shape
+        x = variant.values(rng.normal(2.0, 0.5, size=4000, dtype="float32"))
+        assert abs(x.mean() - 2) < 0.05
+        assert abs(x.std() - 0.5) < 0.05
+
+
+def _place(variant: Variant) -> dict[str, Any]:
+    """The keywords that name the library and the device."""
+    return variant.creation
+
+
+def _rng_of(variant: Variant, seed: int) -> Any:
+    return xo.random.default_rng(seed, **_place(variant))
+
+
+def _dtype(variant: Variant, dtype: str) -> str:
+    """The dtype of a result, by its name or "indexing"."""
+    return variant.defaults["indexing"] if dtype == "indexing" else dtype
+
+
+def _needs(dtype: str) -> set[str]:
+    """The dtypes that a library must have for a draw. Samples by weights take uniform numbers of float64."""
+    return {"float64", "int64"} if dtype == "indexing" else {dtype}
+
+
+def _check(variant: Variant, name: str, found: Array, want: Any, dtype: str) -> None:
+    """Compare class, dtype, shape and every bit."""
+    assert isinstance(found, variant.backend.module.ARRAY_TYPES), name
+    assert variant.backend.functions["dtype_name"](found.dtype) == dtype, name
+    values = variant.values(found)
+    assert values.shape == np.shape(want), name
+    assert values.astype(want.dtype).tobytes() == np.asarray(want).tobytes(), f"{name}: {values} is not {want}"

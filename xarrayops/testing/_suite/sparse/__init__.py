@@ -1,0 +1,1 @@
+"""Rows of the sparse functions: cases, oracle, and refusals."""

@@ -1,0 +1,1 @@
+"""Rows of the functions of the array API standard."""

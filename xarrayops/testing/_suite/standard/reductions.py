@@ -1,0 +1,123 @@
+"""Reductions, scans and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xarrayops.testing._suite.samples import ALL, FLOATS, INEXACT, NUMERIC, REAL, sample, shuffled, specials
+from xarrayops.testing._suite.table import NativeDtype, Row, call, cases, check_row, row
+from xarrayops.testing._suite.variant import Variant
+
+CUBE = (2, 3, 4)
+
+
+def reduction(
+    verb: str,
+    oracle: Callable[..., Any],
+    dtypes: tuple[str, ...],
+    *extra: Any,
+    empty: bool = True,
+    **options: Any,
+) -> Row:
+    """A row for a reduction: every dtype, one, several and no axes, keepdims, 0-d and (if ``empty``) empty arrays."""
+    x = sample(dtypes[0], CUBE)
+    calls = [call(x, axis=1, keepdims=True), call(x), call(x, axis=(0, -1)), call(x, axis=-1), call(x, axis=())]
+    calls += [call(x, keepdims=True), call(sample(dtypes[0], ()))]
+    calls += [call(sample(dtypes[0], (2, 0))), call(sample(dtypes[0], (2, 0)), axis=1)] if empty else []
+    calls += [call(sample(dtypes[0], (2, 0)), axis=0)] + [call(sample(d, CUBE)) for d in dtypes[1:]]
+    calls += [call(sample(d, CUBE), axis=0) for d in dtypes[1:]]
+    return row(verb, oracle, *calls, *extra, normwise=True, **options)
+
+
+def accumulation(verb: str, oracle: Callable[..., Any], *extra: Any) -> Row:
+    """A row for ``sum`` or ``prod``, which widen small integers unless ``dtype=`` is given."""
+    with_dtype = [
+        call(sample("float32", CUBE), dtype="float64"),
+        call(sample("int8", CUBE), axis=0, dtype=NativeDtype("int16")),
+    ]
+    return reduction(verb, _wide(oracle), NUMERIC, *with_dtype, *extra, dtype="accumulator")
+
+
+def _wide(oracle: Callable[..., Any]) -> Callable[..., Any]:
+    """The oracle with integers accumulated in 64 bits."""
+
+    def accumulate(x: Any, **options: Any) -> Any:
+        kind = {"i": "int64", "u": "uint64"}.get(x.dtype.kind, x.dtype)
+        return oracle(x, **{**options, "dtype": kind})
+
+    return accumulate
+
+
+def _cumulative(ufunc: np.ufunc, start: int) -> Callable[..., Any]:
+    def scan(x: Any, *, axis: int | None = None, include_initial: bool = False, dtype: Any = None) -> Any:
+        axis = 0 if axis is None else axis
+        wide = x.astype({"i": "int64", "u": "uint64"}.get(x.dtype.kind, x.dtype))
+        if include_initial:
+            edge = list(wide.shape)
+            edge[axis] = 1
+            wide = np.concatenate([np.full(edge, start, dtype=wide.dtype), wide], axis=axis)
+        return ufunc.accumulate(wide, axis=axis)
+
+    return scan
+
+
+def _with_correction(oracle: Callable[..., Any]) -> Callable[..., Any]:
+    def spread(x: Any, *, correction: float = 0.0, **options: Any) -> Any:
+        return oracle(x, ddof=correction, **options)
+
+    return spread
+
+
+def scan(verb: str, oracle: Callable[..., Any]) -> Row:
+    """A row for a cumulative function."""
+    calls = [call(sample("float32", CUBE), axis=1), call(sample("float32", (5,)))]
+    calls += [call(sample("float32", CUBE), axis=-1, include_initial=True), call(sample("int8", (4,)))]
+    calls += [call(sample("float32", (0,)), include_initial=True), call(sample("int8", (4,)), dtype="int32")]
+    calls += [call(sample(d, CUBE), axis=0) for d in NUMERIC]
+    return row(verb, oracle, *calls, dtype="accumulator", normwise=True)
+
+
+CORRECTION_CALLS = (
+    call(sample("float32", CUBE), correction=1),
+    call(sample("float64", CUBE), axis=(0, 2), correction=0.5, keepdims=True),
+)
+TIES = np.asarray([[2, 1, 2], [1, 1, 0]], dtype="int32")
+ARG_CALLS = [call(shuffled(d, CUBE), axis=1) for d in REAL] + [call(TIES), call(TIES, axis=1, keepdims=True)]
+ROWS = [
+    reduction("all", np.all, ALL, dtype="bool"),
+    reduction("any", np.any, ALL, dtype="bool"),
+    row("argmax", np.argmax, call(shuffled("float32", CUBE)), *ARG_CALLS, dtype="indexing"),
+    row("argmin", np.argmin, call(shuffled("float32", CUBE)), *ARG_CALLS, dtype="indexing"),
+    reduction("count_nonzero", np.count_nonzero, ALL, dtype="indexing"),
+    scan("cumulative_prod", _cumulative(np.multiply, 1)),
+    scan("cumulative_sum", _cumulative(np.add, 0)),
+    row(
+        "diff",
+        np.diff,
+        call(sample("float32", CUBE)),
+        call(sample("float32", CUBE), axis=1, n=2),
+        call(sample("float32", (5,)), n=0),
+        call(sample("int64", (2, 3)), axis=0, prepend=sample("int64", (1, 3), seed=1)),
+        call(sample("float64", (5,)), append=sample("float64", (2,)), prepend=sample("float64", (1,))),
+        *(call(sample(d, CUBE)) for d in NUMERIC),
+    ),
+    reduction("max", np.max, REAL, call(specials("float64")[1:]), call(specials("float32")), empty=False),
+    reduction("mean", np.mean, INEXACT),
+    reduction("min", np.min, REAL, call(specials("float64")[1:]), call(specials("float32")), empty=False),
+    accumulation("prod", np.prod),
+    reduction("std", _with_correction(np.std), FLOATS, *CORRECTION_CALLS),
+    accumulation("sum", np.sum, call(specials("float64"))),
+    reduction("var", _with_correction(np.var), FLOATS, *CORRECTION_CALLS),
+]
+
+
+class ReductionSuite:
+    """Reductions, scans and statistics."""
+
+    @cases(ROWS)
+    def test_reduction(self, variant: Variant, row: Row) -> None:
+        """Class, dtype, device, shape and values match the oracle."""
+        check_row(variant, row)
