@@ -18,7 +18,7 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all base lint types docs check conformance exchange peers ports generate xla \
+.PHONY: help env bench claims test test-all base lint types docs check size conformance exchange peers ports generate xla \
 	cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
@@ -51,6 +51,9 @@ lint: env        ## style, spelling, and whether generated files and the tables 
 	$(RUN) tools/generate.py --check
 	$(RUN) tools/readme.py --check
 
+size: env        ## the lines of code by room, and the limit of their sum
+	$(RUN) tools/size.py
+
 types: env       ## the strict type checker, by package
 	cd backends && ../$(RUN) -m mypy --config-file ../pyproject.toml
 
@@ -67,7 +70,7 @@ conformance: env ## the public conformance suite on every backend: make conforma
 	$(RUN) benchmarks/conformance.py $(SUITE) --baselines
 
 exchange: env    ## measure the exchange matrix and write docs/results/exchange.md
-	$(RUN) -m xarrayops.testing.exchange_matrix --out bench-results/exchange
+	$(RUN) -m benchmarks.exchange_matrix --out bench-results/exchange
 	cp bench-results/exchange/exchange.json benchmarks/results/
 	$(RUN) tools/readme.py
 

@@ -62,7 +62,7 @@ SLOW_MODULES = frozenset(
         "unit/port/test_rules",
         "unit/port/test_trace",
         "unit/testing/test_check_operation",
-        "unit/testing/test_sparse_fuzz",
+        "fuzz/test_sparse",
         "unit/testing/verify/test_ports",
     ]
 )

@@ -20,6 +20,7 @@ import numpy_page
 import picture
 
 import xarrayops as xo
+from benchmarks.exchange_matrix import report
 from xarrayops._core.backends.registry import Backend, entry_points
 from xarrayops._core.precision_plan import Policy
 from xarrayops._protocol.surface import SURFACE
@@ -28,7 +29,6 @@ from xarrayops.bench.results import Results
 from xarrayops.plugin import gap_of
 from xarrayops.plugin.sparse import FORMATS
 from xarrayops.testing._suite.operations.precision import POLICIES
-from xarrayops.testing.exchange_matrix import report
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "results"

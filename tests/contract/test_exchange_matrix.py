@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-from xarrayops.testing.exchange_matrix import cells
-from xarrayops.testing.exchange_matrix.check import examine
-from xarrayops.testing.exchange_matrix.worker import library
+from benchmarks.exchange_matrix import cells
+from benchmarks.exchange_matrix.check import examine
+from benchmarks.exchange_matrix.worker import library
 
 pytestmark = pytest.mark.device
 

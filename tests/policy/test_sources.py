@@ -75,3 +75,9 @@ def test_which_files_are_generated():
 def test_no_path_of_a_private_machine(path):
     found = PRIVATE_PATH.search(path.read_text())
     assert found is None, found
+
+
+def test_the_product_is_within_its_size():
+    """The sum of the lines of code; tools/size.py prints them by room."""
+    run = subprocess.run([sys.executable, ROOT / "tools" / "size.py", "--check"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout

@@ -10,10 +10,6 @@ from importlib import import_module
 COMMANDS = {
     "doctor": ("xarrayops._cli.doctor", "what is installed, what is missing and how to get it (the default)"),
     "bench": ("xarrayops.bench.__main__", "measure the same work on every library that is installed"),
-    "exchange-matrix": (
-        "xarrayops.testing.exchange_matrix.__main__",
-        "convert arrays of every library to every library, and compare with what explain predicts",
-    ),
     "port": ("xarrayops.port.__main__", "move a NumPy program to other libraries"),
 }
 """The module of each command, and its help text. Only the module of the command that runs is imported."""

@@ -38,8 +38,7 @@ def called(monkeypatch):
         (["doctor", "--help"], "doctor", ["--help"], 0),
         (["bench", "--all", "--budget", "5m"], "bench", ["--all", "--budget", "5m"], 1),
         (["bench", "-h"], "bench", ["-h"], 1),
-        (["exchange-matrix", "--large"], "exchange-matrix", ["--large"], 2),
-        (["port", "rewrite", "f.py"], "port", ["rewrite", "f.py"], 3),
+        (["port", "rewrite", "f.py"], "port", ["rewrite", "f.py"], 2),
     ],
 )
 def test_a_command_runs_its_module(called, monkeypatch, arguments, command, rest, status):
@@ -74,7 +73,7 @@ def test_an_unknown_command_is_an_error(called, capsys):
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [("doctor", "--json"), ("bench", "--budget"), ("exchange-matrix", "--large"), ("port", "rewrite")],
+    [("doctor", "--json"), ("bench", "--budget"), ("port", "rewrite")],
 )
 def test_each_command_has_its_own_help(capsys, command, option):
     with pytest.raises(SystemExit) as ended:

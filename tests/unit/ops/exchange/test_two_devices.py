@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from benchmarks.exchange_matrix.memory_kinds import KINDS, CannotBeMade, make
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Queue
-from xarrayops.testing.exchange_matrix.memory_kinds import KINDS, CannotBeMade, make
 
 DOUBLES = ("mutable_devices", "frozen_devices")
 LIBRARIES = (*DOUBLES, "numpy", *(name for name in ("torch", "jax", "dask") if find_spec(name)))

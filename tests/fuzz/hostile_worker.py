@@ -1,4 +1,4 @@
-"""A worker of the sparse fuzzer: ``python -m xarrayops.testing._sparse_fuzz_worker LIBRARY``, seeds on stdin."""
+"""A worker of the sparse fuzzer: ``python -m tests.fuzz.hostile_worker LIBRARY``, seeds on stdin."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from tests.fuzz.hostile import ERROR, NATIVE, RESULT, draw
 from xarrayops._system.process import keep_stdout
 from xarrayops.errors import Unsupported, XArrayOpsError
-from xarrayops.testing._sparse_hostile import ERROR, NATIVE, RESULT, draw
 from xarrayops.testing._suite.variant import Variant
 
 CLEAR_ERRORS = (XArrayOpsError, ValueError, TypeError, IndexError, MemoryError, OverflowError)

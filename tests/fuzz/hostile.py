@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import xarrayops as xo
+from benchmarks.exchange_matrix.heaps import Heaps
 from xarrayops.errors import XArrayOpsError
 from xarrayops.plugin.sparse import FORMATS, INDICES, Parts
-from xarrayops.testing._heaps import Heaps
 from xarrayops.testing._suite.samples import ALL
 from xarrayops.testing._suite.sparse.cases import ROWS, WHERES, SparseRow, scattered
 from xarrayops.testing._suite.sparse.check import as_stored, check_container, check_result, container

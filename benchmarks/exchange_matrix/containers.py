@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from benchmarks.exchange_matrix.faults import refusal_faults, same_bits
+from benchmarks.exchange_matrix.heaps import Heaps
+from benchmarks.exchange_matrix.memory_kinds import CannotBeMade, Host, plain
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops.errors import ExchangeError, Unsupported
 from xarrayops.plugin.sparse import Container
-from xarrayops.testing._heaps import Heaps
-from xarrayops.testing.exchange_matrix.faults import refusal_faults, same_bits
-from xarrayops.testing.exchange_matrix.memory_kinds import CannotBeMade, Host, plain
 
 CONTAINERS = {"coo of several heaps": "coo", "csr of several heaps": "csr"}
 """The sparse format of each kind."""
@@ -63,7 +63,7 @@ def make(library: Backend, dtype: str, kind: str, device: Any = None) -> tuple[C
 def examine(
     producer: Backend, consumer: Backend, dtype: str, kind: str, copy: bool | None, *, device: Any = None
 ) -> dict[str, Any]:
-    """The outcome of a cell, as `xarrayops.testing.exchange_matrix.check.examine` returns it."""
+    """The outcome of a cell, as `benchmarks.exchange_matrix.check.examine` returns it."""
     try:
         s, want = make(producer, dtype, kind, device)
     except CannotBeMade as reason:

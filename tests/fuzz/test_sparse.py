@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
-from xarrayops.testing import Variant, _sparse_heaps_worker as heaps_worker
-from xarrayops.testing._heaps import Heaps
-from xarrayops.testing._sparse_fuzz import WORKERS, fuzz
-from xarrayops.testing._sparse_hostile import draw
+from benchmarks.exchange_matrix.heaps import Heaps
+from tests.fuzz import heaps_worker
+from tests.fuzz.hostile import draw
+from tests.fuzz.sparse import WORKERS, fuzz
+from xarrayops.testing import Variant
 
 COUNTS = {"numpy": 2500, "torch": 1500, "jax": 200}
 """The number of calls for each library, for tests of a few seconds; the fuzzer's command can make more."""
@@ -69,7 +70,7 @@ import os
 import time
 
 import xarrayops as xo
-from xarrayops.testing._sparse_fuzz_worker import run, serve
+from tests.fuzz.hostile_worker import run, serve
 
 
 def sabotaged(variant, seed):
@@ -118,7 +119,7 @@ def test_a_crash_a_hang_and_wrong_results_are_findings(saboteur):
 
 
 def test_the_command_prints_a_summary_and_sets_its_exit_status():
-    command = [sys.executable, "-m", "xarrayops.testing._sparse_fuzz", "--count", "20", "--seed", "40"]
+    command = [sys.executable, "-m", "tests.fuzz.sparse", "--count", "20", "--seed", "40"]
     done = subprocess.run([*command, "--backend", "numpy"], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("numpy: 20 calls, 0 findings\n"), done.stdout + done.stderr
     assert "correct result" in done.stdout

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from xarrayops.testing.exchange_matrix.cells import FAULTY, OUTCOMES, Pair
-from xarrayops.testing.exchange_matrix.runner import Matrix
-from xarrayops.testing.exchange_matrix.summary import (
+from benchmarks.exchange_matrix.cells import FAULTY, OUTCOMES, Pair
+from benchmarks.exchange_matrix.runner import Matrix
+from benchmarks.exchange_matrix.summary import (
     DtypesAndKinds,
     described,
     dtypes_and_kinds,
@@ -29,7 +29,7 @@ _HEAD = """\
 # Exchange matrix
 
 What `xo.convert(x, to)` does between two libraries: it shares the memory, copies it, or refuses. The tables come from a
-run of `python -m xarrayops.testing.exchange_matrix`. It converts every cell with `copy=None`, `False` and `True`,
+run of `python -m benchmarks.exchange_matrix`. It converts every cell with `copy=None`, `False` and `True`,
 compares the values bit for bit, and checks the outcome against `xo.explain` and `xo.shares_memory`.
 
 - The tables show `copy=None`, which copies only when it must. `copy=False` raises an `ExchangeError` instead of a copy,

@@ -1,4 +1,4 @@
-"""A seeded fuzzer of the sparse verbs: ``python -m xarrayops.testing._sparse_fuzz --count 20000 --backend numpy``.
+"""A seeded fuzzer of the sparse verbs: ``python -m tests.fuzz.sparse --count 20000 --backend numpy``.
 
 Each seed gives one call with random, often invalid operands. The calls run in worker processes with limited memory. A
 call must return the oracle's result or raise a clear error. A call that kills its worker, hangs, returns a wrong result
@@ -6,7 +6,7 @@ or raises an unclear error is a finding. A finding names its seed; ``--seed SEED
 
 ``--calls heaps`` instead makes valid SciPy containers whose arrays were allocated by several threads, calls every verb
 and conversion with each, and compares all results with SciPy's:
-``python -m xarrayops.testing._sparse_fuzz --calls heaps --count 10000 --backend numpy torch``.
+``python -m tests.fuzz.sparse --calls heaps --count 10000 --backend numpy torch``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from xarrayops._system.process import Worker
 
-WORKERS = {"hostile": "xarrayops.testing._sparse_fuzz_worker", "heaps": "xarrayops.testing._sparse_heaps_worker"}
+WORKERS = {"hostile": "tests.fuzz.hostile_worker", "heaps": "tests.fuzz.heaps_worker"}
 """The worker module for each kind of calls."""
 START_S = 120.0
 CALL_S = 120.0
@@ -74,7 +74,7 @@ def fuzz(library: str, seeds: Iterable[int], *, module: str = WORKERS["hostile"]
 
 def main() -> int:
     """Run the command; return 1 if there is a finding, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m xarrayops.testing._sparse_fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.sparse", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="the number of calls for each library")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--calls", choices=WORKERS, default="hostile", help="the kind of calls")

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import xarrayops as xo
+from benchmarks.exchange_matrix import __main__ as command, containers, report, runner
+from benchmarks.exchange_matrix.cells import ALL_KINDS, Cell, Pair, Result, cells, pairs
+from benchmarks.exchange_matrix.check import examine
+from benchmarks.exchange_matrix.memory_kinds import KINDS, LARGE, CannotBeMade, make, plain
+from benchmarks.exchange_matrix.runner import Matrix, run
+from benchmarks.exchange_matrix.summary import described, short, summary
 from xarrayops._host import views
 from xarrayops.errors import ExchangeError
 from xarrayops.plugin import Device
-from xarrayops.testing.exchange_matrix import __main__ as command, containers, report, runner
-from xarrayops.testing.exchange_matrix.cells import ALL_KINDS, Cell, Pair, Result, cells, pairs
-from xarrayops.testing.exchange_matrix.check import examine
-from xarrayops.testing.exchange_matrix.memory_kinds import KINDS, LARGE, CannotBeMade, make, plain
-from xarrayops.testing.exchange_matrix.runner import Matrix, run
-from xarrayops.testing.exchange_matrix.summary import described, short, summary
 
 ROOT = Path(__file__).parents[3]
 NUMPY, STRICT = xo.backend("numpy"), xo.backend(xps)
@@ -171,7 +171,7 @@ class TestFaultsAreDetected:
 
 DYING = """
 import os, time
-from xarrayops.testing.exchange_matrix import check, worker
+from benchmarks.exchange_matrix import check, worker
 
 def examine(producer, consumer, dtype, kind, copy):
     if (kind, copy) == ("F", None):

@@ -1,4 +1,4 @@
-"""``python -m xarrayops.testing.exchange_matrix``: the command line of the exchange matrix."""
+"""``python -m benchmarks.exchange_matrix``: the command line of the exchange matrix."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from benchmarks.exchange_matrix import cells, report
+from benchmarks.exchange_matrix.runner import TIMEOUT_S, run
 from xarrayops._cli.arguments import INTERRUPTED, console, names, seconds, select
-from xarrayops.testing.exchange_matrix import cells, report
-from xarrayops.testing.exchange_matrix.runner import TIMEOUT_S, run
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m xarrayops.testing.exchange_matrix",
+        prog="python -m benchmarks.exchange_matrix",
         description="Convert arrays of every library, dtype and kind of memory to every library, and compare the "
         "results with the forecasts of explain.",
         epilog="Exit status: 1 if there is a fault, a crash or a timeout, 2 for invalid arguments, 130 after an "

@@ -1,6 +1,6 @@
 """The worker process that converts arrays. It reads commands from stdin and writes answers to stdout.
 
-``python -m xarrayops.testing.exchange_matrix.worker PRODUCER CONSUMER [DEVICE]``, with a device of the producer. The
+``python -m benchmarks.exchange_matrix.worker PRODUCER CONSUMER [DEVICE]``, with a device of the producer. The
 first answer is the handshake; each further answer is the result of a cell. The worker ends when stdin is closed.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TextIO
 
+from benchmarks.exchange_matrix.check import examine
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._system.process import keep_stdout
-from xarrayops.testing.exchange_matrix.check import examine
 
 Examine = Callable[..., dict[str, Any]]
 

@@ -6,14 +6,14 @@ import warnings
 from typing import Any
 
 import xarrayops as xo
+from benchmarks.exchange_matrix import containers
+from benchmarks.exchange_matrix.faults import refusal_faults, same_bits
+from benchmarks.exchange_matrix.memory_kinds import CannotBeMade, Host, make
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._host import views
 from xarrayops.errors import ExchangeError, Unsupported
 from xarrayops.plugin import Array, Memory
-from xarrayops.testing.exchange_matrix import containers
-from xarrayops.testing.exchange_matrix.faults import refusal_faults, same_bits
-from xarrayops.testing.exchange_matrix.memory_kinds import CannotBeMade, Host, make
 
 
 def examine(

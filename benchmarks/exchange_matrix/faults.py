@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xarrayops.testing.exchange_matrix.memory_kinds import Host
+from benchmarks.exchange_matrix.memory_kinds import Host
 
 _CHUNK = 2**26
 """How many bytes are compared at a time, so that comparing large arrays needs little memory."""

@@ -6,11 +6,11 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from benchmarks.exchange_matrix.containers import CONTAINERS
+from benchmarks.exchange_matrix.memory_kinds import KINDS, LARGE
 from xarrayops._core.backends import registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.dtypes import DTYPE_NAMES
-from xarrayops.testing.exchange_matrix.containers import CONTAINERS
-from xarrayops.testing.exchange_matrix.memory_kinds import KINDS, LARGE
 
 DTYPES: tuple[str, ...] = tuple(DTYPE_NAMES)
 ALL_KINDS = (*KINDS, *CONTAINERS)

@@ -9,10 +9,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from threading import Event, Lock
 
+from benchmarks.exchange_matrix.cells import Cell, Pair, Result
+from benchmarks.exchange_matrix.memory_kinds import LARGE
 from xarrayops._system import machine
 from xarrayops._system.process import Worker
-from xarrayops.testing.exchange_matrix.cells import Cell, Pair, Result
-from xarrayops.testing.exchange_matrix.memory_kinds import LARGE
 
 TIMEOUT_S = 120.0
 START_S = 120.0
@@ -40,7 +40,7 @@ def run(
     report: Callable[[Pair, int], None] = lambda pair, done: None,
     *,
     timeout_s: float = TIMEOUT_S,
-    module: str = "xarrayops.testing.exchange_matrix.worker",
+    module: str = "benchmarks.exchange_matrix.worker",
 ) -> Matrix:
     """Examine the cells of every pair. `report` receives the number of further finished cells of a pair.
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Set
 from itertools import groupby
 from typing import Any
 
-from xarrayops.testing.exchange_matrix.cells import ALL_KINDS, DTYPES, OUTCOMES, Result
-from xarrayops.testing.exchange_matrix.memory_kinds import LARGE
-from xarrayops.testing.exchange_matrix.runner import Matrix
+from benchmarks.exchange_matrix.cells import ALL_KINDS, DTYPES, OUTCOMES, Result
+from benchmarks.exchange_matrix.memory_kinds import LARGE
+from benchmarks.exchange_matrix.runner import Matrix
 
 DtypesAndKinds = set[tuple[str, str]]
 """Pairs of a dtype and a kind of memory."""

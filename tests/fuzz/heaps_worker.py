@@ -1,6 +1,6 @@
 """A worker of the sparse fuzzer: containers of SciPy whose arrays are in several heaps, compared with SciPy.
 
-``python -m xarrayops.testing._sparse_heaps_worker LIBRARY``, seeds on stdin. Each seed gives a SciPy container, which
+``python -m tests.fuzz.heaps_worker LIBRARY``, seeds on stdin. Each seed gives a SciPy container, which
 is converted to the library; every verb is called with it, and the results are converted back. All values are small
 integers, so that every sum is exact, independent of the order of summation.
 """
@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse
 
 import xarrayops as xo
+from benchmarks.exchange_matrix.heaps import Heaps
+from tests.fuzz.hostile_worker import serve
 from xarrayops.plugin.sparse import FORMATS
-from xarrayops.testing._heaps import Heaps
-from xarrayops.testing._sparse_fuzz_worker import serve
 from xarrayops.testing._suite.variant import Variant
 
 Host = np.ndarray[Any, Any]

@@ -1,0 +1,1 @@
+"""Fuzzers: random, often invalid calls in worker processes, compared with an oracle."""
