@@ -16,15 +16,19 @@ from xarrayops.numpy._dtypes import (
     can_cast as can_cast,
     common_type as common_type,
     dtype as dtype,
+    errstate as errstate,
     finfo as finfo,
+    geterr as geterr,
     iinfo as iinfo,
     iscomplexobj as iscomplexobj,
     isdtype as isdtype,
     isrealobj as isrealobj,
     isscalar as isscalar,
     issubdtype as issubdtype,
+    ndarray as ndarray,
     promote_types as promote_types,
     result_type as result_type,
+    seterr as seterr,
 )
 from xarrayops.numpy._elementwise import UFUNCS as _UFUNCS
 from xarrayops.numpy._grids import *
@@ -36,9 +40,7 @@ from xarrayops.numpy._order import *
 from xarrayops.numpy._products import *
 from xarrayops.numpy._ranges import *
 from xarrayops.numpy._reductions import *
-from xarrayops.numpy._resizing import *
 from xarrayops.numpy._shapes import *
-from xarrayops.numpy._state import *
 from xarrayops.numpy._ufunc import ufunc as ufunc
 
 newaxis = None

@@ -14,11 +14,13 @@ from xarrayops.numpy._operands import (
     is_array,
     is_fortran,
     new_array,
+    no_subclass,
+    ordered,
     plain_number,
     reference,
+    refuse,
     size_of,
 )
-from xarrayops.numpy._out import no_subclass, ordered, refuse
 from xarrayops.numpy._promotion import name_of_default
 from xarrayops.numpy._ranges import arange
 

@@ -8,8 +8,19 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy._dtypes import can_cast
-from xarrayops.numpy._operands import alike, array, arrays, harmonised, is_array, one_axis, operands, raveled, size_of
-from xarrayops.numpy._out import overwritten, written
+from xarrayops.numpy._operands import (
+    alike,
+    array,
+    arrays,
+    harmonised,
+    is_array,
+    one_axis,
+    operands,
+    overwritten,
+    raveled,
+    size_of,
+    written,
+)
 from xarrayops.numpy._promotion import NUMBERS
 from xarrayops.numpy._ranges import arange
 

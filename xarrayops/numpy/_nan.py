@@ -7,8 +7,17 @@ from typing import Any
 import xarrayops as xo
 from xarrayops.numpy import _reductions as plain
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, first_array, floating, is_complex, is_integer, raveled
-from xarrayops.numpy._out import refuse, written
+from xarrayops.numpy._operands import (
+    array,
+    arrays,
+    first_array,
+    floating,
+    is_complex,
+    is_integer,
+    raveled,
+    refuse,
+    written,
+)
 from xarrayops.numpy._reductions import Axis
 
 

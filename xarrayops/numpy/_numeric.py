@@ -20,10 +20,12 @@ from xarrayops.numpy._operands import (
     is_integer,
     one_axis,
     operands,
+    overwritten,
     raveled,
+    refuse,
     size_of,
+    written,
 )
-from xarrayops.numpy._out import overwritten, refuse, written
 
 
 def clip(

@@ -17,9 +17,9 @@ from xarrayops.numpy._operands import (
     one_axis,
     operands,
     raveled,
+    refuse,
     size_of,
 )
-from xarrayops.numpy._out import refuse
 
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable", "introselect", None)
 _FIELDS = "sort by several keys with np.lexsort"

@@ -6,8 +6,7 @@ from typing import Any
 
 import xarrayops as xo
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, harmonised, one_axis, raveled, size_of
-from xarrayops.numpy._out import refuse, written
+from xarrayops.numpy._operands import array, arrays, harmonised, one_axis, raveled, refuse, size_of, written
 
 
 def _pair(a: Any, b: Any) -> list[Any]:

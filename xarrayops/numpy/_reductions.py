@@ -7,8 +7,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._generic.extra.statistics import along
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, axes_of, floating, is_complex, is_integer, raveled
-from xarrayops.numpy._out import written
+from xarrayops.numpy._operands import array, arrays, axes_of, floating, is_complex, is_integer, raveled, written
 
 Axis = int | tuple[int, ...] | None
 

@@ -11,12 +11,12 @@ from xarrayops.numpy._operands import (
     arrays,
     axes_of,
     is_fortran,
+    no_subclass,
     one_axis,
     raise_out_of_bounds,
     raveled,
     size_of,
 )
-from xarrayops.numpy._out import no_subclass
 
 
 def _extents(shape: Any, size: int) -> tuple[int, ...]:

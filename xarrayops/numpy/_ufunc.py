@@ -10,8 +10,20 @@ from typing import Any
 import xarrayops as xo
 from xarrayops.errors import Unsupported
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import array, arrays, axes_of, is_array, one_axis, operands
-from xarrayops.numpy._out import kept, no_subclass, only_of, ordered, refuse, written
+from xarrayops.numpy._operands import (
+    array,
+    arrays,
+    axes_of,
+    is_array,
+    kept,
+    no_subclass,
+    one_axis,
+    only_of,
+    operands,
+    ordered,
+    refuse,
+    written,
+)
 from xarrayops.numpy._reductions import COMBINED, reduced
 
 REDUCTIONS = {function: verb for verb, function in COMBINED.items()}

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import xarrayops as xo
-from xarrayops.numpy._operands import array, floating
-from xarrayops.numpy._out import written
+from xarrayops.numpy._operands import array, floating, written
 from xarrayops.numpy._promotion import name_of_default
 
 Axes = Sequence[int] | None

@@ -20,8 +20,8 @@ from xarrayops.numpy._operands import (
     one_axis,
     raveled,
     size_of,
+    written,
 )
-from xarrayops.numpy._out import written
 from xarrayops.numpy._products import dot, outer as _outer, tensordot as _tensordot
 
 

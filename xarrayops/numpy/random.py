@@ -10,8 +10,7 @@ from typing import Any
 import xarrayops as xo
 from xarrayops._core.numpy_names import missing
 from xarrayops.numpy._dtypes import named
-from xarrayops.numpy._operands import arrays, is_array
-from xarrayops.numpy._out import overwritten, refuse, written
+from xarrayops.numpy._operands import arrays, is_array, overwritten, refuse, written
 
 
 class Generator:
