@@ -14,18 +14,16 @@ import cupy
 
 from xarrayops.plugin import KnownBad, SparseSupport
 from xarrayops.plugin.dtypes import FLOATING_RESULTS
-from xarrayops_backends.cupy._device_memory import (
-    free_bytes,
-    peak_bytes,
-    release_memory,
-)
 from xarrayops_backends.cupy._devices import (
     as_device,
     compute,
     device,
     device_attributes,
     devices,
+    free_bytes,
     is_lazy,
+    peak_bytes,
+    release_memory,
     synchronize,
     to_device,
     versions,

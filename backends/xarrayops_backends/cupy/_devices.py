@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
@@ -130,3 +131,41 @@ def _label(index: int) -> str:
 def _on(device: Any) -> AbstractContextManager[Any]:
     """A context that makes a native device current; cheaper than ``with device`` if it is already current."""
     return _HERE if device.id == runtime.getDevice() else device
+
+
+def free_bytes(device: Any, /) -> int | None:
+    """The free memory that the driver reports, plus the unused memory that the pool keeps."""
+    with _on(device):
+        return int(device.mem_info[0] + cupy.get_default_memory_pool().free_bytes())
+
+
+def release_memory(device: Any, /) -> None:
+    """Free the unused blocks of the pools of device memory and of page-locked memory."""
+    with _on(device):
+        cupy.get_default_memory_pool().free_all_blocks()
+        cupy.get_default_pinned_memory_pool().free_all_blocks()
+
+
+def peak_bytes(device: Any, call: Callable[[], Any], /) -> int | None:
+    """The pool records no peak, so this counts each allocation and each release."""
+    with _Count(device.id) as count:
+        call()
+    return count.peak
+
+
+class _Count(cupy.cuda.MemoryHook):  # type: ignore[misc]
+    """Counts the bytes that this thread allocates from the pool of one device, and their peak."""
+
+    name = "xarrayops-peak"
+
+    def __init__(self, index: int) -> None:
+        self.index, self.used, self.peak = index, 0, 0
+
+    def malloc_postprocess(self, **known: int) -> None:
+        if known["device_id"] == self.index and known["mem_ptr"]:
+            self.used += known["mem_size"]
+            self.peak = max(self.peak, self.used)
+
+    def free_postprocess(self, **known: int) -> None:
+        if known["device_id"] == self.index:
+            self.used -= known["mem_size"]

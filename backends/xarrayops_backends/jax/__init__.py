@@ -17,7 +17,6 @@ from xarrayops_backends.jax._attention import ATTENTION_CANDIDATES
 from xarrayops_backends.jax._compilation import compiled, cond, is_transformed, scan, while_loop
 from xarrayops_backends.jax._compiled import wrap
 from xarrayops_backends.jax._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.jax._device_memory import free_bytes, peak_bytes, precision_switches
 from xarrayops_backends.jax._devices import (
     __array_namespace_info__,
     as_device,
@@ -25,7 +24,10 @@ from xarrayops_backends.jax._devices import (
     device,
     device_attributes,
     devices,
+    free_bytes,
     is_lazy,
+    peak_bytes,
+    precision_switches,
     synchronize,
     to_device,
     versions,

@@ -23,12 +23,6 @@ from xarrayops_backends.torch._attention import (
 )
 from xarrayops_backends.torch._compilation import compiled, cond, is_transformed, random_state, scan, while_loop
 from xarrayops_backends.torch._convolution import CONVOLUTION_CANDIDATES, POOLING_CANDIDATES
-from xarrayops_backends.torch._device_memory import (
-    free_bytes,
-    peak_bytes,
-    precision_switches,
-    release_memory,
-)
 from xarrayops_backends.torch._devices import (
     __array_namespace_info__,
     as_device,
@@ -36,7 +30,11 @@ from xarrayops_backends.torch._devices import (
     device,
     device_attributes,
     devices,
+    free_bytes,
     is_lazy,
+    peak_bytes,
+    precision_switches,
+    release_memory,
     synchronize,
     to_device,
     versions,
@@ -76,7 +74,6 @@ from xarrayops_backends.torch._layout import (
     memory_offset,
     pin_memory,
 )
-from xarrayops_backends.torch._mkl_warmup import warm_up_mkl as _warm_up_mkl
 from xarrayops_backends.torch._modes import compilations, run_modes
 from xarrayops_backends.torch._native import native_kernel
 from xarrayops_backends.torch._operations import CALL_TESTS, carry_operation
@@ -90,6 +87,7 @@ from xarrayops_backends.torch._random import (
     random_permutation,
     trace_state,
 )
+from xarrayops_backends.torch._standard import linalg as _linalg
 from xarrayops_backends.torch._standard.creation import (
     arange,
     asarray,
@@ -254,7 +252,7 @@ KNOWN_BAD = (
     *_KNOWN_BAD_ATTENTION,
 )
 
-_warm_up_mkl()
+_linalg.warm_up_mkl()
 
 if _XLA_INSTALLED:  # without it no tensor is on an XLA device, and calls skip the test
     from xarrayops_backends.torch._xla import product_precision, refine, rounded, to_device, wrap

@@ -97,7 +97,7 @@ class TestJax:
         def zeros(n, dtype, device):
             allocator.takes(n * dtype.dtype.itemsize)
 
-        monkeypatch.setattr("xarrayops_backends.jax._device_memory.jnp.zeros", zeros)
+        monkeypatch.setattr("xarrayops_backends.jax._devices.jnp.zeros", zeros)
         monkeypatch.setattr(jax, "block_until_ready", lambda x: x)
         stats = {"bytes_limit": 10**6}
         allocator.memory_stats = lambda: {
@@ -128,7 +128,7 @@ class TestJax:
 CUPY = """
 import cupy
 import xarrayops as xo
-from xarrayops_backends.cupy import _device_memory
+from xarrayops_backends.cupy import _devices
 
 device = xo.backend("cupy").devices()[1].native
 pool, pinned, freed = cupy.get_default_memory_pool(), cupy.get_default_pinned_memory_pool(), []

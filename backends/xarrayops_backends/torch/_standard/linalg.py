@@ -187,3 +187,25 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
 def linalg_vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """array-api-compat compares the axis with ()."""
     return _vector_norm(x, axis=as_axes(axis), keepdims=keepdims, ord=ord)
+
+
+_MKL_FUNCTIONS = (
+    *(torch.acos, torch.asin, torch.atan, torch.cos, torch.erf, torch.erfc, torch.erfinv, torch.exp, torch.log),
+    *(torch.log2, torch.log10, torch.sin, torch.sqrt, torch.tan, torch.tanh, torch.trunc),
+)
+"""The functions that PyTorch computes with VML, from ATen/cpu/vml.h."""
+
+
+def warm_up_mkl() -> None:
+    """Call each function of MKL's vector library (VML) on one element, while no other thread uses it.
+
+    MKL 2024.2, which PyTorch bundles, selects the kernel of a function at its first call. If several threads make that
+    call concurrently, one of them may get a kernel of low accuracy, with an error of hundreds of units in the last
+    place or more, for its part of the array and for that call only (https://github.com/pytorch/pytorch/issues/188792).
+    PyTorch computes a single element on one thread. All calls together take about a millisecond.
+    """
+    if torch.backends.mkl.is_available():  # type: ignore[no-untyped-call]
+        for dtype in (torch.float32, torch.float64):
+            one = torch.ones(1, dtype=dtype, device="cpu")
+            for function in _MKL_FUNCTIONS:
+                function(one)
