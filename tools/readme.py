@@ -22,6 +22,7 @@ import picture
 import xarrayops as xo
 from xarrayops._core.precision_plan import Policy
 from xarrayops._core.registry import Backend, entry_points
+from xarrayops._ops.export.writing import ADVICE
 from xarrayops._protocol.surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
@@ -225,7 +226,8 @@ def refused_rows(found: dict[str, Any]) -> list[str]:
             static, dynamic = row[f"{target} static"], row[f"{target} dynamic"]
             if dynamic.startswith("no: "):
                 shapes, reason = ("all", static) if static.startswith("no: ") else ("of any length", dynamic)
-                rows.append(f"| `{name}` | {target} | {shapes} | {_plain(reason.removeprefix('no: '))} |")
+                reason = reason.removeprefix("no: ").removesuffix(f"; {ADVICE}")  # the page has it once
+                rows.append(f"| `{name}` | {target} | {shapes} | {_plain(reason)} |")
     return rows
 
 
