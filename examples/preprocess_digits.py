@@ -21,10 +21,18 @@ from xarrayops.bench.workloads.pipeline import load_digits, whiten
 
 
 def preprocess(images: Any, components: int = 8) -> tuple[Any, Any]:
-    """Normalise the contrast of each image (a row of pixels), then whiten: scores, and the variance they explain."""
-    centred = xo.subtract(images, xo.mean(images, axis=1, keepdims=True))
-    normalised = xo.divide(centred, xo.linalg.vector_norm(centred, axis=1, keepdims=True))
-    return whiten(normalised, components)
+    """Normalise the contrast of each image (a row of pixels), then whiten: scores, and the variance they explain.
+
+    Missing pixels, which are NaN, count as the mean of their image. Images without contrast become 0.
+    """
+    known = xo.logical_not(xo.isnan(images))
+    count = xo.sum(xo.astype(known, images.dtype), axis=1, keepdims=True)
+    mean = xo.divide(xo.sum(xo.where(known, images, 0.0), axis=1, keepdims=True), xo.maximum(count, 1.0))
+    filled = xo.where(known, images, mean)
+    has_contrast = xo.any(xo.not_equal(filled, filled[:, :1]), axis=1, keepdims=True)
+    centred = xo.where(has_contrast, xo.subtract(filled, mean), 0.0)
+    length = xo.linalg.vector_norm(centred, axis=1, keepdims=True)
+    return whiten(xo.divide(centred, xo.where(has_contrast, length, 1.0)), components)
 
 
 def main(names: list[str]) -> int:

@@ -1,9 +1,11 @@
-"""NumPy's keywords that the functions of the tables answer: an error says what to write instead.
+"""Keywords of NumPy and PyTorch that the functions of the tables answer: an error says what to write instead.
 
 A generated function has them as parameters that take None only. That costs a call 2 to 4 ns for each, where a
 ``**unknown`` would cost 10 to 14: Python makes a dict for it in each call. So ``where`` stands where NumPy's users need
 it most: in functions that are not defined everywhere, and in reductions.
 """
+
+from collections.abc import Container
 
 ELEMENTWISE = ("out",)
 """Those of the elementwise functions."""
@@ -38,6 +40,10 @@ ANSWERED = {
     "take": ("out", "mode"),
 }
 """Those of other functions, and of elementwise functions that differ."""
+TORCH_DIMS = ("flip", "roll", "tensordot")
+"""The functions whose axes are ``dims`` in PyTorch; elsewhere they are ``dim``."""
+TORCH_UNBIASED = ("std", "var")
+"""The functions that divide by n - 1 in PyTorch with ``unbiased=True``, its default."""
 NOT_REQUIRED = {"squeeze": ("axis",), "where": ("x1", "x2")}
 """The required parameters of our functions that NumPy's do not require."""
 
@@ -45,3 +51,13 @@ NOT_REQUIRED = {"squeeze": ("axis",), "where": ("x1", "x2")}
 def answered(verb: str, row_file: str) -> tuple[str, ...]:
     """The keywords that a function answers."""
     return ANSWERED.get(verb, ELEMENTWISE if row_file == "standard/elementwise.py" else ())
+
+
+def answered_of_torch(verb: str, options: Container[str]) -> tuple[str, ...]:
+    """PyTorch's names of the options of a function."""
+    return (
+        *(("dim",) if "axis" in options or "axes" in options else ()),
+        *(("dims",) if verb in TORCH_DIMS else ()),
+        *(("keepdim",) if "keepdims" in options else ()),
+        *(("unbiased",) if verb in TORCH_UNBIASED else ()),
+    )

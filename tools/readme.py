@@ -22,7 +22,9 @@ import picture
 import xarrayops as xo
 from benchmarks.exchange_matrix import report
 from xarrayops._core.backends.registry import Backend, entry_points
+from xarrayops._core.numpy_names import torch_names
 from xarrayops._core.precision_plan import Policy
+from xarrayops._ops.export.writing import ADVICE
 from xarrayops._protocol.surface import SURFACE
 from xarrayops.bench.report import markdown, tables
 from xarrayops.bench.results import Results
@@ -46,6 +48,8 @@ TABLES = {
     "ports": (ROOT / "docs" / "guides" / "port-pipeline.md",),
     "export": (ROOT / "docs" / "guides" / "export.md",),
     "not exported": (ROOT / "docs" / "guides" / "export.md",),
+    "torch names": (ROOT / "docs" / "guides" / "from-pytorch.md",),
+    "torch without": (ROOT / "docs" / "guides" / "from-pytorch.md",),
     "bench": (PAGES / "benchmark.md",),
 }
 """The pages with each table."""
@@ -225,7 +229,8 @@ def refused_rows(found: dict[str, Any]) -> list[str]:
             static, dynamic = row[f"{target} static"], row[f"{target} dynamic"]
             if dynamic.startswith("no: "):
                 shapes, reason = ("all", static) if static.startswith("no: ") else ("of any length", dynamic)
-                rows.append(f"| `{name}` | {target} | {shapes} | {_plain(reason.removeprefix('no: '))} |")
+                reason = reason.removeprefix("no: ").removesuffix(f"; {ADVICE}")  # the page has it once
+                rows.append(f"| `{name}` | {target} | {shapes} | {_plain(reason)} |")
     return rows
 
 
@@ -286,6 +291,11 @@ def container_rows(old: dict[str, str]) -> list[str]:
     return rows
 
 
+def markdown_rows(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows of cells as lines of a table."""
+    return [f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows]
+
+
 def section(text: str, name: str, rows: list[str]) -> str:
     """The text with the rows of a marked table replaced."""
     pattern = re.compile(rf"(<!-- {name} -->\n\|[^\n]*\n\|[-|: ]*\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -315,6 +325,8 @@ def main() -> int:
         "ports": port_rows(),
         "export": export_rows(exported),
         "not exported": refused_rows(exported),
+        "torch names": markdown_rows(numpy_page.line_rows(torch_names.LINES)),
+        "torch without": markdown_rows(numpy_page.reason_rows(torch_names.WITHOUT)),
         "bench": bench_rows(bench),
     }
     for name, found in TABLES.items():

@@ -6,7 +6,7 @@ import ast
 from textwrap import fill
 from typing import Any
 
-from numpy_keywords import NOT_REQUIRED, answered
+from numpy_keywords import NOT_REQUIRED, answered, answered_of_torch
 from verb_tables import PACKAGE
 
 PAGES = "https://data-apis.org/array-api/2025.12"
@@ -74,8 +74,9 @@ class Function:
         self.one_or_several = next((name for name, role in self.roles.items() if role == "array_or_arrays"), None)
         """The parameter that is one array or a sequence of them."""
         self.creates = not self.arrays and not self.sequence
-        self.answered = answered(self.verb, row_file)
         self.required = NOT_REQUIRED.get(self.verb, ())
+        options = (*self.keywords, *self.required)
+        self.answered = (*answered(self.verb, row_file), *answered_of_torch(self.verb, options))
         self.refuses_positions = bool(self.keywords) and not self.vararg
 
     def signature(

@@ -52,13 +52,19 @@ _fft = table("fft.fft", globals(), "_fft")
 
 @shows_own_parameters
 def fft(
-    x: ArrayT, extra: Refused = NotGiven, /, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Discrete Fourier transform.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fft.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.fft", locals())
     try:
         f = _fft[type(x)]
@@ -109,12 +115,13 @@ def fftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Discrete Fourier transform over several axes.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftn.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.fftn", locals())
     try:
         f = _fftn[type(x)]
@@ -131,12 +138,14 @@ _fftshift = table("fft.fftshift", globals(), "_fftshift")
 
 
 @shows_own_parameters
-def fftshift(x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int] | None = None) -> ArrayT:
+def fftshift(
+    x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int] | None = None, dim: Refused = None
+) -> ArrayT:
     """x with the zero frequency moved to the centre.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftshift.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.fftshift", locals())
     try:
         f = _fftshift[type(x)]
@@ -154,13 +163,19 @@ _hfft = table("fft.hfft", globals(), "_hfft")
 
 @shows_own_parameters
 def hfft(
-    x: ArrayT, extra: Refused = NotGiven, /, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Fourier transform of a Hermitian signal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.hfft.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.hfft", locals())
     try:
         f = _hfft[type(x)]
@@ -178,13 +193,19 @@ _ifft = table("fft.ifft", globals(), "_ifft")
 
 @shows_own_parameters
 def ifft(
-    x: ArrayT, extra: Refused = NotGiven, /, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Inverse of fft.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifft.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.ifft", locals())
     try:
         f = _ifft[type(x)]
@@ -208,12 +229,13 @@ def ifftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Inverse of fftn.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftn.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.ifftn", locals())
     try:
         f = _ifftn[type(x)]
@@ -230,12 +252,14 @@ _ifftshift = table("fft.ifftshift", globals(), "_ifftshift")
 
 
 @shows_own_parameters
-def ifftshift(x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int] | None = None) -> ArrayT:
+def ifftshift(
+    x: ArrayT, extra: Refused = NotGiven, /, axes: int | Sequence[int] | None = None, dim: Refused = None
+) -> ArrayT:
     """Inverse of fftshift.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftshift.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.ifftshift", locals())
     try:
         f = _ifftshift[type(x)]
@@ -253,13 +277,19 @@ _ihfft = table("fft.ihfft", globals(), "_ihfft")
 
 @shows_own_parameters
 def ihfft(
-    x: ArrayT, extra: Refused = NotGiven, /, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Inverse of hfft.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ihfft.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.ihfft", locals())
     try:
         f = _ihfft[type(x)]
@@ -277,13 +307,19 @@ _irfft = table("fft.irfft", globals(), "_irfft")
 
 @shows_own_parameters
 def irfft(
-    x: ArrayT, extra: Refused = NotGiven, /, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Inverse of rfft.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfft.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.irfft", locals())
     try:
         f = _irfft[type(x)]
@@ -307,12 +343,13 @@ def irfftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Inverse of rfftn.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfftn.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.irfftn", locals())
     try:
         f = _irfftn[type(x)]
@@ -330,13 +367,19 @@ _rfft = table("fft.rfft", globals(), "_rfft")
 
 @shows_own_parameters
 def rfft(
-    x: ArrayT, extra: Refused = NotGiven, /, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Fourier transform of a real signal.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfft.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.rfft", locals())
     try:
         f = _rfft[type(x)]
@@ -387,12 +430,13 @@ def rfftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
+    dim: Refused = None,
 ) -> ArrayT:
     """Fourier transform of a real signal over several axes.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftn.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("fft.rfftn", locals())
     try:
         f = _rfftn[type(x)]

@@ -91,12 +91,14 @@ _cross = table("linalg.cross", globals(), "_cross")
 
 
 @shows_own_parameters
-def cross(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1, axisa: Refused = None) -> ArrayT:
+def cross(
+    x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1, axisa: Refused = None, dim: Refused = None
+) -> ArrayT:
     """Cross product of vectors of three elements.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cross.html>
     """
-    if extra is not NotGiven or axisa is not None:
+    if extra is not NotGiven or axisa is not None or dim is not None:
         raise wrong_call("linalg.cross", locals())
     try:
         f = _cross[type(x1)][type(x2)]
@@ -250,13 +252,18 @@ _matrix_norm = table("linalg.matrix_norm", globals(), "_matrix_norm")
 
 @shows_own_parameters
 def matrix_norm(
-    x: ArrayT, extra: Refused = NotGiven, /, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    keepdims: bool = False,
+    ord: float | Literal["fro", "nuc"] | None = "fro",
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Norm of a matrix.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_norm.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or keepdim is not None:
         raise wrong_call("linalg.matrix_norm", locals())
     try:
         f = _matrix_norm[type(x)]
@@ -489,12 +496,14 @@ def vector_norm(
     axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     ord: float = 2,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Norm of a vector.
 
     <https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("linalg.vector_norm", locals())
     try:
         f = _vector_norm[type(x)]
@@ -581,6 +590,8 @@ def norm(
     ord: float | Literal["fro", "nuc"] | None = None,
     axis: int | tuple[int, int] | None = None,
     keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The norm of a vector or a matrix: `vector_norm` along one axis, `matrix_norm` along two.
 
@@ -594,7 +605,7 @@ def norm(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.linalg.norm.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("linalg.norm", locals())
     try:
         f = _norm[type(x)]

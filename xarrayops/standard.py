@@ -2087,12 +2087,13 @@ def take(
     axis: int | None = None,
     out: Refused = None,
     mode: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """The elements at the given indices along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take.html>
     """
-    if extra is not NotGiven or out is not None or mode is not None:
+    if extra is not NotGiven or out is not None or mode is not None or dim is not None:
         raise wrong_call("take", locals())
     try:
         f = _take[type(x)][type(indices)]
@@ -2109,12 +2110,14 @@ _take_along_axis = table("take_along_axis", globals(), "_take_along_axis")
 
 
 @shows_own_parameters
-def take_along_axis(x: ArrayT, indices: Array, extra: Refused = NotGiven, /, axis: int = -1) -> ArrayT:
+def take_along_axis(
+    x: ArrayT, indices: Array, extra: Refused = NotGiven, /, axis: int = -1, dim: Refused = None
+) -> ArrayT:
     """The elements of x along an axis, selected by indices with as many axes as x.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("take_along_axis", locals())
     try:
         f = _take_along_axis[type(x)][type(indices)]
@@ -2187,13 +2190,19 @@ _tensordot = table("tensordot", globals(), "_tensordot")
 
 @shows_own_parameters
 def tensordot(
-    x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    x1: ArrayT,
+    x2: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+    dim: Refused = None,
+    dims: Refused = None,
 ) -> ArrayT:
     """Contraction of x1 and x2 over the given axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tensordot.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or dims is not None:
         raise wrong_call("tensordot", locals())
     try:
         f = _tensordot[type(x1)][type(x2)]
@@ -2210,12 +2219,12 @@ _vecdot = table("vecdot", globals(), "_vecdot")
 
 
 @shows_own_parameters
-def vecdot(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1) -> ArrayT:
+def vecdot(x1: ArrayT, x2: ArrayT, extra: Refused = NotGiven, /, axis: int = -1, dim: Refused = None) -> ArrayT:
     """Dot product along an axis; x1 is conjugated.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.vecdot.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("vecdot", locals())
     try:
         f = _vecdot[type(x1)][type(x2)]
@@ -2278,12 +2287,13 @@ def concat(
     axis: int | None = 0,
     out: Refused = None,
     dtype: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """Arrays joined along an existing axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.concat.html>
     """
-    if extra is not NotGiven or out is not None or dtype is not None:
+    if extra is not NotGiven or out is not None or dtype is not None or dim is not None:
         raise wrong_call("concat", locals())
     key = frozenset(map(type, arrays))
     try:
@@ -2320,12 +2330,19 @@ _flip = table("flip", globals(), "_flip")
 
 
 @shows_own_parameters
-def flip(x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None) -> ArrayT:
+def flip(
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    dim: Refused = None,
+    dims: Refused = None,
+) -> ArrayT:
     """x with its elements in reverse order along the given axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.flip.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or dims is not None:
         raise wrong_call("flip", locals())
     try:
         f = _flip[type(x)]
@@ -2380,12 +2397,14 @@ _repeat = table("repeat", globals(), "_repeat")
 
 
 @shows_own_parameters
-def repeat(x: ArrayT, repeats: ArrayT | Scalar, extra: Refused = NotGiven, /, axis: int | None = None) -> ArrayT:
+def repeat(
+    x: ArrayT, repeats: ArrayT | Scalar, extra: Refused = NotGiven, /, axis: int | None = None, dim: Refused = None
+) -> ArrayT:
     """x with each element repeated.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("repeat", locals())
     try:
         f = _repeat[type(x)][type(repeats)]
@@ -2427,13 +2446,19 @@ _roll = table("roll", globals(), "_roll")
 
 @shows_own_parameters
 def roll(
-    x: ArrayT, /, shift: int | tuple[int, ...], extra: Refused = NotGiven, axis: int | tuple[int, ...] | None = None
+    x: ArrayT,
+    /,
+    shift: int | tuple[int, ...],
+    extra: Refused = NotGiven,
+    axis: int | tuple[int, ...] | None = None,
+    dim: Refused = None,
+    dims: Refused = None,
 ) -> ArrayT:
     """x with its elements shifted cyclically along the given axes.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or dims is not None:
         raise wrong_call("roll", locals())
     try:
         f = _roll[type(x)]
@@ -2450,12 +2475,12 @@ _squeeze = table("squeeze", globals(), "_squeeze")
 
 
 @shows_own_parameters
-def squeeze(x: ArrayT, /, axis: int | tuple[int, ...] = NotGiven) -> ArrayT:
+def squeeze(x: ArrayT, /, axis: int | tuple[int, ...] = NotGiven, dim: Refused = None) -> ArrayT:
     """x without the given axes of extent one.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.squeeze.html>
     """
-    if axis is NotGiven:
+    if axis is NotGiven or dim is not None:
         raise wrong_call("squeeze", locals())
     try:
         f = _squeeze[type(x)]
@@ -2473,13 +2498,19 @@ _stack = table("stack", globals(), "_stack")
 
 @shows_own_parameters
 def stack(
-    arrays: Sequence[ArrayT], extra: Refused = NotGiven, /, axis: int = 0, out: Refused = None, dtype: Refused = None
+    arrays: Sequence[ArrayT],
+    extra: Refused = NotGiven,
+    /,
+    axis: int = 0,
+    out: Refused = None,
+    dtype: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """Arrays joined along a new axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.stack.html>
     """
-    if extra is not NotGiven or out is not None or dtype is not None:
+    if extra is not NotGiven or out is not None or dtype is not None or dim is not None:
         raise wrong_call("stack", locals())
     key = frozenset(map(type, arrays))
     try:
@@ -2516,12 +2547,12 @@ _unstack = table("unstack", globals(), "_unstack")
 
 
 @shows_own_parameters
-def unstack(x: ArrayT, extra: Refused = NotGiven, /, axis: int = 0) -> tuple[ArrayT, ...]:
+def unstack(x: ArrayT, extra: Refused = NotGiven, /, axis: int = 0, dim: Refused = None) -> tuple[ArrayT, ...]:
     """The slices of x along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unstack.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("unstack", locals())
     try:
         f = _unstack[type(x)]
@@ -2539,13 +2570,20 @@ _argmax = table("argmax", globals(), "_argmax")
 
 @shows_own_parameters
 def argmax(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | None = None, keepdims: bool = False, out: Refused = None
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    out: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The index of the first maximum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argmax.html>
     """
-    if extra is not NotGiven or out is not None:
+    if extra is not NotGiven or out is not None or dim is not None or keepdim is not None:
         raise wrong_call("argmax", locals())
     try:
         f = _argmax[type(x)]
@@ -2563,13 +2601,20 @@ _argmin = table("argmin", globals(), "_argmin")
 
 @shows_own_parameters
 def argmin(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | None = None, keepdims: bool = False, out: Refused = None
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    out: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The index of the first minimum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argmin.html>
     """
-    if extra is not NotGiven or out is not None:
+    if extra is not NotGiven or out is not None or dim is not None or keepdim is not None:
         raise wrong_call("argmin", locals())
     try:
         f = _argmin[type(x)]
@@ -2587,13 +2632,19 @@ _count_nonzero = table("count_nonzero", globals(), "_count_nonzero")
 
 @shows_own_parameters
 def count_nonzero(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The number of elements that are not zero.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.count_nonzero.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("count_nonzero", locals())
     try:
         f = _count_nonzero[type(x)]
@@ -2795,12 +2846,13 @@ def argsort(
     descending: bool = False,
     stable: bool = True,
     kind: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """The indices that would sort x.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argsort.html>
     """
-    if extra is not NotGiven or kind is not None:
+    if extra is not NotGiven or kind is not None or dim is not None:
         raise wrong_call("argsort", locals())
     try:
         f = _argsort[type(x)]
@@ -2825,12 +2877,13 @@ def sort(
     descending: bool = False,
     stable: bool = True,
     kind: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """x sorted.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sort.html>
     """
-    if extra is not NotGiven or kind is not None:
+    if extra is not NotGiven or kind is not None or dim is not None:
         raise wrong_call("sort", locals())
     try:
         f = _sort[type(x)]
@@ -2855,12 +2908,13 @@ def cumulative_prod(
     dtype: DType | None = None,
     include_initial: bool = False,
     out: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """Running product.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html>
     """
-    if extra is not NotGiven or out is not None:
+    if extra is not NotGiven or out is not None or dim is not None:
         raise wrong_call("cumulative_prod", locals())
     try:
         f = _cumulative_prod[type(x)]
@@ -2887,12 +2941,13 @@ def cumulative_sum(
     dtype: DType | None = None,
     include_initial: bool = False,
     out: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """Running sum.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html>
     """
-    if extra is not NotGiven or out is not None:
+    if extra is not NotGiven or out is not None or dim is not None:
         raise wrong_call("cumulative_sum", locals())
     try:
         f = _cumulative_sum[type(x)]
@@ -2920,12 +2975,21 @@ def max(
     out: Refused = None,
     initial: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The greatest element; NaN if any element is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.max.html>
     """
-    if extra is not NotGiven or out is not None or initial is not None or where is not None:
+    if (
+        extra is not NotGiven
+        or out is not None
+        or initial is not None
+        or where is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("max", locals())
     try:
         f = _max[type(x)]
@@ -2950,12 +3014,14 @@ def mean(
     keepdims: bool = False,
     out: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Arithmetic mean.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.mean.html>
     """
-    if extra is not NotGiven or out is not None or where is not None:
+    if extra is not NotGiven or out is not None or where is not None or dim is not None or keepdim is not None:
         raise wrong_call("mean", locals())
     try:
         f = _mean[type(x)]
@@ -2981,12 +3047,21 @@ def min(
     out: Refused = None,
     initial: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The smallest element; NaN if any element is NaN.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.min.html>
     """
-    if extra is not NotGiven or out is not None or initial is not None or where is not None:
+    if (
+        extra is not NotGiven
+        or out is not None
+        or initial is not None
+        or where is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("min", locals())
     try:
         f = _min[type(x)]
@@ -3013,12 +3088,21 @@ def prod(
     out: Refused = None,
     initial: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Product of the elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.prod.html>
     """
-    if extra is not NotGiven or out is not None or initial is not None or where is not None:
+    if (
+        extra is not NotGiven
+        or out is not None
+        or initial is not None
+        or where is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("prod", locals())
     try:
         f = _prod[type(x)]
@@ -3047,12 +3131,23 @@ def std(
     ddof: Refused = None,
     out: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
+    unbiased: Refused = None,
 ) -> ArrayT:
     """Standard deviation.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.std.html>
     """
-    if extra is not NotGiven or ddof is not None or out is not None or where is not None:
+    if (
+        extra is not NotGiven
+        or ddof is not None
+        or out is not None
+        or where is not None
+        or dim is not None
+        or keepdim is not None
+        or unbiased is not None
+    ):
         raise wrong_call("std", locals())
     try:
         f = _std[type(x)]
@@ -3079,12 +3174,21 @@ def sum(
     out: Refused = None,
     initial: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Sum of the elements.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sum.html>
     """
-    if extra is not NotGiven or out is not None or initial is not None or where is not None:
+    if (
+        extra is not NotGiven
+        or out is not None
+        or initial is not None
+        or where is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("sum", locals())
     try:
         f = _sum[type(x)]
@@ -3113,12 +3217,23 @@ def var(
     ddof: Refused = None,
     out: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
+    unbiased: Refused = None,
 ) -> ArrayT:
     """Variance.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.var.html>
     """
-    if extra is not NotGiven or ddof is not None or out is not None or where is not None:
+    if (
+        extra is not NotGiven
+        or ddof is not None
+        or out is not None
+        or where is not None
+        or dim is not None
+        or keepdim is not None
+        or unbiased is not None
+    ):
         raise wrong_call("var", locals())
     try:
         f = _var[type(x)]
@@ -3143,12 +3258,14 @@ def all(
     keepdims: bool = False,
     out: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Whether every element is true.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.all.html>
     """
-    if extra is not NotGiven or out is not None or where is not None:
+    if extra is not NotGiven or out is not None or where is not None or dim is not None or keepdim is not None:
         raise wrong_call("all", locals())
     try:
         f = _all[type(x)]
@@ -3173,12 +3290,14 @@ def any(
     keepdims: bool = False,
     out: Refused = None,
     where: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Whether any element is true.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.any.html>
     """
-    if extra is not NotGiven or out is not None or where is not None:
+    if extra is not NotGiven or out is not None or where is not None or dim is not None or keepdim is not None:
         raise wrong_call("any", locals())
     try:
         f = _any[type(x)]
@@ -3203,12 +3322,13 @@ def diff(
     n: int = 1,
     prepend: ArrayT | Scalar | None = None,
     append: ArrayT | Scalar | None = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """Differences between neighbouring elements along an axis.
 
     <https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("diff", locals())
     key = (type(x), type(prepend), type(append))
     try:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from xarrayops._ops.export.writing import ADVICE
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
@@ -35,6 +37,11 @@ def test_links_lead_somewhere(page):
 
 def test_a_missing_file_is_noticed():
     assert _PATH.findall("see `xarrayops/no_such_file.py`, or `tests/<name>.py`") == ["xarrayops/no_such_file.py"]
+
+
+def test_the_advice_of_exporters_is_shown_once():
+    text = " ".join((ROOT / "docs" / "guides" / "export.md").read_text(encoding="utf-8").split())
+    assert text.count(ADVICE) == text.count("Instead: functions of xarrayops") == 1
 
 
 def test_the_readme_is_short():

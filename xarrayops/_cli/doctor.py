@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from xarrayops import __version__
 from xarrayops._core.backends import registry
 from xarrayops._protocol.candidates import KnownBad, affected
 from xarrayops._protocol.devices import Device
+from xarrayops._protocol.install import install_command
 from xarrayops._system import gpus, machine
 from xarrayops.errors import InvalidBackend
 
@@ -29,6 +31,13 @@ OWN_SETTINGS = "XARRAYOPS_"
 TIMEOUT_S = 120.0
 """The seconds that a library may take to be imported and to list its devices."""
 _MARK = "xarrayops-doctor:"
+OPTIONAL = {
+    "SciPy": ("scipy", "sparse", "sparse matrices on NumPy"),
+    "numba": ("numba", "fast", "faster sparse matrices and random numbers on the host"),
+    "ml_dtypes": ("ml_dtypes", "lowp", "bfloat16 and float8 on NumPy and Dask"),
+    "LibCST": ("libcst", "port", "python -m xarrayops.port rewrite"),
+}
+"""Packages that are not libraries of arrays: the distribution, the extra that installs it, and what it adds."""
 
 
 def diagnose() -> dict[str, Any]:
@@ -48,6 +57,7 @@ def diagnose() -> dict[str, Any]:
     except InvalidBackend as error:
         known["backends"] = []
         warnings.append(str(error))
+    known["optional"] = optional_packages()
     for backend in known["backends"]:
         known["settings"] |= backend.pop("settings", {})
     known["pools"] = _merge_pools(known["backends"])
@@ -56,6 +66,18 @@ def diagnose() -> dict[str, Any]:
     warnings += [text for backend in known["backends"] for text in backend.get("known_bad", ())]
     known["warnings"] = warnings
     return known
+
+
+def optional_packages() -> list[dict[str, str]]:
+    """The optional packages with their versions; without a version, how to install them. Nothing is imported."""
+    found = []
+    for name, (distribution, extra, adds) in OPTIONAL.items():
+        try:
+            state = {"version": metadata.version(distribution)}
+        except metadata.PackageNotFoundError:
+            state = {"hint": install_command(extra)}
+        found.append({"name": name, "adds": adds, **state})
+    return found
 
 
 def own_settings() -> dict[str, str]:
@@ -145,6 +167,7 @@ def show(known: dict[str, Any]) -> None:
     for line in _heading(known):
         console.print(Text(line))
     console.print(_backend_table(known["backends"]))
+    console.print(_optional_table(known["optional"]))
     if known["pools"]:
         console.print(_pool_table(known["pools"]))
     for warning in known["warnings"]:
@@ -183,6 +206,21 @@ def _backend_table(backends: list[dict[str, Any]]) -> Any:
         table.add_row(
             Text(backend["name"], style=style or "bold"), Text(versions, style=style), Text(state, style=style)
         )
+    return table
+
+
+def _optional_table(packages: list[dict[str, str]]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Optional packages", title_justify="left")
+    for column in ("package", "version", "what it adds, and how to get it if it is missing"):
+        table.add_column(column, overflow="fold")
+    for package in packages:
+        style = "" if "version" in package else "dim"
+        state = "\n".join(package[key] for key in ("adds", "hint") if key in package)
+        cells = (package["name"], package.get("version", "not installed"), state)
+        table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
 
 

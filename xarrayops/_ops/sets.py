@@ -45,6 +45,7 @@ def unique(
     axis: int | None = None,
     equal_nan: Refused = None,
     sorted: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT | tuple[ArrayT, ...]:
     """The sorted distinct elements of x, or its distinct slices along an axis.
 
@@ -84,7 +85,7 @@ def unique(
     >>> xo.unique(np.asarray([3, 1, 3]), return_counts=True)
     (array([1, 3]), array([1, 2]))
     """
-    if extra is not NotGiven or equal_nan is not None or sorted is not None:
+    if extra is not NotGiven or equal_nan is not None or sorted is not None or dim is not None:
         raise wrong_call("unique", locals())
     try:
         f = _unique[type(x)]

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -57,6 +58,36 @@ def test_text_names_every_backend_and_how_to_get_it(broken_libraries):
     assert done.returncode == 0, done.stderr
     for name in (*BROKEN, "numpy", install_command("dask"), "Python", "OpenMP"):
         assert name in done.stdout
+
+
+def test_optional_packages_are_shown(monkeypatch, capsys):
+    """Installed ones with their version, missing ones with the command."""
+    real = doctor.metadata.version
+
+    def version(name):
+        if name == "numba":
+            raise doctor.metadata.PackageNotFoundError(name)
+        return "1.2.3" if name in ("scipy", "ml_dtypes", "libcst") else real(name)
+
+    monkeypatch.setattr(doctor.metadata, "version", version)
+    monkeypatch.setattr(doctor, "examine_all", lambda names: [])
+    monkeypatch.setenv("COLUMNS", "200")
+    known = doctor.diagnose()
+    found = {package["name"]: package for package in known["optional"]}
+    assert found.keys() == {"SciPy", "numba", "ml_dtypes", "LibCST"}
+    assert found["SciPy"]["version"] == "1.2.3"
+    assert found["numba"]["hint"] == install_command("fast")
+    doctor.show(known)
+    text = capsys.readouterr().out
+    for each in ("SciPy", "1.2.3", "numba", "not installed", install_command("fast"), "bfloat16"):
+        assert each in text
+
+
+def test_the_extras_of_optional_packages_install_them():
+    declared = metadata.metadata("xarrayops").get_all("Requires-Dist")
+    for distribution, extra, _ in doctor.OPTIONAL.values():
+        name = distribution.replace("_", "-")
+        assert any(each.startswith(name) and f'extra == "{extra}"' in each.replace("'", '"') for each in declared), name
 
 
 def test_settings_are_shown_and_a_wrong_one_is_a_warning(monkeypatch, capsys):

@@ -12,6 +12,7 @@ import pytest
 
 import xarrayops as xo
 from xarrayops._core.dispatch.refused import NotGiven
+from xarrayops._core.numpy_names import torch_calls
 from xarrayops._core.numpy_names.calls import OPTIONS, STEPS
 from xarrayops._core.numpy_names.positions import POSITIONS, moved
 from xarrayops._protocol.surface import CREATION, EXTENDED, SURFACE
@@ -96,7 +97,7 @@ def test_tools_see_the_signature_of_the_table(verb, text, function, known):
     assert written == OF_OUR_OWN.get(verb, text.replace(", *)", ")"))
     assert (verb in CREATION) == ("like" in shown.parameters)
     assert all(p.annotation is not p.empty for p in shown.parameters.values())
-    assert set(known) - set(shown.parameters) <= {"extra", *STEPS}
+    assert set(known) - set(shown.parameters) <= {"extra", *STEPS, *torch_calls.OPTIONS}
     assert NotGiven not in {p.default for p in shown.parameters.values()}
     assert inspect.unwrap(function).__code__ is function.__code__
     assert f"def {function.__name__}(" in inspect.getsource(function)
@@ -352,7 +353,8 @@ def test_every_argument_that_is_not_ours_has_an_answer_to_follow(verb, text, fun
     for call in TO_FOLLOW.values():
         if call.startswith(f"xo.{verb}("):
             followed |= refused(call)[1].arguments.keys()
-    assert verb in KEYWORD_ONLY_IN_NUMPY or known.keys() - inspect.signature(function).parameters.keys() <= followed
+    of_numpy = known.keys() - torch_calls.OPTIONS.keys()
+    assert verb in KEYWORD_ONLY_IN_NUMPY or of_numpy - inspect.signature(function).parameters.keys() <= followed
 
 
 def test_every_answer_is_used():

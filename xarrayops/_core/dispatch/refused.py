@@ -1,4 +1,4 @@
-"""Parameters of NumPy's functions that ours do not have: a call with one of them is answered with what to write.
+"""Parameters of NumPy's and PyTorch's functions that ours reject: the error shows the equivalent call.
 
 Python checks the arguments before a function runs. So a function has these parameters, and raises if one is given::
 
@@ -31,10 +31,11 @@ class NotGiven:
 
 
 def wrong_call(verb: str, given: dict[str, Any]) -> TypeError:
-    """The error for a call with arguments that NumPy's function takes and ours does not, with what to write."""
-    from xarrayops._core.numpy_names.calls import answer  # needed for errors only
+    """The error for a call with arguments that NumPy or PyTorch takes and our function does not, with what to write."""
+    from xarrayops._core.numpy_names import calls, torch_calls  # needed for errors only
 
-    return TypeError(answer(verb, {name: value for name, value in given.items() if value is not NotGiven}))
+    given = {name: value for name, value in given.items() if value is not NotGiven}
+    return TypeError(torch_calls.answer(verb, given) or calls.answer(verb, given))
 
 
 class OwnParameters:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
-from xarrayops._core.numpy_names import lines, without
+from xarrayops._core.numpy_names import lines, torch_names, without
 from xarrayops._core.numpy_names.lines import Line
 from xarrayops._core.numpy_names.renamed import REMARKS, RENAMED
 from xarrayops._protocol.records import Record
@@ -95,7 +95,8 @@ def _short(module: str) -> str:
 def _answer(module: str, name: str) -> str:
     if module == "xarrayops" and find_spec(f"xarrayops.{name}") is not None:
         return f"xarrayops.{name} is not imported. Instead: import xarrayops.{name}"
-    answer = _names(module).answer(name) or _elsewhere(module, name) or _near(module, name)
+    of_torch = torch_names.answer(name) if module == "xarrayops" else None
+    answer = _names(module).answer(name) or of_torch or _elsewhere(module, name) or _near(module, name)
     return f"{_short(module)} has no {name}{answer}"
 
 

@@ -80,14 +80,14 @@ def export(
     Examples
     --------
     >>> import tempfile, numpy as np, xarrayops as xo
-    >>> def standardise(x):
-    ...     return (x - xo.mean(x, axis=0)) / xo.std(x, axis=0)
+    >>> def centred(x):
+    ...     return x - xo.mean(x, axis=0)
     >>> x = np.random.default_rng(0).random((6, 3))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = xo.export(standardise, x, target="pt2", dynamic={"x": {0: "n"}}, path=f"{folder}/standardise.pt2")
+    ...     file = xo.export(centred, x, target="pt2", dynamic={"x": {0: "n"}}, path=f"{folder}/centred.pt2")
     >>> list(file.report.compared)
     ['the examples', 'other values', 'opposite signs', 'n = 3', 'n = 13', 'n = 59']
-    >>> bool(np.allclose(file(x[:5]), standardise(x[:5])))
+    >>> bool(np.allclose(file(x[:5]), centred(x[:5])))
     True
     """
     from xarrayops._ops.export.writing import exported  # not needed by `import xarrayops`

@@ -97,7 +97,13 @@ _logsumexp = table("logsumexp", globals(), "_logsumexp")
 
 @shows_own_parameters
 def logsumexp(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The logarithm of the sum of the exponentials along the axes, without overflow.
 
@@ -107,7 +113,7 @@ def logsumexp(
     >>> round(float(xo.logsumexp(np.asarray([1000.0, 1000.0]))), 3)
     1000.693
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("logsumexp", locals())
     try:
         f = _logsumexp[type(x)]
@@ -125,7 +131,13 @@ _one_hot = table("one_hot", globals(), "_one_hot")
 
 @shows_own_parameters
 def one_hot(
-    x: ArrayT, /, num_classes: int, extra: Refused = NotGiven, dtype: DType | None = None, axis: int = -1
+    x: ArrayT,
+    /,
+    num_classes: int,
+    extra: Refused = NotGiven,
+    dtype: DType | None = None,
+    axis: int = -1,
+    dim: Refused = None,
 ) -> ArrayT:
     """Vectors with 1 at the index that each element of x is, and 0 elsewhere, along a new axis.
 
@@ -137,7 +149,7 @@ def one_hot(
     array([[0, 0, 1],
            [1, 0, 0]])
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("one_hot", locals())
     try:
         f = _one_hot[type(x)]
@@ -156,7 +168,9 @@ _softmax = table("softmax", globals(), "_softmax")
 
 
 @shows_own_parameters
-def softmax(x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = -1) -> ArrayT:
+def softmax(
+    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = -1, dim: Refused = None
+) -> ArrayT:
     """Exponentials divided by their sum along the axes, without overflow.
 
     Integers give the default floating-point dtype. Law: ``sum(softmax(x, axis=a), axis=a) == 1``.
@@ -165,7 +179,7 @@ def softmax(x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...]
     >>> xo.softmax(np.asarray([1000.0, 1000.0]))
     array([0.5, 0.5])
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("softmax", locals())
     try:
         f = _softmax[type(x)]

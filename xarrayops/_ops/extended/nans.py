@@ -65,7 +65,13 @@ _nanmax = table("nanmax", globals(), "_nanmax")
 
 @shows_own_parameters
 def nanmax(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The maximum along the axes, without the elements that are NaN; NaN where all are. No elements raise ValueError.
 
@@ -75,7 +81,7 @@ def nanmax(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("nanmax", locals())
     try:
         f = _nanmax[type(x)]
@@ -93,7 +99,13 @@ _nanmean = table("nanmean", globals(), "_nanmean")
 
 @shows_own_parameters
 def nanmean(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The mean along the axes, without the elements that are NaN; NaN where all are.
 
@@ -105,7 +117,7 @@ def nanmean(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("nanmean", locals())
     try:
         f = _nanmean[type(x)]
@@ -123,7 +135,13 @@ _nanmin = table("nanmin", globals(), "_nanmin")
 
 @shows_own_parameters
 def nanmin(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The minimum along the axes, without the elements that are NaN; NaN where all are. No elements raise ValueError.
 
@@ -133,7 +151,7 @@ def nanmin(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("nanmin", locals())
     try:
         f = _nanmin[type(x)]
@@ -158,6 +176,8 @@ def nanstd(
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The standard deviation along the axes, without the elements that are NaN: the root of `nanvar`.
 
@@ -167,7 +187,7 @@ def nanstd(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html>
     """
-    if extra is not NotGiven or ddof is not None:
+    if extra is not NotGiven or ddof is not None or dim is not None or keepdim is not None:
         raise wrong_call("nanstd", locals())
     try:
         f = _nanstd[type(x)]
@@ -191,6 +211,8 @@ def nansum(
     axis: int | tuple[int, ...] | None = None,
     dtype: DType | None = None,
     keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The sum along the axes, without the elements that are NaN; 0 where all are.
 
@@ -200,7 +222,7 @@ def nansum(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nansum.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("nansum", locals())
     try:
         f = _nansum[type(x)]
@@ -227,6 +249,8 @@ def nanvar(
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The variance along the axes, without the elements that are NaN; NaN where too few are left.
 
@@ -239,7 +263,7 @@ def nanvar(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html>
     """
-    if extra is not NotGiven or ddof is not None:
+    if extra is not NotGiven or ddof is not None or dim is not None or keepdim is not None:
         raise wrong_call("nanvar", locals())
     try:
         f = _nanvar[type(x)]

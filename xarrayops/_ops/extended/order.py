@@ -33,7 +33,13 @@ _argpartition = table("argpartition", globals(), "_argpartition")
 
 @shows_own_parameters
 def argpartition(
-    x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven, axis: int | None = -1, kind: Refused = None
+    x: ArrayT,
+    /,
+    kth: int | Sequence[int],
+    extra: Refused = NotGiven,
+    axis: int | None = -1,
+    kind: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """Indices that bring each element ``kth`` to its place in the sorted order: see `partition`.
 
@@ -43,7 +49,7 @@ def argpartition(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html>
     """
-    if extra is not NotGiven or kind is not None:
+    if extra is not NotGiven or kind is not None or dim is not None:
         raise wrong_call("argpartition", locals())
     try:
         f = _argpartition[type(x)]
@@ -60,7 +66,7 @@ _lexsort = table("lexsort", globals(), "_lexsort")
 
 
 @shows_own_parameters
-def lexsort(keys: Sequence[ArrayT], extra: Refused = NotGiven, /, axis: int = -1) -> ArrayT:
+def lexsort(keys: Sequence[ArrayT], extra: Refused = NotGiven, /, axis: int = -1, dim: Refused = None) -> ArrayT:
     """Indices that sort by several keys, of which the last is the primary one. The sort is stable.
 
     The keys are a sequence of arrays of one shape.
@@ -71,7 +77,7 @@ def lexsort(keys: Sequence[ArrayT], extra: Refused = NotGiven, /, axis: int = -1
 
     <https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("lexsort", locals())
     key = frozenset(map(type, keys))
     try:
@@ -90,7 +96,13 @@ _partition = table("partition", globals(), "_partition")
 
 @shows_own_parameters
 def partition(
-    x: ArrayT, /, kth: int | Sequence[int], extra: Refused = NotGiven, axis: int | None = -1, kind: Refused = None
+    x: ArrayT,
+    /,
+    kth: int | Sequence[int],
+    extra: Refused = NotGiven,
+    axis: int | None = -1,
+    kind: Refused = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """x with each element ``kth`` in its place in the sorted order, smaller ones before it and greater ones after.
 
@@ -102,7 +114,7 @@ def partition(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.partition.html>
     """
-    if extra is not NotGiven or kind is not None:
+    if extra is not NotGiven or kind is not None or dim is not None:
         raise wrong_call("partition", locals())
     try:
         f = _partition[type(x)]
@@ -119,7 +131,9 @@ _topk = table("topk", globals(), "_topk")
 
 
 @shows_own_parameters
-def topk(x: ArrayT, /, k: int, extra: Refused = NotGiven, axis: int = -1, largest: bool = True) -> tuple[ArrayT, ...]:
+def topk(
+    x: ArrayT, /, k: int, extra: Refused = NotGiven, axis: int = -1, largest: bool = True, dim: Refused = None
+) -> tuple[ArrayT, ...]:
     """The k greatest elements along an axis, in falling order, and their indices; or the least, in rising order.
 
     NaN counts as the greatest. Of equal elements any may be chosen. A k that is negative or larger than the axis raises
@@ -129,7 +143,7 @@ def topk(x: ArrayT, /, k: int, extra: Refused = NotGiven, axis: int = -1, larges
     >>> xo.topk(np.asarray([3, 7, 5]), 2)
     (array([7, 5]), array([1, 2]))
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("topk", locals())
     try:
         f = _topk[type(x)]

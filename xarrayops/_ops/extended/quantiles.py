@@ -40,6 +40,8 @@ def median(
     axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     overwrite_input: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The median along the axes: the middle value, or the mean of the two in the middle.
 
@@ -53,7 +55,7 @@ def median(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.median.html>
     """
-    if extra is not NotGiven or overwrite_input is not None:
+    if extra is not NotGiven or overwrite_input is not None or dim is not None or keepdim is not None:
         raise wrong_call("median", locals())
     try:
         f = _median[type(x)]
@@ -77,6 +79,8 @@ def nanmedian(
     axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     overwrite_input: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The median along the axes, without the elements that are NaN: see `median`.
 
@@ -88,7 +92,7 @@ def nanmedian(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html>
     """
-    if extra is not NotGiven or overwrite_input is not None:
+    if extra is not NotGiven or overwrite_input is not None or dim is not None or keepdim is not None:
         raise wrong_call("nanmedian", locals())
     try:
         f = _nanmedian[type(x)]
@@ -115,6 +119,8 @@ def nanpercentile(
     keepdims: bool = False,
     interpolation: Refused = None,
     overwrite_input: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Percentiles along the axes, without the elements that are NaN: see `percentile`.
 
@@ -124,7 +130,13 @@ def nanpercentile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html>
     """
-    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
+    if (
+        extra is not NotGiven
+        or interpolation is not None
+        or overwrite_input is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("nanpercentile", locals())
     try:
         f = _nanpercentile[type(x)][type(q)]
@@ -151,6 +163,8 @@ def nanquantile(
     keepdims: bool = False,
     interpolation: Refused = None,
     overwrite_input: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Quantiles along the axes, without the elements that are NaN: see `quantile`.
 
@@ -162,7 +176,13 @@ def nanquantile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html>
     """
-    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
+    if (
+        extra is not NotGiven
+        or interpolation is not None
+        or overwrite_input is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("nanquantile", locals())
     try:
         f = _nanquantile[type(x)][type(q)]
@@ -189,6 +209,8 @@ def percentile(
     keepdims: bool = False,
     interpolation: Refused = None,
     overwrite_input: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Percentiles along the axes: `quantile` of ``q / 100``.
 
@@ -198,7 +220,13 @@ def percentile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.percentile.html>
     """
-    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
+    if (
+        extra is not NotGiven
+        or interpolation is not None
+        or overwrite_input is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("percentile", locals())
     try:
         f = _percentile[type(x)][type(q)]
@@ -225,6 +253,8 @@ def quantile(
     keepdims: bool = False,
     interpolation: Refused = None,
     overwrite_input: Refused = None,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """Quantiles along the axes, by default over all of them.
 
@@ -245,7 +275,13 @@ def quantile(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.quantile.html>
     """
-    if extra is not NotGiven or interpolation is not None or overwrite_input is not None:
+    if (
+        extra is not NotGiven
+        or interpolation is not None
+        or overwrite_input is not None
+        or dim is not None
+        or keepdim is not None
+    ):
         raise wrong_call("quantile", locals())
     try:
         f = _quantile[type(x)][type(q)]

@@ -60,7 +60,9 @@ _compress = table("compress", globals(), "_compress")
 
 
 @shows_own_parameters
-def compress(condition: ArrayT, x: ArrayT, extra: Refused = NotGiven, /, axis: int | None = None) -> ArrayT:
+def compress(
+    condition: ArrayT, x: ArrayT, extra: Refused = NotGiven, /, axis: int | None = None, dim: Refused = None
+) -> ArrayT:
     """The elements of x along an axis where the condition, a vector of booleans, is true.
 
     By default x is flattened. A shorter condition is false from its end on, a longer one must be false there. The shape
@@ -72,7 +74,7 @@ def compress(condition: ArrayT, x: ArrayT, extra: Refused = NotGiven, /, axis: i
 
     <https://numpy.org/doc/stable/reference/generated/numpy.compress.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("compress", locals())
     try:
         f = _compress[type(condition)][type(x)]
@@ -90,7 +92,12 @@ _delete = table("delete", globals(), "_delete")
 
 @shows_own_parameters
 def delete(
-    x: ArrayT, index: int | slice | Sequence[int], extra: Refused = NotGiven, /, axis: int | None = None
+    x: ArrayT,
+    index: int | slice | Sequence[int],
+    extra: Refused = NotGiven,
+    /,
+    axis: int | None = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """x without the elements at an index along an axis.
 
@@ -103,7 +110,7 @@ def delete(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.delete.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("delete", locals())
     try:
         f = _delete[type(x)]
@@ -183,6 +190,7 @@ def insert(
     extra: Refused = NotGiven,
     /,
     axis: int | None = None,
+    dim: Refused = None,
 ) -> ArrayT:
     """x with values before the elements at an index along an axis.
 
@@ -195,7 +203,7 @@ def insert(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.insert.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("insert", locals())
     try:
         f = _insert[type(x)][type(values)]

@@ -82,8 +82,14 @@ def correlate(x1: ArrayT, x2: ArrayT, /, mode: Literal["full", "same", "valid"] 
 _gradient = table("gradient", globals(), "_gradient")
 
 
+@shows_own_parameters
 def gradient(
-    x: ArrayT, /, *spacing: ArrayT | Scalar, axis: int | tuple[int, ...] | None = None, edge_order: int = 1
+    x: ArrayT,
+    /,
+    *spacing: ArrayT | Scalar,
+    axis: int | tuple[int, ...] | None = None,
+    edge_order: int = 1,
+    dim: Refused = None,
 ) -> ArrayT | tuple[ArrayT, ...]:
     """The gradient of samples along each axis, by central differences, and at the ends by one-sided differences.
 
@@ -97,6 +103,8 @@ def gradient(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.gradient.html>
     """
+    if dim is not None:
+        raise wrong_call("gradient", locals())
     key = frozenset([type(x), *[type(each) for each in spacing if type(each) not in NUMBERS]])
     try:
         f = _gradient[key]
@@ -177,7 +185,13 @@ _trapezoid = table("trapezoid", globals(), "_trapezoid")
 
 @shows_own_parameters
 def trapezoid(
-    y: ArrayT, x: ArrayT | Scalar | None = None, extra: Refused = NotGiven, /, dx: float = 1.0, axis: int = -1
+    y: ArrayT,
+    x: ArrayT | Scalar | None = None,
+    extra: Refused = NotGiven,
+    /,
+    dx: float = 1.0,
+    axis: int = -1,
+    dim: Refused = None,
 ) -> ArrayT:
     """The integral of samples along an axis by the trapezoidal rule.
 
@@ -189,7 +203,7 @@ def trapezoid(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None:
         raise wrong_call("trapezoid", locals())
     try:
         f = _trapezoid[type(y)][type(x)]

@@ -40,6 +40,8 @@ def average(
     axis: int | tuple[int, ...] | None = None,
     weights: ArrayT | Scalar | None = None,
     keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The weighted mean along the axes, by default over all of them.
 
@@ -53,7 +55,7 @@ def average(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.average.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("average", locals())
     try:
         f = _average[type(x)][type(weights)]
@@ -215,7 +217,13 @@ _ptp = table("ptp", globals(), "_ptp")
 
 @shows_own_parameters
 def ptp(
-    x: ArrayT, extra: Refused = NotGiven, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: ArrayT,
+    extra: Refused = NotGiven,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    dim: Refused = None,
+    keepdim: Refused = None,
 ) -> ArrayT:
     """The greatest element minus the least along the axes.
 
@@ -225,7 +233,7 @@ def ptp(
 
     <https://numpy.org/doc/stable/reference/generated/numpy.ptp.html>
     """
-    if extra is not NotGiven:
+    if extra is not NotGiven or dim is not None or keepdim is not None:
         raise wrong_call("ptp", locals())
     try:
         f = _ptp[type(x)]

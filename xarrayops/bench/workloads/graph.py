@@ -29,19 +29,23 @@ _CLASSES = 10
 
 
 def neighbours(images: Array) -> Container:
-    """The symmetric adjacency matrix (n, n) of the nearest neighbours; weights are cosine similarities."""
-    unit = xo.divide(images, xo.linalg.vector_norm(images, axis=1, keepdims=True))
+    """The symmetric adjacency matrix (n, n) of the nearest neighbours; weights are cosine similarities.
+
+    An image that is all 0 is like no other, and one with NaN has no neighbours.
+    """
+    length = xo.linalg.vector_norm(images, axis=1, keepdims=True)
+    unit = xo.divide(images, xo.where(xo.equal(length, 0), 1.0, length))
     similarity = xo.matmul(unit, xo.matrix_transpose(unit))
     itself = xo.multiply(xo.eye(images.shape[0], like=images), 2.0)
     similarity = xo.subtract(similarity, itself)  # no image is its own neighbour
-    least = xo.sort(similarity, axis=1)[:, -NEAREST][:, None]
+    least = xo.sort(similarity, axis=1)[:, -NEAREST:][:, :1]
     near = xo.sparse.from_dense(similarity, where=xo.greater_equal(similarity, least))
     return xo.sparse.add(near, xo.sparse.convert(xo.sparse.transpose(near), "csr"))
 
 
 def propagate(a: Container, labels: Array) -> Array:
     """The score (n, classes) of each class for each node, from the labels (n, classes) of a few nodes."""
-    root = xo.divide(1.0, xo.sqrt(xo.sparse.sum(a, axis=1)))
+    root = xo.divide(1.0, xo.sqrt(_or_one(xo.sparse.sum(a, axis=1))))
     a = xo.sparse.multiply(xo.sparse.multiply(a, root[:, None]), root[None, :])
     scores = labels
     for _ in range(STEPS):
@@ -51,13 +55,18 @@ def propagate(a: Container, labels: Array) -> Array:
 
 def pagerank(a: Container) -> Array:
     """The share (n,) of time that a random walk along the edges spends at each node."""
-    n, weights = a.shape[0], xo.sparse.parts(a).data
-    out = xo.divide(1.0, xo.sparse.sum(a, axis=1))
+    n, weights = max(a.shape[0], 1), xo.sparse.parts(a).data
+    out = xo.divide(1.0, _or_one(xo.sparse.sum(a, axis=1)))
     walk = xo.sparse.transpose(xo.sparse.multiply(a, out[:, None]))
-    rank = xo.full((n,), 1 / n, dtype=weights.dtype, like=weights)
+    rank = xo.full((a.shape[0],), 1 / n, dtype=weights.dtype, like=weights)
     for _ in range(STEPS):
         rank = xo.add(xo.multiply(xo.matmul(walk, rank), KEEP), (1 - KEEP) / n)
     return rank
+
+
+def _or_one(weight: Array) -> Array:
+    """The weight of each node, with 1 for a node without edges: its row is 0 in any case."""
+    return xo.where(xo.equal(weight, 0), 1.0, weight)
 
 
 def given_labels(target: Any) -> Any:

@@ -43,19 +43,23 @@ def whiten(x: Array, components: int = COMPONENTS, /) -> tuple[Array, Array]:
 
     Notes
     -----
-    Constant features become 0. The sign of a direction is arbitrary; here its largest weight is positive.
+    Constant features become 0, and so do the scores of directions without variance. The sign of a direction is
+    arbitrary; here its largest weight is positive. Fill missing values before: with NaN, the eigendecomposition of
+    some libraries raises, and that of others gives NaN.
     """
-    spread = xo.std(x, axis=0)
-    centred = xo.subtract(x, xo.mean(x, axis=0))
-    standard = xo.divide(centred, xo.where(xo.greater(spread, 0), spread, xo.ones_like(spread)))
-    covariance = xo.divide(xo.matmul(xo.matrix_transpose(standard), standard), x.shape[0])
+    varies = xo.any(xo.not_equal(x, x[:1, ...]), axis=0)  # rounding gives equal numbers a deviation above 0
+    spread = xo.where(varies, xo.std(x, axis=0), xo.inf)
+    standard = xo.divide(xo.subtract(x, xo.mean(x, axis=0)), spread)
+    covariance = xo.divide(xo.matmul(xo.matrix_transpose(standard), standard), max(x.shape[0], 1))
     variances, directions = xo.linalg.eigh(covariance)
     top = xo.flip(directions, axis=1)[:, :components]
     kept = xo.flip(variances)[:components]
     weight = xo.expand_dims(xo.argmax(xo.abs(top), axis=0), axis=0)
     top = xo.multiply(top, xo.sign(xo.take_along_axis(top, weight, axis=0)))
-    scores = xo.divide(xo.matmul(standard, top), xo.sqrt(kept))
-    return scores, xo.divide(kept, xo.sum(variances))
+    total = xo.sum(variances)
+    has_variance = xo.greater(kept, xo.multiply(total, xo.finfo(x.dtype).eps))  # others are rounding errors
+    scores = xo.divide(xo.matmul(standard, top), xo.sqrt(xo.where(has_variance, kept, xo.inf)))
+    return scores, xo.divide(kept, xo.where(xo.greater(total, 0), total, 1.0))
 
 
 def load_digits() -> Any:
@@ -83,8 +87,7 @@ def _operations(n: int) -> float:
 
 def _by_singular_values(x: Any) -> Arrays:
     """The expected results by another method: the singular value decomposition of the samples."""
-    spread = x.std(axis=0)
-    standard = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    standard = (x - x.mean(axis=0)) / np.where((x == x[0]).all(axis=0), np.inf, x.std(axis=0))
     left, singular, right = np.linalg.svd(standard, full_matrices=False)
     variances = singular**2 / len(x)
     weights = right[:COMPONENTS]
