@@ -1,0 +1,80 @@
+"""The planted faults apply to the sources, and the script says what the tests of each did."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+import planted_faults  # noqa: E402
+
+sys.path.remove(str(ROOT / "tools"))
+
+FAULT = planted_faults.Fault("off by one", "loops", "the last item is lost", "n + 1", "n", ("tests",), "")
+PASSED, FAILED = (
+    planted_faults.Run("passed", None, 1.0, ""),
+    planted_faults.Run("failed", "tests/test_a.py::b", 2.0, ""),
+)
+
+
+def test_each_fault_applies_once_and_its_tests_exist():
+    faults, sources = planted_faults.read_faults(), planted_faults.read_sources(ROOT)
+    wrong = []
+    for fault in faults:
+        try:
+            planted_faults.place_of(fault, sources)
+        except ValueError as error:
+            wrong.append(f"{fault.name}: {error}")
+        wrong += [f"{fault.name}: there is no {path}" for path in fault.tests if not (ROOT / path).exists()]
+        wrong += [f"{fault.name}: it changes nothing"] * (fault.old == fault.new)
+    assert not wrong, "\n".join(wrong)
+    assert len(faults) >= 44
+    assert sum(fault.family in ("engines", "exchange", "sparse") for fault in faults) >= 14
+
+
+@pytest.mark.parametrize("text", ["n - 1", "n + 1, n + 1"])
+def test_a_text_that_does_not_occur_once_raises(text):
+    with pytest.raises(ValueError, match=r"occurs [02] times instead of once"):
+        planted_faults.place_of(FAULT, {Path("a.py"): text, Path("b.py"): ""})
+
+
+class Tree(planted_faults.Tree):
+    """A tree of one file whose tests give results that are listed: without the fault, and with it."""
+
+    def __init__(self, path, text, **runs):
+        path.write_text(text)
+        self.path, self.sources, self.runs = path, {path: text}, runs
+        self._passed, self._time = {}, 0.0
+
+    def run(self, fault, tier):
+        without, planted = self.runs[tier]
+        return planted if fault.new == self.path.read_text() else without
+
+
+@pytest.mark.parametrize(
+    ("text", "runs", "expected"),
+    [
+        ("n + 1", {"quick": (PASSED, FAILED)}, {"status": "found", "tier": "quick", "test": "tests/test_a.py::b"}),
+        ("n + 1", {"quick": (PASSED, PASSED), "long": (PASSED, FAILED)}, {"status": "found", "tier": "long"}),
+        ("n + 1", {"quick": (PASSED, PASSED), "long": (PASSED, PASSED)}, {"status": "not found"}),
+        ("n + 1", {"quick": (FAILED, FAILED)}, {"status": "fails without the fault"}),
+        ("n - 1", {}, {"status": "does not apply"}),
+    ],
+)
+def test_the_record_of_a_fault(tmp_path, text, runs, expected):
+    path = tmp_path / "a.py"
+    record = Tree(path, text, **runs).try_fault(FAULT, [*runs])
+    assert record.items() >= expected.items()
+    assert path.read_text() == text, "the fault must be taken back"
+
+
+def test_faults_that_are_found_no_more():
+    before = {
+        "a": {"status": "found"},
+        "b": {"status": "found"},
+        "c": {"status": "not found"},
+        "d": {"status": "found"},
+    }
+    now = {"a": {"status": "found"}, "b": {"status": "does not apply"}, "c": {"status": "not found"}}
+    assert planted_faults.lost(now, before) == ["b"]
