@@ -7,8 +7,8 @@ so that moved code needs no change in the data.
 
 Nothing is edited in the checkout: the tracked files, or those of a commit, are copied to a temporary folder. There each
 group of tests first runs without a fault and must pass. Then each fault is applied, its tests run until the first
-failure, and the file is restored. The quick tests (not marked ``long``) run first, the long ones only if the quick ones
-pass, so that one run shows what each tier finds.
+failure, and the file is restored. This module is also the plug-in of these runs: the quick tests (not marked ``long``)
+run before the others, so that one run shows which tier finds the fault.
 
 Usage: planted_faults.py [--only NAME ...] [--tests quick|all] [--commit COMMIT] [--out FILE] [--against FILE]
 
@@ -22,7 +22,6 @@ import argparse
 import datetime
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -30,7 +29,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,8 +39,10 @@ FAULTS = ROOT / "tests" / "faults"
 RESULTS = ROOT / "benchmarks" / "results" / "planted_faults.json"
 SOURCES = ("xarrayops", "backends")
 """The folders in which faults are planted."""
-TIERS = {"quick": "not long", "long": "long"}
-"""The marks of the tests of each tier, in the order in which the tiers run."""
+LONG = "long"
+"""The mark of the tests that are not quick."""
+FAILURES = "PLANTED_FAULTS_FAILURES"
+"""The variable that names the file to which a run of tests writes its failures."""
 LIBRARIES = ("numpy", "scipy", "numba", "torch", "jax", "dask", "libcst", "pytest")
 NO_TESTS = 5
 """The exit status of pytest if it has collected nothing."""
@@ -63,10 +64,11 @@ class Run(NamedTuple):
     """What a run of some tests gave: "passed", "failed", "no tests", "time limit" or "error"."""
 
     outcome: str
-    test: str | None
-    """The first test that failed."""
     seconds: float
-    output: str
+    tier: str = ""
+    """The tier of the first test that failed: "quick" or "long"."""
+    test: str = ""
+    """The first test that failed."""
 
 
 def read_faults(folder: Path = FAULTS) -> list[Fault]:
@@ -74,7 +76,7 @@ def read_faults(folder: Path = FAULTS) -> list[Fault]:
     found = []
     for path in sorted(folder.glob("*.toml")):
         for group in tomllib.loads(path.read_text())["group"]:
-            tests, select = tuple(group["tests"]), group.get("select", "")
+            tests, select = tuple(group["tests"]), " ".join(group.get("select", "").split())
             found += [Fault(family=path.stem, tests=tests, select=select, **each) for each in group["fault"]]
     names = [fault.name for fault in found]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -115,14 +117,29 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Run the quick tests first."""
+    items.sort(key=lambda item: item.get_closest_marker(LONG) is not None)
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    """Write the tier and the name of a test that fails."""
+    if report.failed:
+        with Path(os.environ[FAILURES]).open("a") as file:
+            print(LONG if LONG in getattr(report, "keywords", ()) else "quick", report.nodeid, file=file)
+
+
+pytest_collectreport = pytest_runtest_logreport
+
+
 class Tree:
     """A temporary copy of the sources and tests, in which faults are planted."""
 
-    def __init__(self, folder: Path, commit: str | None, limit: float) -> None:
-        self.folder, self.limit = folder, limit
+    def __init__(self, folder: Path, commit: str | None, *, limit: float, is_quick: bool) -> None:
+        self.folder, self.limit, self.is_quick = folder, limit, is_quick
         copy_tree(folder, commit)
         self.sources = read_sources(folder)
-        path = [folder, folder / "backends", folder / "tests" / "sample_backend"]
+        path = [folder, folder / "backends", folder / "tests" / "sample_backend", ROOT / "tools"]
         self.environment = {
             "JAX_COMPILATION_CACHE_DIR": str(folder.parent / "jax"),  # the key of a program is its code
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
@@ -130,7 +147,7 @@ class Tree:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(map(str, path)),
         }
-        self._passed: dict[tuple[Any, ...], Run] = {}
+        self._passed: dict[tuple[tuple[str, ...], str], Run] = {}
         self._time = time.time()
         self._require_own_sources()
 
@@ -149,64 +166,62 @@ class Tree:
         self._time += 2
         os.utime(path, (self._time, self._time))
 
-    def run(self, fault: Fault, tier: str) -> Run:
-        """Run the tests of a fault that belong to a tier, up to the first failure."""
-        missing = [name for name in fault.tests if not (self.folder / name).exists()]
-        if missing:
-            return Run("error", None, 0, f"there is no {', '.join(missing)}")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=short"]
-        command += ["-m", TIERS[tier], *(("-k", fault.select) if fault.select else ()), *fault.tests]
+    def run(self, fault: Fault) -> Run:
+        """Run the tests of a fault up to the first failure."""
+        if any(not (self.folder / name).exists() for name in fault.tests):
+            return Run("no tests", 0)
+        marked = ["-m", f"not {LONG}"] if self.is_quick else []
+        selected = ["-k", fault.select] if fault.select else []
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", Path(__file__).stem]
+        failures = self.folder.parent / "failures"
+        failures.write_text("")
         start = time.monotonic()
         process = subprocess.Popen(
-            command,
+            [*command, *marked, *selected, *fault.tests],
             cwd=self.folder,
-            env=self.environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            env={**self.environment, FAILURES: str(failures)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         try:
-            output, _ = process.communicate(timeout=self.limit)
+            status = process.wait(self.limit)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # and the processes that tests have started
-            output, _ = process.communicate()
-            return Run("time limit", None, time.monotonic() - start, output)
-        failed = re.search(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", output, re.MULTILINE)
-        outcome = {0: "passed", 1: "failed", NO_TESTS: "no tests"}.get(process.returncode, "error")
-        outcome = "failed" if failed else outcome  # a test file that cannot be imported is an error of pytest
-        return Run(outcome, failed and failed[1], time.monotonic() - start, output)
+            return Run("time limit", self.limit)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # and the processes that tests have started
+        seconds = time.monotonic() - start
+        first = failures.read_text().partition("\n")[0]
+        if first:
+            return Run("failed", seconds, *first.split(" ", 1))
+        return Run({0: "passed", NO_TESTS: "no tests"}.get(status, "error"), seconds)
 
-    def run_without_fault(self, fault: Fault, tier: str) -> Run:
-        """The tests of a fault without it; each selection runs once."""
-        key = fault.tests, fault.select, tier
-        if key not in self._passed:
-            self._passed[key] = self.run(fault, tier)
-        return self._passed[key]
+    def run_without_fault(self, fault: Fault) -> Run:
+        """The tests of a fault without it; those of a group run once."""
+        group = fault.tests, fault.select
+        if group not in self._passed:
+            self._passed[group] = self.run(fault)
+        return self._passed[group]
 
-    def try_fault(self, fault: Fault, tiers: Sequence[str]) -> dict[str, Any]:
+    def try_fault(self, fault: Fault) -> dict[str, Any]:
         """What the tests of a fault say about it."""
         try:
             path = place_of(fault, self.sources)
         except ValueError as error:
             return {"status": "does not apply", "reason": str(error)}
-        seconds = 0.0
-        for tier in tiers:
-            before = self.run_without_fault(fault, tier)
-            if before.outcome == "no tests":
-                continue
-            if before.outcome != "passed":
-                return {"status": "fails without the fault", "reason": f"{before.outcome}: {before.test}", "tier": tier}
-            self.write(path, self.sources[path].replace(fault.old, fault.new))
-            try:
-                run = self.run(fault, tier)
-            finally:
-                self.write(path, self.sources[path])
-            seconds += run.seconds
-            if run.outcome != "passed":
-                status = "found" if run.outcome == "failed" else run.outcome
-                return {"status": status, "tier": tier, "test": run.test, "seconds": round(seconds, 1)}
-        return {"status": "not found", "tiers": [*tiers], "seconds": round(seconds, 1)}
+        before = self.run_without_fault(fault)
+        if before.outcome != "passed":
+            return {"status": "fails without the fault", "reason": f"{before.outcome} {before.test}".strip()}
+        self.write(path, self.sources[path].replace(fault.old, fault.new))
+        try:
+            run = self.run(fault)
+        finally:
+            self.write(path, self.sources[path])
+        seconds = {"seconds": round(run.seconds, 1), "seconds without the fault": round(before.seconds, 1)}
+        if run.outcome == "failed":
+            return {"status": "found", "tier": run.tier, "test": run.test, **seconds}
+        return {"status": "not found" if run.outcome == "passed" else run.outcome, **seconds}
 
 
 def versions() -> dict[str, str]:
@@ -245,7 +260,7 @@ def main() -> int:
     """Parse the arguments, try the faults, and write and print what was found."""
     parser = argparse.ArgumentParser(description="Plant faults one at a time and record which tests find them.")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="the names of faults or of families")
-    parser.add_argument("--tests", choices=("quick", "all"), default="all", help="the tiers that run (default: all)")
+    parser.add_argument("--tests", choices=("quick", "all"), default="all", help="the tests that run (default: all)")
     parser.add_argument("--commit", help="try the faults in the sources and tests of this commit")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the file of the results")
     parser.add_argument("--against", type=Path, metavar="FILE", help="fail if a fault that FILE has as found is lost")
@@ -256,16 +271,15 @@ def main() -> int:
     unknown = wanted - {fault.name for fault in faults} - {fault.family for fault in faults}
     if unknown:
         parser.error(f"no fault or family is named {', '.join(sorted(unknown))}")
-    tiers = [tier for tier in TIERS if options.tests == "all" or tier == options.tests]
     commit = commit_name(options.commit)
     results = read_results(options.out, commit)
     tried: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="planted-faults-") as folder:
-        tree = Tree(Path(folder) / "tree", options.commit, options.limit)
+        tree = Tree(Path(folder) / "tree", options.commit, limit=options.limit, is_quick=options.tests == "quick")
         for fault in faults:
             if wanted and not wanted & {fault.name, fault.family}:
                 continue
-            record = tree.try_fault(fault, tiers)
+            record = tree.try_fault(fault)
             tried[fault.name] = results[fault.name] = {"family": fault.family, "why": fault.why, **record}
             where = record.get("test") or record.get("reason") or ""
             seconds = f"{record.get('seconds', 0):6.1f} s"

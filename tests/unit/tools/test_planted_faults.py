@@ -12,10 +12,8 @@ import planted_faults  # noqa: E402
 sys.path.remove(str(ROOT / "tools"))
 
 FAULT = planted_faults.Fault("off by one", "loops", "the last item is lost", "n + 1", "n", ("tests",), "")
-PASSED, FAILED = (
-    planted_faults.Run("passed", None, 1.0, ""),
-    planted_faults.Run("failed", "tests/test_a.py::b", 2.0, ""),
-)
+PASSED = planted_faults.Run("passed", 1.0)
+FAILED = planted_faults.Run("failed", 2.0, "long", "tests/test_a.py::b")
 
 
 def test_each_fault_applies_once_and_its_tests_exist():
@@ -40,41 +38,36 @@ def test_a_text_that_does_not_occur_once_raises(text):
 
 
 class Tree(planted_faults.Tree):
-    """A tree of one file whose tests give results that are listed: without the fault, and with it."""
+    """A tree of one file, with the results of its tests without the fault and with it."""
 
-    def __init__(self, path, text, **runs):
+    def __init__(self, path, text, without, planted):
         path.write_text(text)
-        self.path, self.sources, self.runs = path, {path: text}, runs
+        self.path, self.sources, self.without, self.planted = path, {path: text}, without, planted
         self._passed, self._time = {}, 0.0
 
-    def run(self, fault, tier):
-        without, planted = self.runs[tier]
-        return planted if fault.new == self.path.read_text() else without
+    def run(self, fault):
+        return self.planted if fault.new == self.path.read_text() else self.without
 
 
 @pytest.mark.parametrize(
-    ("text", "runs", "expected"),
+    ("text", "without", "planted", "expected"),
     [
-        ("n + 1", {"quick": (PASSED, FAILED)}, {"status": "found", "tier": "quick", "test": "tests/test_a.py::b"}),
-        ("n + 1", {"quick": (PASSED, PASSED), "long": (PASSED, FAILED)}, {"status": "found", "tier": "long"}),
-        ("n + 1", {"quick": (PASSED, PASSED), "long": (PASSED, PASSED)}, {"status": "not found"}),
-        ("n + 1", {"quick": (FAILED, FAILED)}, {"status": "fails without the fault"}),
-        ("n - 1", {}, {"status": "does not apply"}),
+        ("n + 1", PASSED, FAILED, {"status": "found", "tier": "long", "test": "tests/test_a.py::b"}),
+        ("n + 1", PASSED, PASSED, {"status": "not found"}),
+        ("n + 1", PASSED, planted_faults.Run("time limit", 120.0), {"status": "time limit"}),
+        ("n + 1", FAILED, FAILED, {"status": "fails without the fault", "reason": "failed tests/test_a.py::b"}),
+        ("n - 1", PASSED, PASSED, {"status": "does not apply"}),
     ],
 )
-def test_the_record_of_a_fault(tmp_path, text, runs, expected):
+def test_the_record_of_a_fault(tmp_path, text, without, planted, expected):
     path = tmp_path / "a.py"
-    record = Tree(path, text, **runs).try_fault(FAULT, [*runs])
+    record = Tree(path, text, without, planted).try_fault(FAULT)
     assert record.items() >= expected.items()
     assert path.read_text() == text, "the fault must be taken back"
 
 
 def test_faults_that_are_found_no_more():
-    before = {
-        "a": {"status": "found"},
-        "b": {"status": "found"},
-        "c": {"status": "not found"},
-        "d": {"status": "found"},
-    }
-    now = {"a": {"status": "found"}, "b": {"status": "does not apply"}, "c": {"status": "not found"}}
-    assert planted_faults.lost(now, before) == ["b"]
+    before = {"a": "found", "b": "found", "c": "not found", "not tried now": "found"}
+    now = {"a": "found", "b": "does not apply", "c": "not found"}
+    records = ({name: {"status": status} for name, status in each.items()} for each in (now, before))
+    assert planted_faults.lost(*records) == ["b"]
