@@ -6,13 +6,13 @@ and ``select``, an expression for pytest's ``-k``. Each ``[[group.fault]]`` has 
 so that moved code needs no change in the data.
 
 Nothing is edited in the checkout: the tracked files, or those of a commit, are copied to a temporary folder. There each
-group of tests first runs without a fault and must pass. Then each fault is applied, its tests run until the first
-failure, and the file is restored. This module is also the plug-in of these runs: the quick tests (not marked ``long``)
-run before the others, so that one run shows which tier finds the fault.
+fault is applied, its tests run until the first failure, and the file is restored. The test that failed must then pass
+without the fault. This module is also the plug-in of these runs: the quick tests (not marked ``long``) run before the
+others, so that one run shows which tier finds the fault.
 
 Usage: planted_faults.py [--only NAME ...] [--tests quick|all] [--commit COMMIT] [--out FILE] [--against FILE]
 
-The exit status is 1 if a selection fails without a fault, if a fault does not apply, or if a fault that the file of
+The exit status is 1 if a test fails without the fault too, if a fault does not apply, or if a fault that the file of
 ``--against`` records as found is not found.
 """
 
@@ -147,7 +147,6 @@ class Tree:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(map(str, path)),
         }
-        self._passed: dict[tuple[tuple[str, ...], str], Run] = {}
         self._time = time.time()
         self._require_own_sources()
 
@@ -168,7 +167,7 @@ class Tree:
 
     def run(self, fault: Fault) -> Run:
         """Run the tests of a fault up to the first failure."""
-        if any(not (self.folder / name).exists() for name in fault.tests):
+        if any(not (self.folder / name.partition("::")[0]).exists() for name in fault.tests):
             return Run("no tests", 0)
         marked = ["-m", f"not {LONG}"] if self.is_quick else []
         selected = ["-k", fault.select] if fault.select else []
@@ -197,31 +196,25 @@ class Tree:
             return Run("failed", seconds, *first.split(" ", 1))
         return Run({0: "passed", NO_TESTS: "no tests"}.get(status, "error"), seconds)
 
-    def run_without_fault(self, fault: Fault) -> Run:
-        """The tests of a fault without it; those of a group run once."""
-        group = fault.tests, fault.select
-        if group not in self._passed:
-            self._passed[group] = self.run(fault)
-        return self._passed[group]
-
     def try_fault(self, fault: Fault) -> dict[str, Any]:
         """What the tests of a fault say about it."""
         try:
             path = place_of(fault, self.sources)
         except ValueError as error:
             return {"status": "does not apply", "reason": str(error)}
-        before = self.run_without_fault(fault)
-        if before.outcome != "passed":
-            return {"status": "fails without the fault", "reason": f"{before.outcome} {before.test}".strip()}
         self.write(path, self.sources[path].replace(fault.old, fault.new))
         try:
             run = self.run(fault)
         finally:
             self.write(path, self.sources[path])
-        seconds = {"seconds": round(run.seconds, 1), "seconds without the fault": round(before.seconds, 1)}
+        record = {"status": run.outcome, "seconds": round(run.seconds, 1)}
+        if run.outcome == "passed":
+            return record | {"status": "not found"}
         if run.outcome == "failed":
-            return {"status": "found", "tier": run.tier, "test": run.test, **seconds}
-        return {"status": "not found" if run.outcome == "passed" else run.outcome, **seconds}
+            without = self.run(fault._replace(tests=(run.test,), select=""))
+            status = "found" if without.outcome == "passed" else f"{without.outcome} without the fault"
+            return record | {"status": status, "tier": run.tier, "test": run.test}
+        return record
 
 
 def versions() -> dict[str, str]:
@@ -241,10 +234,11 @@ def commit_name(commit: str | None) -> str:
     return name if commit is not None or not git("status", "--porcelain", *SOURCES, "tests") else f"{name} with changes"
 
 
-def read_results(path: Path, commit: str) -> dict[str, Any]:
-    """The results in a file if they are of the same commit, so that a run with ``--only`` adds to them."""
+def read_results(path: Path, commit: str, names: set[str]) -> dict[str, Any]:
+    """The results in a file for these faults, if they are of the same commit: a run with ``--only`` adds to them."""
     found = json.loads(path.read_text()) if path.exists() else {}
-    return found["faults"] if found.get("commit") == commit else {}
+    records = found["faults"] if found.get("commit") == commit else {}
+    return {name: record for name, record in records.items() if name in names}
 
 
 def lost(found: dict[str, Any], before: dict[str, Any]) -> list[str]:
@@ -268,11 +262,12 @@ def main() -> int:
     options = parser.parse_args()
     faults = read_faults()
     wanted = set(options.only or ())
-    unknown = wanted - {fault.name for fault in faults} - {fault.family for fault in faults}
+    names = {fault.name for fault in faults}
+    unknown = wanted - names - {fault.family for fault in faults}
     if unknown:
         parser.error(f"no fault or family is named {', '.join(sorted(unknown))}")
     commit = commit_name(options.commit)
-    results = read_results(options.out, commit)
+    results = read_results(options.out, commit, names)
     tried: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="planted-faults-") as folder:
         tree = Tree(Path(folder) / "tree", options.commit, limit=options.limit, is_quick=options.tests == "quick")
