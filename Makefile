@@ -18,8 +18,8 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 export WHEELS := $(abspath $(WHEELS))
 endif
 
-.PHONY: help env bench claims test test-all base lint types docs check size conformance exchange peers ports generate xla \
-	cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
+.PHONY: help env bench claims test test-all base lint types docs check size conformance exchange peers ports \
+	planted-faults generate xla cupy-signatures gpu gpu-list gpu-rehearsal wheels clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -40,6 +40,10 @@ test: env        ## run the tests on every backend that this machine has, but fo
 test-all: env    ## run all tests
 	@$(PYTHON) tools/environment.py $(VENV) test
 	$(RUN) -m pytest -q -n auto --dist worksteal
+
+planted-faults: env ## plant faults one at a time and record which tests find them; an hour, ARGUMENTS="--only dask"
+	@$(PYTHON) tools/environment.py $(VENV) test
+	$(RUN) tools/planted_faults.py $(ARGUMENTS)
 
 base: env        ## prove the base install: the built wheel in a clean environment with NumPy alone
 	$(RUN) tests/base_install.py
