@@ -1,6 +1,6 @@
 """Whether a compiled or an exported function gives what the function gives.
 
-The allowed difference is that of `xarrayops._host.budget`. The spread is that of the results where the arguments are
+The allowed difference is that of `xarrayops._host.compare`. The spread is that of the results where the arguments are
 rounded at random in their last place; it is measured only where the results differ by more than the rounding of the
 largest element.
 """
@@ -8,15 +8,16 @@ largest element.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import registry
 from xarrayops._protocol.nested import arrays_in, fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
+if TYPE_CHECKING:
+    from xarrayops._host.compare import Value
+
 _SAMPLES = 4
-_NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
-_EPS = _NARROW | {"float32": 2.0**-23, "complex64": 2.0**-23, "float64": 2.0**-52, "complex128": 2.0**-52}
 
 
 def copied(arguments: Any) -> Any:
@@ -37,17 +38,20 @@ def first_written(before: Any, after: Any) -> str | None:
     return None
 
 
+def value(x: Array) -> Value:
+    """The values of an array, to compare them; narrow floating-point numbers as float32."""
+    from xarrayops._host import compare
+
+    own = registry.backend_of(x)
+    functions, dtype = own.functions, own.functions["dtype_name"](x.dtype) or str(x.dtype)
+    if dtype in compare.NARROW:
+        x = functions["astype"](x, functions["as_dtype"]("float32"))
+    return compare.Value(dtype, tuple(map(int, x.shape)), functions["to_numpy"](x), own.name)
+
+
 def host(x: Array) -> Any:
     """The values in host memory; narrow floating-point numbers as float32."""
-    functions = registry.backend_of(x).functions
-    if functions["dtype_name"](x.dtype) in _NARROW:
-        x = functions["astype"](x, functions["as_dtype"]("float32"))
-    return functions["to_numpy"](x)
-
-
-def _eps(x: Array) -> float:
-    """The distance of 1 and the next number of a floating-point or complex dtype; 0 for other dtypes."""
-    return _EPS.get(registry.backend_of(x).functions["dtype_name"](x.dtype) or "", 0.0)
+    return value(x).data
 
 
 def difference(
@@ -63,26 +67,28 @@ def difference(
     ``repeated(arguments)`` gives the results of the function for other arguments; without it no spread is measured.
     With ``of_each`` small elements must agree too where the largest one has more rounding.
     """
+    from xarrayops._host import compare
+
     expected, found = list(leaves(want)), list(leaves(got))
     if len(expected) != len(found):
         return f"it returns {len(found)} values instead of {len(expected)}"
-    far: list[int] = []
+    far: dict[int, tuple[Any, Any]] = {}
     for i, (x, y) in enumerate(zip(expected, found, strict=True)):
         if not is_array(x) or not is_array(y):
             if is_array(x) or is_array(y) or not is_same(x, y):
                 return f"result {i} is {_shown(y)} instead of {_shown(x)}"
             continue
-        text = _kinds_differ(x, y)
-        if text is not None:
-            return f"result {i} {text}"
-        if not _is_near(x, y, 0.0, of_largest=not of_each):
-            far.append(i)
-    if not far:
-        return None
-    spreads = dict.fromkeys(far, 0.0) if repeated is None else _spreads(expected, far, repeated, arguments)
-    for i in far:
-        if not _is_near(expected[i], found[i], spreads[i], of_largest=False):
-            return f"result {i} {_worst(host(expected[i]), host(found[i]), _eps(expected[i]), spreads[i])}"
+        pair = value(x), value(y)
+        different = compare.difference(*pair, of_largest=not of_each)
+        if different is not None:
+            if different.what != "values" or repeated is None:
+                return f"result {i}: {different.text}"
+            far[i] = pair
+    spreads = _spreads({i: x for i, (x, _) in far.items()}, repeated, arguments) if far and repeated else {}
+    for i, pair in far.items():
+        different = compare.difference(*pair, spreads[i])
+        if different is not None:
+            return f"result {i}: {different.text}"
     return None
 
 
@@ -95,59 +101,24 @@ def _shown(value: Any) -> str:
     return f"an array of shape {tuple(value.shape)}" if is_array(value) else repr(value)
 
 
-def _kinds_differ(x: Array, y: Array) -> str | None:
-    """How shape or dtype differ."""
-    if tuple(x.shape) != tuple(y.shape):
-        return f"has shape {tuple(y.shape)} instead of {tuple(x.shape)}"
-    if x.dtype != y.dtype:
-        return f"has dtype {y.dtype} instead of {x.dtype}"
-    return None
-
-
-def _is_near(x: Array, y: Array, spread: Any, *, of_largest: bool) -> bool:
-    """Whether the values are as near as rounding allows: of each element, or of the largest one."""
-    import numpy as np
-
-    from xarrayops._host.budget import beyond, wide
-
-    want, got, size = host(x), host(y), None
-    if of_largest and _eps(x):
-        sizes = np.abs(wide(want))
-        finite = np.isfinite(sizes)
-        size = np.where(finite, sizes[finite].max(), sizes) if finite.any() else None
-    return not np.any(beyond(want, got, spread, eps=_eps(x), size=size))
-
-
-def _spreads(expected: list[Any], far: list[int], repeated: Callable[[Any], Any], arguments: Any) -> dict[int, Any]:
+def _spreads(expected: dict[int, Any], repeated: Callable[[Any], Any], arguments: Any) -> dict[int, Any]:
     """How far the results are apart when the arguments are rounded at random in their last place."""
     import numpy as np
 
-    from xarrayops._host.budget import wide
+    from xarrayops._host.compare import spread_of
 
     random = np.random.default_rng(0)
-    spreads: dict[int, Any] = dict.fromkeys(far, 0.0)
 
     def rounded(x: Any) -> Any:
         if not is_array(x):
             return x
-        own, values, eps = registry.backend_of(x), host(x), _eps(x)
-        if not eps:
+        own, given = registry.backend_of(x), value(x)
+        if not given.eps:
             return copied(x)
-        moved = np.asarray(values * (1 + eps * random.choice([-1.0, 0.0, 1.0], values.shape))).astype(values.dtype)
+        values = given.data
+        moved = np.asarray(values * (1 + given.eps * random.choice([-1.0, 0.0, 1.0], values.shape)))
+        moved = moved.astype(values.dtype)
         return own.functions["astype"](own.functions["from_numpy"](moved, own.functions["device"](x)), x.dtype)
 
-    for _ in range(_SAMPLES):
-        others = list(leaves(repeated(fill(arguments, rounded))))
-        for i in far:
-            with np.errstate(all="ignore"):
-                distance = np.abs(wide(host(others[i])) - wide(host(expected[i])))
-            spreads[i] = np.fmax(spreads[i], distance)
-    return spreads
-
-
-def _worst(want: Any, got: Any, eps: float, spread: Any) -> str:
-    """Text about the element that differs most."""
-    from xarrayops._host.budget import beyond, farthest
-
-    at = farthest(want, got, beyond(want, got, spread, eps=eps))
-    return f"is {got[at]} at {list(at)} instead of {want[at]}"
+    samples = [list(leaves(repeated(fill(arguments, rounded)))) for _ in range(_SAMPLES)]
+    return {i: spread_of(want, [value(sample[i]) for sample in samples]) for i, want in expected.items()}

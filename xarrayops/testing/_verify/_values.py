@@ -8,41 +8,10 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
-from xarrayops._protocol.records import Record
+from xarrayops._host.compare import Value as Value
 
 NUMBERS = (bool, int, float, complex)
 _array = np.array  # `rounding` replaces it in NumPy
-
-
-class Value(Record):
-    """An array, a number or another object, as it was when it was read.
-
-    Attributes
-    ----------
-    dtype : str
-        The name of the dtype; empty for Python's numbers and for objects.
-    shape : tuple of int
-        The shape; empty for numbers and objects.
-    data : numpy.ndarray or object
-        A copy of the values; None for arrays without values.
-    library : str
-        The name of the library of an array; empty for numbers and objects.
-    is_numeric : bool
-        Whether it is an array or a number.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    data: Any
-    library: str = ""
-    is_numeric: bool = True
-
-    def __str__(self) -> str:
-        if not self.is_numeric:
-            return repr(self.data)
-        if self.data is None or self.data.size > 1:
-            return f"{self.dtype}{self.shape}"
-        return f"{self.data.reshape(())[()]!s}"
 
 
 def is_array(x: Any) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import xarrayops as xo
+from xarrayops._host.compare import difference, spread_of
 from xarrayops.errors import Unsupported, XArrayOpsError
 from xarrayops.testing._verify import _replay
-from xarrayops.testing._verify._budget import difference, eps_of, spread_of
 from xarrayops.testing._verify._random import Tape
 from xarrayops.testing._verify._report import (
     DIFFERENT,
@@ -154,7 +154,7 @@ class _Verification:
         """Note that rounding changes a result so much that a comparison says little."""
         if exact.is_numeric and exact.data.dtype.kind in "biufc" and exact.data.size:
             with np.errstate(all="ignore"):
-                large = np.abs(exact.data.astype(np.complex128)) * max(UNSTABLE, 64 * eps_of(exact.data.dtype))
+                large = np.abs(exact.data.astype(np.complex128)) * max(UNSTABLE, 64 * exact.eps)
                 share = float(np.mean(self.spread[path] > large))
             if share > 0:
                 self.notes.append(

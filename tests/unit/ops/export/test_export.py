@@ -197,7 +197,7 @@ def test_samples_are_compared(tmp_path: Path) -> None:
     given = {"target": "torchscript", "path": tmp_path / "f"}
     exported(f, X, **given)
     low = np.full_like(X, -200)
-    with pytest.raises(Unsupported, match="the file is wrong at sample 0: result 0 is -400"):
+    with pytest.raises(Unsupported, match="the file is wrong at sample 0: result 0: -400"):
         exported(f, X, **given, samples=[(low,)])
 
 

@@ -200,7 +200,7 @@ def test_the_next_exporter_serves(exporter: type[_Faulty], monkeypatch: pytest.M
     monkeypatch.setitem(functions, "exporters", lambda: (Second(), exporter()))  # type: ignore[arg-type]
     file = xo.export(function, X, W, MASK, target="onnx", path=tmp_path / "f", dynamic=DYNAMIC)
     assert file.report.route == "second"
-    assert file.report.refused["faulty"].startswith("the file is wrong at the examples: result 0 is ")
+    assert file.report.refused["faulty"].startswith("the file is wrong at the examples: result 0: ")
     assert "faulty did not serve: the file is wrong at the examples" in str(file.report)
 
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from xarrayops._host.budget import FACTOR
-from xarrayops.testing._verify._budget import difference, spread_of
+from xarrayops._host.compare import FACTOR, difference, spread_of
 from xarrayops.testing._verify._rounding import Rounded, rounding
 from xarrayops.testing._verify._values import value
 

@@ -1,0 +1,152 @@
+"""Whether two results are the same but for rounding: the one rule of `verify`, `check_operation`, `jit` and `export`.
+
+For floating-point and complex numbers, element by element::
+
+    |got - want| <= FACTOR * (spread + eps * |want| + tiny)
+
+``spread`` is how far the results are apart when the arguments, or what the function computes, are rounded at random: it
+grows with the size of operands that cancel, with the condition of a system, and with the number of summed elements.
+Integers and booleans must be equal, unless random rounding changes them too, as where a sum lies on the threshold of a
+comparison. Infinities must be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xarrayops._protocol.records import Record
+
+FACTOR = 16.0
+"""Libraries round functions such as exp to a few units in the last place, and the spread is measured in few runs."""
+NARROW = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
+"""The distance of 1 and the next number in the dtypes whose values are compared as float32."""
+_EPS = NARROW | {"float32": 2.0**-23, "complex64": 2.0**-23, "float64": 2.0**-52, "complex128": 2.0**-52}
+
+
+class Value(Record):
+    """An array, a number or another object, as it was when it was read.
+
+    Attributes
+    ----------
+    dtype : str
+        The name of the dtype; empty for Python's numbers and for objects.
+    shape : tuple of int
+        The shape; empty for numbers and objects.
+    data : numpy.ndarray or object
+        A copy of the values; None for arrays without values.
+    library : str
+        The name of the library of an array; empty for numbers and objects.
+    is_numeric : bool
+        Whether it is an array or a number.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: Any
+    library: str = ""
+    is_numeric: bool = True
+
+    def __str__(self) -> str:
+        if not self.is_numeric:
+            return repr(self.data)
+        if self.data is None or self.data.size > 1:
+            return f"{self.dtype}{self.shape}"
+        return f"{self.data.reshape(())[()]!s}"
+
+    @property
+    def eps(self) -> float:
+        """The distance of 1 and the next number of a floating-point or complex dtype; 0 for other dtypes."""
+        if self.dtype in _EPS or self.data is None or self.data.dtype.kind not in "fc":
+            return _EPS.get(self.dtype, 0.0)
+        return float(np.finfo(self.data.dtype).eps)
+
+
+class Difference(Record):
+    """How a result differs: the property, and text about the values.
+
+    ``what`` is "type", "shape", "dtype" or "values".
+    """
+
+    what: str
+    text: str
+
+
+def wide(x: Any) -> Any:
+    """The values in float64, or in complex128."""
+    return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def spread_of(reference: Value, samples: Sequence[Value]) -> Any:
+    """The largest distance of a sample from the reference, element by element; inf where a sample has another kind."""
+    want = reference.data
+    if want is None or not reference.is_numeric:
+        return 0.0
+    spread: Any = np.zeros(want.shape)
+    for sample in samples:
+        if not sample.is_numeric or np.shape(sample.data) != want.shape:
+            continue
+        with np.errstate(all="ignore"):
+            if reference.eps:
+                distance = np.abs(wide(sample.data) - wide(want))
+                finite = np.isfinite(wide(want))
+                distance = np.where(finite == np.isfinite(wide(sample.data)), np.where(finite, distance, 0.0), np.inf)
+            else:
+                distance = np.where(sample.data == want, 0.0, np.inf)
+        spread = np.maximum(spread, distance)
+    return spread
+
+
+def difference(
+    want: Value, got: Value, spread: Any = 0.0, *, strict_dtype: bool = True, of_largest: bool = False
+) -> Difference | None:
+    """How a result differs from the reference beyond its budget; None if it does not.
+
+    With ``of_largest`` the budget of every element is that of the largest finite one.
+    """
+    if want.is_numeric != got.is_numeric:
+        return Difference("type", f"{got} where the reference has {want}")
+    if not want.is_numeric:
+        same = want.data == got.data if isinstance(want.data, (str, bytes)) else type(want.data) is type(got.data)
+        return None if same else Difference("type", f"{got} where the reference has {want}")
+    if want.shape != got.shape:
+        return Difference("shape", f"shape {got.shape} where the reference has {want.shape}")
+    if strict_dtype and want.dtype and got.dtype and want.dtype != got.dtype:
+        return Difference("dtype", f"dtype {got.dtype} where the reference has {want.dtype}")
+    if got.data is None or want.data is None:
+        return None
+    far = _beyond(want, got, spread, of_largest=of_largest)
+    return Difference("values", _worst(want.data, got.data, far)) if np.any(far) else None
+
+
+def _beyond(want: Value, got: Value, spread: Any, *, of_largest: bool) -> Any:
+    """Where the values are farther apart than the budget."""
+    with np.errstate(all="ignore"):
+        if not (want.eps or got.eps):
+            return (want.data != got.data) & ~np.isinf(spread)
+        wide_want, wide_got = wide(want.data), wide(got.data)
+        sizes = np.abs(wide_want)
+        finite = np.isfinite(sizes)
+        if of_largest and finite.any():
+            sizes = np.where(finite, sizes[finite].max(), sizes)
+        # An integer beside a floating-point number is the result of another dtype: it is compared as float64.
+        is_floating = want.data.dtype.kind in "fc"
+        tiny = float(np.finfo(want.data.dtype if is_floating else np.float64).tiny)
+        allowed = FACTOR * (spread + (want.eps or _EPS["float64"]) * sizes + tiny)
+        equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
+        near = finite & (np.abs(wide_got - wide_want) <= allowed)
+        return ~(equal | near | np.isinf(spread))
+
+
+def _worst(want: Any, got: Any, where: Any) -> str:
+    """Text about the element that is farthest from the reference, of those in the mask."""
+    with np.errstate(all="ignore"):
+        distance = np.abs(wide(got) - wide(want))
+    distance = np.where(where, np.where(np.isnan(distance), np.inf, distance), -1.0)
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(distance)), distance.shape))
+    count = int(np.count_nonzero(where))
+    place = f" at {list(index)}" if index else ""
+    text = f"{got[index]!s} where the reference has {want[index]!s}{place}"
+    return f"{text}; {count} of {np.size(where)} elements differ" if np.size(where) > 1 else text
