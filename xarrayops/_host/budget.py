@@ -35,8 +35,11 @@ def beyond(want: Any, got: Any, spread: Any, *, eps: float, tiny: float = 0.0, s
     with np.errstate(all="ignore"):
         wide_want, wide_got = wide(want), wide(got)
         allowed = FACTOR * (spread + eps * (np.abs(wide_want) if size is None else size) + tiny)
+        # Equal infinities are equal; their difference is NaN and would not be within any budget.
         equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
         near = np.isfinite(wide_want) & (np.abs(wide_got - wide_want) <= allowed)
+        # An infinite spread means that rounding alone moves the value without limit: nothing can be said against the
+        # result.
         return ~(equal | near | np.isinf(spread))
 
 
@@ -44,5 +47,6 @@ def farthest(want: Any, got: Any, where: Any) -> tuple[int, ...]:
     """The index of the element that is farthest from the other one, of those in the mask."""
     with np.errstate(all="ignore"):
         distance = np.abs(wide(got) - wide(want))
+    # NaN against a number counts as the largest difference.
     distance = np.where(where, np.where(np.isnan(distance), np.inf, distance), -1.0)
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(distance)), distance.shape))

@@ -96,6 +96,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 def isdtype(dtype: Any, kind: Any) -> bool:
     """NumPy's isdtype does not accept the dtypes of ml_dtypes or their names. They have the kinds of float32."""
     dtype = np.dtype(dtype)
+    # np.isdtype raises for a dtype that NumPy does not define, so float32 answers for the kinds.
     stand_in = np.dtype(np.float32) if dtype_name(dtype) in _LOW_PRECISION else dtype
     for one in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(one, str):
@@ -115,6 +116,8 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         return np.result_type(*dtypes, *scalars)
     promoted = reduce(_promote, dtypes)
     if dtype_name(promoted) in _LOW_PRECISION:
+        # A Python float must not widen a low-precision array, as it does not widen float32; a complex number needs a
+        # complex dtype, and complex64 is the narrowest.
         return np.dtype(np.complex64) if complex in map(type, scalars) else promoted
     return np.result_type(promoted, *scalars)
 
