@@ -45,7 +45,7 @@ def _checked(x1: Array, x2: Array, out_dtype: Any) -> Backend:
         raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: an operand has no axis")
     terms, others = x1.shape[-1], x2.shape[-2 if x2.ndim > 1 else 0]
     if terms != others and terms == terms and others == others:  # a size that Dask has not computed is NaN
-        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: the axes to contract differ")
+        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: the contracted axes have different lengths")
     greatest = greatest_terms(first, second)
     if terms > greatest:
         raise OverflowError(

@@ -107,7 +107,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     It rounds each product to the dtype; those of half precision are summed in float32 and rounded once.
     """
     if x1.shape[axis] != x2.shape[axis]:
-        raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
+        raise ValueError(f"the contracted axes have different lengths: {x1.shape[axis]} and {x2.shape[axis]}")
     x1, x2 = _pair(x1, x2)
     if axis >= 0:  # of each array, before they are broadcast
         x1, x2, axis = x1.movedim(axis, -1), x2.movedim(axis, -1), -1
