@@ -17,7 +17,7 @@ from xarrayops._protocol.types import Array
 
 
 class Arithmetic(NamedTuple):
-    """What the functions below need of a library beside operators.
+    """The operations that the functions below need from a library, in addition to operators.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Format(NamedTuple):
 
     bits: int
     digits: int
-    """Random bits of a uniform number: those of the mantissa."""
+    """Random bits of a uniform number, as many as the mantissa has."""
     normal: int
     """Random bits of a normal number."""
     centre: tuple[tuple[float, ...], tuple[float, ...]]
@@ -338,7 +338,7 @@ def frexp_of_bits(
     bits: Array, form: Format, as_floating: Callable[..., Any], astype: Callable[..., Any]
 ) -> tuple[Array, Array]:
     """Mantissa and exponent from the bits of floating-point numbers, as integers; see `Arithmetic`."""
-    # The addition carries into the exponent exactly where the mantissa passes that of sqrt(1/2): one step instead of a
+    # The addition carries into the exponent exactly where the number passes sqrt(1/2): one step instead of a
     # comparison. fdlibm does the same.
     shifted = bits + ((form.bias << form.mantissa) - form.lowest)
     mantissa = as_floating((shifted & ((1 << form.mantissa) - 1)) + form.lowest)
@@ -353,7 +353,7 @@ def _frexp(xp: ModuleType, x: Array, form: Format) -> tuple[Array, Array]:
         is_small = x < 2.0**-step
         x = xp.where(is_small, x * 2.0**step, x)
         exponent = xp.where(is_small, exponent - step, exponent)
-    # The least mantissa as a number: its stored exponent is that of 1/2, so its fraction is added to 1 and halved.
+    # The least mantissa as a number: its stored exponent stands for 1/2, so its fraction is added to 1 and halved.
     is_small = x < (form.lowest / 2**form.mantissa - form.bias + 2) / 2
     return xp.where(is_small, x * 2.0, x), xp.where(is_small, exponent - 1.0, exponent)
 

@@ -2,7 +2,7 @@
 
 They serve every device, traced arrays and gradients. Operands are canonical. The number of entries of a result depends
 on values only where another verb determines it. To find where the entries of a result come from, the entries of the
-operands are numbered, and the numbers take the place of the values in another verb. The values are then gathered, which
+operands are numbered, and another verb is called with the numbers as values. The values are then gathered, which
 keeps their dtype and their gradients. The numbers are of float64, exact up to 2**53, because some libraries multiply no
 integers; of int32 if the library has no 64-bit dtypes, whose arrays then have fewer than 2**30 entries.
 """
@@ -174,7 +174,7 @@ def _number_dtype(library: SparseLibrary) -> Any:
 
 
 def _numbered(library: SparseLibrary, s: Container) -> Container:
-    """The number of each entry, from 1, in place of its value."""
+    """The container with the number of each entry, from 1, as its value."""
     xp, data, dtype = library.backend.namespace, library.values(s), _number_dtype(library)
     number = _count_to(library, math.prod(data.shape), dtype, like=data) + 1
     return library.with_values(s, xp.reshape(number, tuple(data.shape)))

@@ -202,7 +202,7 @@ def _seen(a: Attention, queries: Span, extent: int, offset: int) -> Span:
 def _attend_all(p: Problem, size: int, tasks: Iterable[Task]) -> None:
     """The work of one thread: all its tasks with one buffer."""
     buffer = np.empty(size, p.wide)
-    # The logarithm of 0 is the right answer for queries without keys; the settings are those of each thread.
+    # The logarithm of 0 is the right answer for queries without keys; each thread has its own settings.
     with np.errstate(all="ignore"):
         for task in tasks:
             _attend(p, task, buffer)

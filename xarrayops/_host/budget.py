@@ -26,7 +26,7 @@ def wide(x: Any) -> Any:
 def beyond(want: Any, got: Any, spread: Any, *, eps: float, tiny: float = 0.0, size: Any = None) -> Any:
     """Where values are farther apart than the budget.
 
-    ``size`` is in place of the size of each element. With 0 for eps the values are integers or booleans.
+    ``size`` replaces ``abs(want)`` in the budget. With 0 for eps the values are integers or booleans.
     """
     spread = np.asarray(spread)
     if not eps:

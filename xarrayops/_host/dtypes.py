@@ -12,7 +12,7 @@ from xarrayops._protocol.types import FloatLimits, Gap
 from xarrayops.errors import Unsupported, available_names
 
 NUMBERS = "biufc"
-"""The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", that of records."""
+"""The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", as records have."""
 OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
 _LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _NATIVE = {
@@ -127,6 +127,6 @@ def _promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _dtype_of(item: Any) -> np.dtype[Any]:
-    """The dtype of an array; a dtype is returned as it is. The attribute dtype of a NumPy scalar class is no dtype."""
+    """The dtype of an array; a dtype is returned as it is. A NumPy scalar class has a descriptor there."""
     dtype = getattr(item, "dtype", None)
     return dtype if isinstance(dtype, np.dtype) else np.dtype(item)

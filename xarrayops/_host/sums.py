@@ -1,4 +1,4 @@
-"""Sums in host memory. Those of half and single precision have a small error for any axes and strides.
+"""Sums in host memory. In half and single precision their error is small for any axes and strides.
 
 NumPy adds in pairs (an error of order eps·log2 n) only along the axis with the smallest stride. Along other axes, and
 in `numpy.cumsum`, it adds one number after the other (of order eps·n), and sums of half precision stop growing where
@@ -28,7 +28,7 @@ _add: Any = np.add.reduce
 BLOCK = 32
 # Elements of a block that is widened, so that it stays in the cache.
 CACHED = 1 << 15
-# The number of elements from which several threads add those of a whole array.
+# The number of elements from which several threads sum a whole array.
 SPREAD_ELEMENTS = 1 << 21
 # Elements that one task adds. The number does not depend on the number of threads, and so neither does the sum.
 SHARE = 1 << 19
@@ -87,7 +87,7 @@ def std(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = F
 
 
 def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """The cumulative sum of numbers: that of double precision, each element rounded once."""
+    """The cumulative sum of numbers, computed in double precision; each element is rounded once."""
     narrow = _narrow(x, dtype)
     if narrow is None or x.ndim == 0 or (axis is None and x.ndim > 1):  # NumPy raises for the latter two
         return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)

@@ -25,7 +25,7 @@ def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:
 
 
 def explain_with_options(verb: str, x1: Any, x2: Any, /, *, out_dtype: Any = None) -> Explanation:
-    """The kernels that serve a product: those of containers if an operand is sparse, those of ``out_dtype=``."""
+    """The kernels that serve a product: of sparse containers, of ``out_dtype=int32``, or of dense arrays."""
     if out_dtype is None:
         return explain_matmul(verb, x1, x2)
     return explain_served(verb, _checked(x1, x2, out_dtype), Call((x1, x2), {}), hook="matmul_int32")

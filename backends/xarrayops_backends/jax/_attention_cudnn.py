@@ -166,7 +166,7 @@ _, _pull_back = _primitive("attention_gradients", [0, 1, 2], partial(_gradients,
 
 
 def _linear(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> tuple[list[Array], list[Array]]:
-    """The derivative as one linear primitive, so that its transpose can be a kernel of its own."""
+    """The derivative as one linear primitive, so that a kernel can serve its transpose."""
     # The tangent is linear in the tangents of q, k and v. JAX transposes it, by `_transposed`, for the gradient.
     return _attend(*arrays, form=form), _derive(*arrays, *map(ad.instantiate_zeros, tangents), form=form)
 

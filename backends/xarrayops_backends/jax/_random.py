@@ -40,14 +40,14 @@ _FULL = 1 << 64
 
 
 def trace_state() -> Any:
-    """The current trace: that of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …."""
+    """The current trace, of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …; None outside of one."""
     current = _extend.core.get_opaque_trace_state()
     return None if current == _outside() else current
 
 
 @cache
 def _outside() -> Any:
-    """The state without a trace: that of a new thread."""
+    """The state without a trace, which a new thread has."""
     found: list[Any] = []
     # A new thread has no trace, whatever this one is in the middle of.
     thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
@@ -145,7 +145,7 @@ def _keys(key: Array, counters: Array) -> Array:
 
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
-    """By the two words, so that it does not need 64-bit types."""
+    """Sort by the two words, which needs no 64-bit types."""
     words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
     return _permutation(size, jax.device_put(words, device) if isinstance(device, jax.Device) else words)
 
@@ -199,7 +199,7 @@ def _frexp(x: Array, form: Format) -> tuple[Array, Array]:
 
 
 def _rounded(x: Array) -> Array:
-    """x itself. A compiler keeps the choice while it cannot prove that x is no NaN, and does not contract a product."""
+    """Return x, such that no compiler contracts it: the choice remains unless the compiler can exclude NaN."""
     return jnp.where(x == x, x, 0)
 
 

@@ -237,7 +237,7 @@ def scale(s: Container, rows: Array | None, columns: Array | None) -> Container:
 
 
 def _intersection(a: Parts, b: Parts) -> Parts:
-    """The products at common entries: after a joint sort, the two entries are adjacent, that of a first."""
+    """The products at common entries: after a joint sort, the two entries are adjacent, the entry of a first."""
     coords, dtype = jnp.concatenate([a.coords, b.coords], axis=1), jnp.result_type(a.data, b.data)
     data = jnp.concatenate([a.data.astype(dtype), b.data.astype(dtype)])
     both = ordered(Parts("coo", a.shape, data, coords=coords, sorted=False))
@@ -342,13 +342,13 @@ def _gather_scatter_product(rows: int, coords: Array, data: Array, b: Array) -> 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _compressed(shape: Shape, indices: Array, indptr: Array, data: Array, b: Array) -> Array:
-    """JAX's CSR product with a derivative of its own: JAX's gradient for the data would compute a dense product."""
+    """JAX's CSR product with our derivative: JAX's gradient for the data would compute a dense product."""
     indices, indptr, data = _bounded_rows(shape, indices, indptr, data)
     return _precise(lambda: BCSR((data, indices, indptr), shape=shape) @ b)()
 
 
 def _bounded_rows(shape: Shape, indices: Array, indptr: Array, data: Array) -> tuple[Array, Array, Array]:
-    """CSR arrays without indices out of bounds. Traced indices are not checked, and those of padding are out of bounds.
+    """CSR arrays without indices out of bounds. Traced indices are not checked, and padding has indices out of bounds.
 
     The data after the last row are zero, because cuSPARSE reads them too.
     """

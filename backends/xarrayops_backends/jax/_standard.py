@@ -137,7 +137,7 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
 
 @jax.jit
 def remainder(x1: Array, x2: Array, /) -> Array:
-    """A result of zero has the sign of the divisor; in JAX it has that of the dividend."""
+    """A result of zero has the sign of the divisor; in JAX it has the sign of the dividend."""
     result = jnp.remainder(x1, x2)
     if not jnp.isdtype(result.dtype, "real floating"):
         return result

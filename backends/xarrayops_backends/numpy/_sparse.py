@@ -1,4 +1,4 @@
-"""SciPy's sparse arrays, beside NumPy's: the companion of the NumPy backend."""
+"""SciPy's sparse arrays: the companion module of the NumPy backend."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def seen(s: Container, /) -> Parts:
     if s.format == "coo":
         return Parts("coo", s.shape, s.data, coords=tuple(s.coords), unique=s.has_canonical_format or None)
     if len(s.shape) != 2:
-        raise Unsupported(f"a {type(s).__name__} of shape {s.shape} is no matrix. Instead: s.tocoo()")
+        raise Unsupported(f"a {type(s).__name__} of shape {s.shape} is not a matrix. Instead: s.tocoo()")
     block = s.blocksize if s.format == "bsr" else None
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, block=block)
 

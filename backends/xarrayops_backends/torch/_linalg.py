@@ -104,7 +104,7 @@ def _sparse_matmul(x1: Array, x2: Array) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """torch.linalg.vecdot rejects integers, does not promote and broadcasts the axis that it contracts.
 
-    It rounds each product to the dtype; those of half precision are summed in float32 and rounded once.
+    It rounds each product to the dtype; here products of half precision are summed in float32 and rounded once.
     """
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"the contracted axes have different lengths: {x1.shape[axis]} and {x2.shape[axis]}")

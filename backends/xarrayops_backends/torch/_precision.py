@@ -1,6 +1,6 @@
 """How PyTorch multiplies: its switches for TF32 and for sums of half types, set for one product and put back.
 
-The switches are those of the whole process. There are older names for the same, such as ``allow_tf32`` and
+The switches affect the whole process. There are older names for the same, such as ``allow_tf32`` and
 ``set_float32_matmul_precision``: their values are kept beside, and reading them raises while they differ from the
 newer ones. Only the newer are written here, so what the older would answer is the same afterwards.
 """
@@ -56,7 +56,7 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
         return plain
     if kind == "cuda":
         return _switched(_CUDA, products, plain)
-    # While another thread has changed the switch, its value is not that of the program.
+    # While another thread has changed the switch, its value is not the program's.
     with _changing:
         is_kept = _is_kept(kind, products)
     return plain if is_kept else _switched(_CPU, "ieee", plain)
@@ -73,7 +73,7 @@ def _is_kept(kind: str, products: str) -> bool:
 
 @contextmanager
 def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
-    """Another context, in which also a switch has the value that products need."""
+    """Enter the context ``plain``, and set the switch of products to the value that they need."""
     switch = switches[0]
     # Held until the product is launched: the switches are global, and another thread's product would follow ours.
     with _changing, plain:
@@ -93,7 +93,7 @@ def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContex
 
 
 def _own_value(switches: tuple[Switch, ...]) -> str:
-    """The value of the first switch itself: "none" if what it shows is that of the switches from which it takes it.
+    """The value that was set for the first switch; "none" if the switch inherits the value that it shows.
 
     PyTorch does not tell the two apart, so the others are changed for a moment, from the last one on.
     """
@@ -102,7 +102,7 @@ def _own_value(switches: tuple[Switch, ...]) -> str:
     if shown == "none" or not others:
         return shown
     of_next = _own_value(tuple(others))
-    # The next switch differs, so this one has a value of its own.
+    # The next switch differs, so this one does not inherit its value.
     if _value(*others[0]) != shown:
         return shown
     try:

@@ -72,7 +72,6 @@ def _coo(s: Container) -> Parts:
 
 def wrap(p: Parts, /) -> Container:
     """A sparse tensor of the parts. PyTorch does not check the indices; gradients flow to the given values."""
-    # A sparse tensor over a lazily conjugated view would lose the conjugation.
     data = p.data.resolve_conj().resolve_neg()
     return _over(data, p) if data.requires_grad else _made(data, p)
 

@@ -37,7 +37,7 @@ def compressed_fault(
 ) -> str | None:
     """The first fault of a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if it is valid.
 
-    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: those of axis 0 and axis 1. With
+    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: the names of axis 0 and axis 1. With
     ``canonical``, unsorted entries and duplicates are faults too.
     """
     fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
@@ -84,7 +84,7 @@ def compressed_form_fault(
 
 
 def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
-    """The numbers of rows and columns; with ``block``, those of block rows and block columns."""
+    """The numbers of rows and columns; with ``block``, of block rows and block columns."""
     height, width = block or (1, 1)
     return shape[0] // height, shape[1] // width
 

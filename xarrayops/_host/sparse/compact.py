@@ -290,7 +290,7 @@ class _Compaction:
 
     def _run(self, work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         def quiet(tasks: Iterable[Task]) -> None:
-            # The state is that of each thread. NaN is compared, and absolute values overflow.
+            # Each thread has its own state. NaN is compared, and absolute values overflow.
             with np.errstate(all="ignore"):
                 work(tasks)
 
@@ -352,7 +352,7 @@ def _bounds(where: float, limits: np.iinfo[Any]) -> tuple[Any, Any]:
         # Every integer is selected: each one is below min + 1 or above min.
         low, high = limits.min + 1, limits.min
     else:
-        # No absolute value is greater than max + 1, that of the least integer. NaN compares False and gives it too.
+        # No absolute value is greater than max + 1, which the least integer has. NaN compares False and gives it too.
         beyond = limits.max + 1
         # |x| > t is |x| > floor(t) for integers.
         limit = math.floor(where) if where <= beyond else beyond

@@ -63,7 +63,7 @@ def _larger(x: Compressed, y: Compressed) -> Any:
     """The larger of each pair of values, where a missing one is 0.
 
     SciPy's maximum ignores some NaN. With NaN, SciPy adds complex numbers instead: the real part of a sum is the number
-    of an entry of x, from 1, or 0 for none; the imaginary part is that of y.
+    of an entry of x, from 1, or 0 for none; the imaginary part is the number for y.
     """
     # The quick way: without NaN, SciPy's maximum is right.
     if not any(np.isnan(c.data).any() for c in (x, y)):

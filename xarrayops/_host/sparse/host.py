@@ -153,7 +153,7 @@ def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /
     right = library.on_host(library.seen(b))
     if not library.holds(a):
         product = products.spmm if right.format == BY_COLUMNS else products.spmm_transposed
-        # a @ b == (b.T @ a.T).T, and the parts of b by columns are those of b.T by rows: no sparse transpose is made.
+        # a @ b == (b.T @ a.T).T, and b by columns has the same parts as b.T by rows: no sparse transpose is made.
         return library.native(np.ascontiguousarray(product(_compressed(right), to_numpy(a).T).T))
     left = library.on_host(library.seen(a))
     c = products.spgemm(_by_rows(left), _by_rows(right))

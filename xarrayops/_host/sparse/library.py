@@ -109,7 +109,7 @@ class SparseLibrary:
         """Like `on_host`, for the indices only: unless the values are a NumPy array, an outline replaces them."""
         import numpy as np
 
-        # The check of indices reads only the shape and kind of the values: those of a device stay there.
+        # The check of indices reads only the shape of the values, so values on a device stay there.
         data = p.data if isinstance(p.data, np.ndarray) else _outline(p.data, "bool")
         p = p.map(self.backend.functions["to_numpy"], values=False)._replace(data=data)
         return self.module.unpadded(p) if self.pads else p

@@ -32,14 +32,15 @@ def take_across(c: Compressed, places: Array) -> Compressed:
 def take_lines(c: Compressed, places: Array) -> Compressed:
     """The rows at these places, which are within bounds and may be repeated.
 
-    No other row is read, so that the time is that of the result. One that is not canonical raises `NotCanonical`.
+    No other row is read, so the time depends only on the size of the result. A row that is not canonical raises
+    `NotCanonical`.
     """
     # SciPy's loop behind s[rows]. Called directly, it writes to parts of one result, so threads can share the rows.
     from scipy.sparse._sparsetools import csr_row_index
 
     begins, ends = c.indptr.take(places), c.indptr[1:].take(places)
     lengths = ends - begins
-    # The loop does not check its pointers: those of the taken rows must be valid before it runs.
+    # The loop does not check pointers, so those that it reads are checked before.
     if places.size and (lengths.min() < 0 or begins.min() < 0 or ends.max() > len(c.indices)):
         raise NotCanonical
     count = int(lengths.sum(dtype=np.int64))

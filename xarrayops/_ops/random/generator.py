@@ -206,7 +206,7 @@ class Generator:
             Whether an element may be drawn more than once.
         p : sequence of float or array, optional
             The probabilities; by default all are equal. They are divided by their sum. The sums of a sequence are the
-            same on every library; those of an array are its library's own, and may differ in the last bits.
+            same on every library; the sums of an array are computed by its library, and may differ in the last bits.
         axis : int
             The axis of ``a``.
 

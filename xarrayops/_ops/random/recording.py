@@ -1,4 +1,4 @@
-"""Which numbers of their streams a function used, so that it gets the same when it is called again.
+"""Record which random numbers a function used, and repeat them when the function is called again.
 
 A function whose intermediate values are computed a second time must draw the same random numbers.
 """
