@@ -131,22 +131,16 @@ def _convolve(
 def _padded(x: Array, windows: Windows, first: int, last: int) -> Array:
     """The rows of an image that some rows of windows see, with the padding."""
     axes = range(x.ndim - 1) if windows.is_channels_last else range(1, x.ndim)
-    spans, bounds = windows.spans, []
-    shape, inside = list(x.shape), [slice(None)] * x.ndim
+    taken, inside, shape = [slice(None)] * x.ndim, [slice(None)] * x.ndim, list(x.shape)
     for i, axis in enumerate(axes):
         extent, (before, after) = x.shape[axis], windows.padding[i]
         low, high = -before, extent + after
         if i == 0:
-            # Along the first axis only the rows that windows `first` to `last` see; windows overlap, so parts share
-            # rows.
-            low, high = first * windows.stride[0] - before, (last - 1) * windows.stride[0] + spans[0] - before
-        # Windows may lie in the padding entirely. Then `taken` is an empty slice, and `inside` gets its length, 0.
-        bounds.append(slice(max(low, 0), max(min(high, extent), 0)))
-        inside[axis] = slice(max(-low, 0), max(-low, 0) + bounds[-1].stop - min(bounds[-1].start, bounds[-1].stop))
-        shape[axis] = high - low
-    taken = [slice(None)] * x.ndim
-    for axis, bound in zip(axes, bounds, strict=True):
-        taken[axis] = bound
+            # Only the rows that windows `first` to `last` see. Windows overlap, so parts of an image share some rows.
+            low, high = first * windows.stride[0] - before, (last - 1) * windows.stride[0] + windows.spans[0] - before
+        # The padded part is [low, high) of the axis. Both slices are empty if it lies in the padding entirely.
+        start, stop = (min(max(end, 0), extent) for end in (low, high))
+        taken[axis], inside[axis], shape[axis] = slice(start, stop), slice(start - low, stop - low), high - low
     seen = x[tuple(taken)]
     # No padding in this part: a view of the image serves.
     if seen.shape == tuple(shape):
