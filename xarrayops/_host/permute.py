@@ -94,8 +94,8 @@ def _execute(plan: CopyPlan | None, source: Array, target: Array) -> None:
     if plan is None:
         target[...] = source
         return
-    # Any dtype is copied as unsigned integers of its size: no value is interpreted, so a signalling NaN keeps its bits
-    # and bytes of padding are copied too.
+    # Any dtype is copied as items of its size, whatever they represent: the bits of a NaN and the bytes of padding are
+    # kept.
     shape, reading, writing = zip(*plan.axes, strict=True)
     item, nbytes = _ITEMS.get(plan.itemsize, f"|V{plan.itemsize}"), source.nbytes
     source, target = views.of(source, shape, reading, typestr=item), views.of(target, shape, writing, typestr=item)

@@ -144,8 +144,7 @@ def _tiles(left: Array, right: Array, out: Array, terms: int) -> None:
             target = out[:, down, across]
             for k in range(0, inner, terms):
                 these = slice(k, k + terms)
-                # Stacks reach this line only in matrices within one panel, or as one matrix: see `_stacks` and
-                # `_matmul`.
+                # `left` and `right` are one matrix each, or stacks of matrices that fit one panel: see `_stacks`.
                 product = _product(_panel("left", left[:, down, these]), _panel("right", right[:, these, across]))
                 _add(target, product, is_first=not k, is_last=k + terms >= inner)
 
@@ -188,7 +187,7 @@ def _panel(name: str, x: Array) -> Array:
     source = x.swapaxes(-1, -2) if turned else x
     panel = _buffer(name, source.shape)
     if _name(x.dtype) == "bfloat16":
-        # Its bits are the upper half of those of float32. ml_dtypes' own cast goes item by item.
+        # Its bits are the upper half of the bits of float32, so the cast is a shift.
         np.left_shift(source.view(np.uint16), 16, out=panel.view(np.uint32), dtype=np.uint32)
     elif x.dtype == _HALF and x.dtype.isnative:
         # A table of 2**16 numbers (256 KB) takes half the time of NumPy's cast. The mode only keeps np.take from using

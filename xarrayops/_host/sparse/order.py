@@ -40,7 +40,7 @@ def from_coo(row: Array, column: Array, data: Array, rows: int, columns: int) ->
     """The canonical matrix with these entries, which may be in any order; duplicates are summed (bool: or)."""
     dtype = index_dtype(rows, columns, data.size)
     row, column = plain(row.astype(dtype, copy=False)), plain(column.astype(dtype, copy=False))
-    # The most common case takes one pass to detect and no sort. Copies, because a result shares no memory with its
+    # The cheapest case: one pass to detect it, and no sort. Copies, because a result shares no memory with its
     # operands.
     if _is_sorted(row, column):
         return Compressed(_starts(row, rows), permute.contiguous(column), permute.contiguous(data), rows, columns)
