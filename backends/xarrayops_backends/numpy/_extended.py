@@ -251,7 +251,7 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
     floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
     dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
     # The sum of half types can overflow them although the average does not.
-    wide = np.float32 if sums.is_half(dtype) else dtype
+    wide = np.dtype(np.float32) if sums.is_half(dtype) else dtype
     total = np.multiply(x, weights, dtype=wide).sum(axis, keepdims=keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
         return (total / weights.sum(axis, wide, keepdims=keepdims)).astype(dtype, copy=False)
