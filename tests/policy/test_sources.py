@@ -58,7 +58,9 @@ def test_the_generator_notices_a_stale_file(tmp_path):
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if not is_generated(p)], ids=name)
 def test_files_are_short(path):
-    assert len(path.read_text().splitlines()) <= MAX_LINES
+    # Comments do not count: the limit must not cost an explanation.
+    lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("#")]
+    assert len(lines) <= MAX_LINES
 
 
 def test_which_files_are_generated():

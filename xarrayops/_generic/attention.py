@@ -16,18 +16,18 @@ from typing import Any
 from xarrayops._protocol.attention import Attention, has_band, has_one_offset
 from xarrayops._protocol.types import Array
 
+# The number of keys in a block.
 KEYS = 1024
-"""The number of keys in a block."""
+# The largest number of scores in a block, over all heads and rows of the batch, unless `QUERIES` makes more.
 SCORES = 1 << 20
-"""The largest number of scores in a block, over all heads and rows of the batch, unless `QUERIES` makes more."""
+# The same for accelerators, where each block costs several kernel launches.
 MANY_SCORES = 1 << 26
-"""The same for accelerators, where each block costs several kernel launches."""
+# The smallest number of queries in a block.
 QUERIES = 16
-"""The smallest number of queries in a block."""
 
 Span = tuple[int, int]
+# For each query: the largest score so far, and relative to it the sum of weights and the weighted sum of values.
 State = tuple[Array, Array, Array]
-"""For each query: the largest score so far, and relative to it the sum of weights and the weighted sum of values."""
 
 
 def attention(
@@ -41,12 +41,16 @@ def attention(
     a = without_padding(xp, a)
     batch, heads, queries, _ = a.q.shape
     spans = list(cut(a.k.shape[2], KEYS))
-    keys = [a.k[:, :, begin:end, :] for begin, end in spans]  # sliced once, so that gradients are concatenated once
+    # Sliced once, so that a gradient concatenates the parts once, and not once for each block of queries.
+    keys = [a.k[:, :, begin:end, :] for begin, end in spans]
     values = [a.v[:, :, begin:end, :] for begin, end in spans]
     scores = batch * heads * min(KEYS, a.k.shape[2])
     outs, sums = [], []
+    # xp.concat needs at least one array, so there is one block even without queries.
     for span in cut(queries, max(QUERIES, _block(a) // max(scores, 1))) if queries else [(0, 0)]:
+        # Blocks that the band hides are not even read: a causal call computes half of the scores.
         near = [n for n, other in enumerate(spans) if sees(a, span, other)]
+        # Arrays are arguments, not captured: a wrapper that recomputes must know what it differentiates by.
         block = recomputed(partial(_attended, xp, a, span, [spans[n] for n in near]))
         out, lse = block(a.q[:, :, span[0] : span[1], :], [keys[n] for n in near], [values[n] for n in near])
         outs.append(out)
@@ -69,7 +73,9 @@ def sees(a: Attention, queries: Span, keys: Span) -> bool:
     """Whether the band lets any query of a block see any key of another; True if that depends on values."""
     if not has_one_offset(a):
         return True
-    behind = keys[0] - (queries[1] - 1) - a.offset  # the smallest distance from a query's position back to a key
+    # j - i - offset is smallest for the first key and the last query, and i + offset - j for the last key and the first
+    # query. If even these are beyond the limits, all pairs are.
+    behind = keys[0] - (queries[1] - 1) - a.offset
     before = queries[0] + a.offset - (keys[1] - 1)
     return (a.right is None or behind <= a.right) and (a.left is None or before <= a.left)
 
@@ -78,6 +84,7 @@ def is_full(a: Attention, queries: Span, keys: Span) -> bool:
     """Whether the band lets every query of a block see every key of another."""
     if not has_one_offset(a):
         return not has_band(a)
+    # The opposite corners: if the largest distances are within the limits, all are, and no mask is needed.
     behind = keys[1] - 1 - queries[0] - a.offset
     before = queries[1] - 1 + a.offset - keys[0]
     return (a.right is None or behind <= a.right) and (a.left is None or before <= a.left)
@@ -98,7 +105,8 @@ def _zeroed(xp: ModuleType, x: Array, lengths: Array) -> Array:
 
 
 def _places(xp: ModuleType, x: Array, span: Span) -> Array:
-    return xp.arange(*span, device=getattr(x, "device", None))  # tracers have no device
+    # Tracers have no device; the compiler places the result then.
+    return xp.arange(*span, device=getattr(x, "device", None))
 
 
 def _by_row(xp: ModuleType, numbers: Array) -> Array:
@@ -111,20 +119,25 @@ def _attended(
 ) -> tuple[Array, Array]:
     """Attention of one block of queries over all blocks of keys that it sees."""
     wide = xp.float64 if a.q.dtype == xp.float64 else xp.float32
+    # queries x size multiplications, where scores would take queries x keys.
     scaled = xp.astype(q, wide, copy=False) * a.scale
     state = None
     for other, k, v in zip(spans, keys, values, strict=True):
         scores = _scores(xp, a, span, other, scaled, xp.astype(k, wide, copy=False))
         state = _updated(xp, state, scores, xp.astype(v, wide, copy=False))
     if state is None:
+        # No block of keys is in the band. Built from q, so that the result stays traced and differentiable.
         nothing = xp.zeros_like(q[..., 0], dtype=wide)
         out = xp.broadcast_to(nothing[..., None], (*nothing.shape, a.v.shape[3]))
         return xp.astype(out, a.q.dtype), nothing - math.inf
     largest, weights, total = state
+    # With any key the sum is at least 1, the weight of the largest score. The inner where keeps the logarithm and the
+    # division of 0 out of gradients, which would be NaN although the outer where drops the value.
     empty = weights == 0
     lse = xp.where(empty, -math.inf, largest + xp.log(xp.where(empty, xp.ones_like(weights), weights)))
     out = total / xp.where(empty, xp.ones_like(weights), weights)
     if a.q_lengths is not None:
+        # The padding of q is 0, so these rows have finite scores: a mean of the values, which is replaced here.
         lost = xp.reshape(_places(xp, q, span), (1, 1, -1, 1)) >= _by_row(xp, a.q_lengths)
         out, lse = xp.where(lost, xp.zeros_like(out), out), xp.where(lost, -math.inf, lse)
     return xp.astype(out, a.q.dtype, copy=False), lse[..., 0]
@@ -132,13 +145,18 @@ def _attended(
 
 def _updated(xp: ModuleType, state: State | None, scores: Array, v: Array) -> State:
     """The state after another block of keys."""
+    # Invariant after each block: largest is the maximum of the scores so far, weights the sum of exp(s - largest) and
+    # total the sum of exp(s - largest) * v. total / weights does not depend on largest.
     largest = xp.max(scores, axis=-1, keepdims=True)
     if state is not None:
         largest = xp.maximum(largest, state[0])
-    base = xp.where(largest == -math.inf, xp.zeros_like(largest), largest)  # avoids NaN in rows without keys
+    # -inf - -inf is NaN. Rows without keys so far get a finite base, and all of their weights are exp(-inf) = 0.
+    base = xp.where(largest == -math.inf, xp.zeros_like(largest), largest)
     p = xp.exp(scores - base)
     weights, total = xp.sum(p, axis=-1, keepdims=True), _product(xp, p, v)
     if state is not None:
+        # exp(s - old) * exp(old - new) = exp(s - new). The maximum only grows, so the factor is at most 1; it is 0 for
+        # a row that had no keys, whose sums are 0 too.
         fade = xp.exp(state[0] - base)
         weights, total = weights + state[1] * fade, total + state[2] * fade
     return largest, weights, total
@@ -147,6 +165,7 @@ def _updated(xp: ModuleType, state: State | None, scores: Array, v: Array) -> St
 def _product(xp: ModuleType, left: Array, right: Array) -> Array:
     """Matrix products of all heads. Heads that share keys are rows of one product, so no key is repeated."""
     batch, heads, rows, inner = left.shape
+    # Heads that share keys are neighbours, so this is a view of C-ordered arrays.
     shared = xp.reshape(left, (batch, right.shape[1], heads // max(right.shape[1], 1) * rows, inner))
     return xp.reshape(xp.matmul(shared, right), (batch, heads, rows, right.shape[3]))
 
@@ -177,6 +196,7 @@ def limits(xp: ModuleType, a: Attention, queries: Span, keys: Span, like: Array)
         yield part(a.mask, queries, keys)
     if a.kv_lengths is not None:
         yield j < _by_row(xp, a.kv_lengths)
+    # Only blocks on the edge of the band need a comparison of positions.
     if not is_full(a, queries, keys):
         i = xp.reshape(_places(xp, like, queries), (1, 1, -1, 1))
         place = i + (a.offset if has_one_offset(a) else _by_row(xp, a.offset))

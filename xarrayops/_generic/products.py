@@ -16,10 +16,12 @@ def matmul_int32(xp: ModuleType, x1: Array, x2: Array, /) -> Array:
     first, second = ("int8" if x.dtype == xp.int8 else "uint8" for x in (x1, x2))
     terms = exact_terms(first, second)
     count, total = x1.shape[-1], None
+    # Without terms one empty product is needed, which is 0 and has the shape of the result.
     for start in range(0, max(1, count), terms):
         these = slice(start, min(start + terms, count))
         left = xp.astype(x1[..., these], xp.float32)
         right = xp.astype(x2[these] if x2.ndim == 1 else x2[..., these, :], xp.float32)
+        # An integer of at most 2**24, which float32 holds in any order of the sum, so the cast is exact.
         part = xp.astype(xp.matmul(left, right), xp.int32)
         total = part if total is None else total + part
     return total

@@ -17,7 +17,7 @@ from xarrayops._protocol.types import Array
 
 
 class Arithmetic(NamedTuple):
-    """What the functions below need of a library beside operators.
+    """The operations that the functions below need from a library, in addition to operators.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Format(NamedTuple):
 
     bits: int
     digits: int
-    """Random bits of a uniform number: those of the mantissa."""
+    """Random bits of a uniform number, as many as the mantissa has."""
     normal: int
     """Random bits of a normal number."""
     centre: tuple[tuple[float, ...], tuple[float, ...]]
@@ -69,6 +69,8 @@ class Format(NamedTuple):
     """The bits of the least mantissa, about sqrt(1/2), as an integer."""
 
 
+# The inverse of the normal distribution: Wichura, Algorithm AS 241 (Applied Statistics 37, 1988), PPND16 and PPND7. The
+# logarithm: fdlibm, e_log.c and e_logf.c (Sun Microsystems, 1993).
 FORMATS = {
     "float64": Format(
         64,
@@ -146,16 +148,16 @@ FORMATS = {
         0x3F3504F3,
     ),
 }
-"""The inverse of the normal distribution: Wichura, Algorithm AS 241 (Applied Statistics 37, 1988), PPND16 and PPND7.
-The logarithm: fdlibm, e_log.c and e_logf.c (Sun Microsystems, 1993)."""
+# Up to this distance of the probability from 1/2, AS 241 uses the first of its three formulas.
 CENTRAL = 0.425
-"""Up to this distance of the probability from 1/2, AS 241 uses the first of its three formulas."""
 
 
 def random_draw(
     xp: ModuleType, draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /, a: Arithmetic | None = None
 ) -> Array:
     """All elements at once, in int64."""
+    # int64, because the standard has no unsigned shifts: each word is a non-negative number below 2**32, and sums and
+    # shifts are masked back to that range.
     words = threefry(key_words(xp, key), *counters(xp, prod(shape), device))
     bits = joined_words(draw, *words, lambda x, name: xp.astype(x, getattr(xp, name)))
     return xp.reshape(from_bits(a or arithmetic(xp), draw, bits), shape)
@@ -184,13 +186,17 @@ def key_words(xp: ModuleType, key: Any) -> tuple[Any, Any]:
 def counters(xp: ModuleType, size: int, device: Any) -> tuple[Array, Array]:
     """The two words of each flat index."""
     index = xp.arange(size, dtype=xp.int64, device=device)
+    # Two words: flat indices beyond 2**32 have other numbers, not the same again.
     return index >> 32, index & WORD
 
 
 def joined_words(draw: Draw, high: Array, low: Array, astype: Callable[..., Any]) -> Array:
     """The bits of a draw as int64 or int32, in two's complement, from words in int64."""
+    # The shift wraps into the sign, so the 64 bits are read as two's complement.
     if draw.bits == 64:
         return (high << 32) | low
+    # 32 bits from both words. The two operations extend the sign of a 32-bit number in int64, without a cast that could
+    # saturate.
     return astype(((high ^ low) ^ 0x80000000) - 0x80000000, "int32")
 
 
@@ -204,10 +210,13 @@ def from_bits(a: Arithmetic, draw: Draw, bits: Array) -> Array:
     if draw.kind == "bits":
         return a.astype(bits, a.as_dtype(draw.dtype))
     if draw.kind == "integers":
+        # Offset plus lowest integer modulo 2**64: the sum wraps to the right bits for int64 and uint64 alike.
         return a.astype(multiply_shift(bits, draw.width) + signed_int64(draw.low), a.as_dtype(draw.dtype))
     x = _OF_BITS[draw.kind](a, FORMATS[draw.dtype], a.as_dtype(draw.dtype), bits)
+    # Only Python numbers can be compared here; a traced scale always multiplies.
     if isinstance(draw.scale, float) and draw.scale == 1.0 and draw.loc == 0.0:
         return x
+    # Two roundings on every library: a fused multiply-add would give other bits.
     return a.rounded(x * draw.scale) + draw.loc
 
 
@@ -223,7 +232,9 @@ def multiply_shift(bits: Array, width: int) -> Array:
 
 def narrow_product(bits: Array, width: Any) -> Array:
     """As `multiply_shift`, for widths up to 2**32."""
+    # The shift of a signed number repeats the sign; the mask makes it a logical shift. So too below.
     high, low = (bits >> 32) & WORD, bits & WORD
+    # (high * 2**32 + low) * width >> 64. With width <= 2**32 no unsigned product or sum exceeds 64 bits.
     return ((high * width + ((low * width >> 32) & WORD)) >> 32) & WORD
 
 
@@ -231,6 +242,8 @@ def wide_product(bits: Array, upper: Any, lower: Any) -> Array:
     """As `multiply_shift`, for the two words of a width."""
     high, low = (bits >> 32) & WORD, bits & WORD
     first, second = high * lower, low * upper
+    # Long multiplication in base 2**32, of which only the upper two of four digits are wanted; the lower ones matter by
+    # their carry, which is below 3 * 2**32.
     carry = ((low * lower >> 32) & WORD) + (first & WORD) + (second & WORD)
     return high * upper + ((first >> 32) & WORD) + ((second >> 32) & WORD) + (carry >> 32)
 
@@ -242,6 +255,7 @@ def signed_int64(value: int) -> int:
 
 def uniform(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
     """The upper bits, 53 or 24, as a fraction of [0, 1)."""
+    # As many bits as the mantissa has: the cast and the product with a power of 2 are exact, and the result is below 1.
     upper = (bits >> (form.bits - form.digits)) & ((1 << form.digits) - 1)
     return a.astype(upper, dtype) * 2.0**-form.digits
 
@@ -249,21 +263,30 @@ def uniform(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
 def exponential(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
     """The negative logarithm of a uniform number in (0, 1]."""
     upper = (bits >> (form.bits - form.digits)) & ((1 << form.digits) - 1)
+    # The sum is at most 2**digits, so it is exact, and 0 is not in its range: the logarithm is finite.
     return minus_log(a, form, (a.astype(upper, dtype) + 1.0) * 2.0**-form.digits)
 
 
 def normal(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
     """The inverse of the normal distribution at ``1/2 + q``, with q = (the upper bits + 1/2) / 2**bits, signed."""
+    # The sign of the bits is the sign of the number; the others are the magnitude. ~n pairs with n, so positive and
+    # negative numbers have the same magnitudes, and 0 is not among them.
     signed = bits >> (form.bits - form.normal) if form.bits > form.normal else bits
     magnitude = signed ^ (signed >> (form.bits - 1))
+    # q is at the middle of its interval, so that neither q nor 1/2 - q is ever 0.
     half, unit = 1 << (form.normal - 1), 2.0**-form.normal
     q = (a.astype(magnitude, dtype) + 0.5) * unit
+    # Not CENTRAL**2 - q * q, which would cancel near CENTRAL, and which compilers contract.
     x = q * rational(a, form.centre, (CENTRAL - q) * (CENTRAL + q))
     is_tail = q > CENTRAL
     if a.places is None:
+        # p = 1/2 - q from the integers, which is exact where the difference of rounded numbers would have lost the far
+        # tail.
         p = (a.astype((half - 1) - magnitude, dtype) + 0.5) * unit
+        # Both formulas for all elements; whatever the unselected one gives is dropped.
         x = a.where(is_tail, _tail(a, form, p), x)
     else:
+        # The tail is 15 % of the elements: the second formula for these alone.
         tail = a.places(is_tail)
         p = (a.astype((half - 1) - magnitude[tail], dtype) + 0.5) * unit
         x[tail] = _tail(a, form, p)
@@ -272,6 +295,7 @@ def normal(a: Arithmetic, form: Format, dtype: Any, bits: Array) -> Array:
 
 def _tail(a: Arithmetic, form: Format, p: Array) -> Array:
     """The distance from 0 beyond which a normal number is with probability p, for p below 0.075."""
+    # p < 0.075, so r > 1.6 and the argument of the polynomials is positive, as `polynomial` demands.
     r = a.sqrt(minus_log(a, form, p))
     x = rational(a, form.tail, r - 1.6)
     is_far = r > 5.0
@@ -285,9 +309,13 @@ def _tail(a: Arithmetic, form: Format, p: Array) -> Array:
 def minus_log(a: Arithmetic, form: Format, x: Array) -> Array:
     """The negative logarithm of normal numbers in (0, 1], within two units in the last place."""
     mantissa, exponent = a.frexp(x, form)
+    # Exact by Sterbenz's lemma, as the mantissa is between 1/2 and 2. 0.0 - exponent has no negative zero.
     f, n = mantissa - 1.0, 0.0 - exponent
+    # log(1 + f) = log((1 + s) / (1 - s)), an odd function of s: half as many coefficients as a series in f.
     s = f / (f + 2.0)
-    high, low = form.ln2  # n * high is exact
+    # n * high is exact, as `high` ends with enough zeros for n; the small terms are added first, so that the last sum
+    # rounds once. All products are marked, so that none is contracted.
+    high, low = form.ln2
     return n * high + (a.positive(n * low) - a.rounded(s * polynomial(a, form.log, s * s)))
 
 
@@ -310,6 +338,8 @@ def frexp_of_bits(
     bits: Array, form: Format, as_floating: Callable[..., Any], astype: Callable[..., Any]
 ) -> tuple[Array, Array]:
     """Mantissa and exponent from the bits of floating-point numbers, as integers; see `Arithmetic`."""
+    # The addition carries into the exponent exactly where the number passes sqrt(1/2): one step instead of a
+    # comparison. fdlibm does the same.
     shifted = bits + ((form.bias << form.mantissa) - form.lowest)
     mantissa = as_floating((shifted & ((1 << form.mantissa) - 1)) + form.lowest)
     return mantissa, astype((shifted >> form.mantissa) - form.bias, mantissa.dtype)
@@ -318,11 +348,13 @@ def frexp_of_bits(
 def _frexp(xp: ModuleType, x: Array, form: Format) -> tuple[Array, Array]:
     """Mantissa and exponent of numbers in [2**-63, 1], by products with powers of 2, which are exact."""
     exponent = xp.zeros_like(x)
+    # A binary search for the exponent. The steps add up to 63, the least exponent of a uniform number.
     for step in (32, 16, 8, 4, 2, 1):
         is_small = x < 2.0**-step
         x = xp.where(is_small, x * 2.0**step, x)
         exponent = xp.where(is_small, exponent - step, exponent)
-    is_small = x < (form.lowest / 2**form.mantissa - form.bias + 2) / 2  # the exponent of the least one is -1
+    # The least mantissa as a number: its stored exponent stands for 1/2, so its fraction is added to 1 and halved.
+    is_small = x < (form.lowest / 2**form.mantissa - form.bias + 2) / 2
     return xp.where(is_small, x * 2.0, x), xp.where(is_small, exponent - 1.0, exponent)
 
 

@@ -39,9 +39,12 @@ def _compressed_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: boo
     starts, ends, last = indptr[:-1], indptr[1:], indptr[-1]
     inside = (indices >= 0) & (indices < extent)
     if pads:
-        padding = xp.cumulative_sum(xp.ones_like(indices), dtype=indices.dtype) > last  # arange needs the device
+        # The number of each entry, from 1. arange would need the device, which tracers do not have.
+        padding = xp.cumulative_sum(xp.ones_like(indices), dtype=indices.dtype) > last
         inside = inside | padding
+    # Arrays of one boolean, combined by &: Python's `and` would wait for each of them.
     sound = (indptr[0] == 0) & ((last <= count) if pads else (last == count)) & xp.all(ends >= starts) & xp.all(inside)
+    # Shapes are known without a wait. No pair of entries means that nothing can be out of order.
     if not canonical or count < 2:
         return sound
     falls = indices[1:] <= indices[:-1]
@@ -50,6 +53,8 @@ def _compressed_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: boo
     # An index may be no larger than the previous one only where a line with entries begins. With valid pointers such
     # lines begin at different positions, so the indices are sorted if all falls are allowed ones.
     begins = (starts > 0) & (starts < ends)
+    # clip keeps the take within bounds for pointers that are not valid; then `sound` is False already. A wrong count of
+    # allowed falls cannot make it True.
     allowed = begins & xp.take(falls, xp.clip(starts, 1, count - 1) - 1)
     return sound & (xp.sum(falls) == xp.sum(allowed))
 
@@ -63,9 +68,11 @@ def _coo_is_sound(xp: ModuleType, p: Parts, *, canonical: bool, pads: bool) -> A
     if not canonical:
         return xp.all(inside)
     *outer, inner = rows
+    # Lexicographic order, from the last axis outwards.
     rises = inner[1:] > inner[:-1]
     for row in reversed(outer):
         rises = (row[1:] > row[:-1]) | ((row[1:] == row[:-1]) & rises)
     if pads:
+        # Padding comes last: anything may precede it, only padding may follow it.
         rises = padding[1:] | (rises & ~padding[:-1])
     return xp.all(inside) & xp.all(rises)

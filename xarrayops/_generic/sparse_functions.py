@@ -2,7 +2,7 @@
 
 They serve every device, traced arrays and gradients. Operands are canonical. The number of entries of a result depends
 on values only where another verb determines it. To find where the entries of a result come from, the entries of the
-operands are numbered, and the numbers take the place of the values in another verb. The values are then gathered, which
+operands are numbered, and another verb is called with the numbers as values. The values are then gathered, which
 keeps their dtype and their gradients. The numbers are of float64, exact up to 2**53, because some libraries multiply no
 integers; of int32 if the library has no 64-bit dtypes, whose arrays then have fewer than 2**30 entries.
 """
@@ -22,8 +22,8 @@ from xarrayops._protocol.types import Array
 if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary
 
+# The dtypes in which a sum of squares would overflow or lose too much.
 _NARROW = ("float16", "bfloat16")
-"""The dtypes in which a sum of squares would overflow or lose too much."""
 
 
 def elementwise(name: str, library: SparseLibrary, s: Container, /, *numbers: float) -> Container:
@@ -34,6 +34,7 @@ def elementwise(name: str, library: SparseLibrary, s: Container, /, *numbers: fl
     """
     functions, function = library.backend.functions, getattr(library.backend.namespace, name)
     data = library.values(s)
+    # First at the dtype that the function itself gives: only the result shows whether a container can hold it.
     made = function(data, *numbers)
     if library.dtype_refusal(functions["dtype_name"](made.dtype)) is not None:
         made = function(functions["astype"](data, functions["default_floating_dtype"]()), *numbers)
@@ -44,6 +45,8 @@ def maximum(library: SparseLibrary, a: Container, b: Container | float, /) -> Co
     """The larger values: at the positions of both operands, or of the stored values and 0."""
     if not library.holds(b):
         return elementwise("maximum", library, a, 0)
+    # The pattern of a + b, with the number of the entry of each operand: no value takes part, so NaN and infinity
+    # cannot.
     unions = _unions(library, a, b)
     values = (_picked(library, library.values(x), union) for x, union in zip((a, b), unions, strict=True))
     return library.with_values(unions[0], library.backend.namespace.maximum(*values))
@@ -61,8 +64,11 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     xp, format, matmul = library.backend.namespace, library.seen(s).format, library.functions["matmul"]
     wide = library.backend.native_dtype(library.integer_dtype())
     traced = library.backend.functions["is_lazy"](indices)
+    # Traced indices have no values to check, and a comparison in Python would fail.
     places = selected(xp, indices, s.shape[axis], wide, traced=traced)
     each, number = _count_to(library, places.shape[0], wide, like=places), _numbered(library, s)
+    # Selection matrix: one 1 in each row, so every sum of the product has at most one term, and numbers come through
+    # exactly.
     ones = xp.ones_like(each, dtype=library.values(number).dtype)
     if axis:
         found = matmul(number, _coo(library, (s.shape[1], places.shape[0]), places, each, ones))
@@ -86,6 +92,8 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
         for k, position in enumerate(xp.broadcast_arrays(*positions)):
             flat = xp.astype(xp.reshape(position, (-1,)), wide)
             moved = flat + start if k == axis else flat
+            # Padding is what lies beyond the extents. Shifted by `start` it could land inside the result, so it moves
+            # to the end.
             coords[k].append(xp.where(flat < x.shape[k], moved, shape[k]) if library.pads else moved)
         start += extent
     data = xp.concat([xp.reshape(library.values(x), (-1,)) for x in containers])
@@ -95,6 +103,7 @@ def concat(library: SparseLibrary, axis: int, /, *containers: Container) -> Cont
 
 def count(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum of a mask."""
+    # A stored 0 does not count, and the sum leaves padding out.
     nonzero = library.backend.namespace.not_equal(library.values(s), 0)
     return library.functions["sum"](library.with_values(s, nonzero), axis)
 
@@ -104,11 +113,13 @@ def norm(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     xp, functions, data = library.backend.namespace, library.backend.functions, library.values(s)
     if xp.isdtype(data.dtype, ("bool", "integral")):
         data = xp.astype(data, functions["default_floating_dtype"]())
+    # Real numbers are squared as they are: abs would only add a kink to the gradient.
     size = xp.abs(data) if xp.isdtype(data.dtype, "complex floating") else data
     result = size.dtype
     if functions["dtype_name"](result) in _NARROW:
         size = xp.astype(size, library.backend.native_dtype("float32"))
     total = library.functions["sum"](library.with_values(s, xp.multiply(size, size)), axis)
+    # The derivative of the root is infinite at 0, and infinity times 0 is NaN: the root is taken of 1 there.
     is_zero = xp.equal(total, 0)
     root = xp.sqrt(xp.where(is_zero, xp.ones_like(total), total))
     return xp.astype(xp.where(is_zero, xp.zeros_like(root), root), result, copy=False)
@@ -118,6 +129,7 @@ def diagonal(library: SparseLibrary, s: Container, /) -> Array:
     """The row sums of the matrix with zeros off the diagonal."""
     xp, data = library.backend.namespace, library.values(s)
     row, column = _positions(library, library.seen(s))
+    # where, not a product with the mask, which would turn infinity off the diagonal into NaN.
     inside = xp.where(xp.equal(row, column), data, xp.zeros_like(data))
     total = library.functions["sum"](library.with_values(s, inside), 1)
     return xp.astype(total[: min(s.shape)], data.dtype, copy=False)
@@ -144,6 +156,8 @@ def _lines(library: SparseLibrary, p: Parts) -> Array:
     xp = library.backend.namespace
     if not library.pads:
         return repeated(xp, p, _count_to(library, p.indptr.shape[0] - 1, p.indices.dtype, like=p.indices))
+    # A search in the pointers, because repeat would need lengths that add up to the number of entries, padding
+    # included.
     entry = _count_to(library, p.indices.shape[0], p.indptr.dtype, like=p.indptr)
     return xp.astype(xp.searchsorted(p.indptr, entry, side="right") - 1, p.indices.dtype, copy=False)
 
@@ -160,7 +174,7 @@ def _number_dtype(library: SparseLibrary) -> Any:
 
 
 def _numbered(library: SparseLibrary, s: Container) -> Container:
-    """The number of each entry, from 1, in place of its value."""
+    """The container with the number of each entry, from 1, as its value."""
     xp, data, dtype = library.backend.namespace, library.values(s), _number_dtype(library)
     number = _count_to(library, math.prod(data.shape), dtype, like=data) + 1
     return library.with_values(s, xp.reshape(number, tuple(data.shape)))
@@ -187,6 +201,7 @@ def _picked(library: SparseLibrary, data: Array, numbers: Container) -> Array:
     xp, places = library.backend.namespace, library.values(numbers)
     wide = library.backend.native_dtype(library.integer_dtype())
     flat = xp.reshape(data, (-1,))
+    # Number 0 finds this zero: a missing entry needs no mask, and its gradient falls on a constant.
     after_zero = xp.concat([xp.zeros((1,), dtype=data.dtype, device=library.backend.functions["device"](data)), flat])
     found = xp.take(after_zero, xp.astype(xp.reshape(places, (-1,)), wide))
     return xp.reshape(found, tuple(places.shape))
@@ -195,13 +210,14 @@ def _picked(library: SparseLibrary, data: Array, numbers: Container) -> Array:
 def _coo(library: SparseLibrary, shape: tuple[int, ...], row: Array, column: Array, data: Array) -> Container:
     """A coo matrix with entries in any order, without duplicates."""
     xp, narrowest = library.backend.namespace, index_dtype(*shape, data.shape[0])
+    # The narrowest that fits: any name if int32 is enough, else int64.
     name = next(name for name in library.index_dtypes("coo") if narrowest.name in ("int32", name))
     coords = xp.astype(xp.stack([row, column]), library.backend.native_dtype(name))
     return library.wrap(Parts("coo", shape, data, coords=coords))
 
 
+# The generic function of each verb that has one; its first argument is the library.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{verb: partial(elementwise, name) for verb, name in ELEMENTWISE.items()},
     **{function.__name__: function for function in (maximum, scale, take, concat, count, norm, diagonal)},
 }
-"""The generic function of each verb that has one; its first argument is the library."""

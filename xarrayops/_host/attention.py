@@ -26,27 +26,27 @@ from xarrayops._protocol.records import Record
 Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
 
+# Queries in a block, over all heads that share keys; half as many along the edge of a band.
 ROWS = 512
-"""The number of queries in a block, over all heads that share keys; half as many along the edge of a band."""
+# The smallest number of queries in a block, if threads would be idle otherwise, or the band is narrow.
 FEW_ROWS = 128
-"""The smallest number of queries in a block, if threads would be idle otherwise, or the band is narrow."""
+# Keys whose norms are computed in one call, which bounds the memory of their squares.
 KEYS = 1 << 12
-"""The number of keys whose norms are computed in one call."""
+# The number of queries up to which keys times queries is faster than queries times keys.
 NARROW = 16
-"""The number of queries up to which keys times queries is faster than queries times keys."""
+# The queries and keys of each product, if BLAS multiplies small matrices without packing.
 TILE = (128, 64)
-"""The queries and keys of each product, if BLAS multiplies small matrices without packing."""
+# The number of scores in a block: in float32 they fill half of the second-level cache of a core.
 SCORES = 1 << 18
-"""The number of scores in a block: in float32 they fill half of the second-level cache of a core."""
+# The number of multiplications up to which heads and rows of the batch are combined: calls would dominate.
 TASK = 1 << 20
-"""The number of multiplications up to which heads and rows of the batch are combined: calls would dominate."""
+# The number of multiplications up to which BLAS uses one thread, in each of the two products.
 CALM = 1 << 19
-"""The number of multiplications up to which BLAS uses one thread, in each of the two products."""
-SPREAD = 1 << 23
-"""The number of multiplications from which our threads are faster."""
+# The number of multiplications from which our threads are faster than one.
+SPREAD_MULTIPLICATIONS = 1 << 23
+# The absolute value of scores up to which nothing is subtracted. Weights are then between 3e-10 and 4e9, and the sum of
+# a million of them times values between 1e-28 and 1e22 is within the range of float32.
 SMALL = 22.0
-"""The absolute value of scores up to which nothing is subtracted. Weights are then between 3e-10 and 4e9, and the sum
-of a million of them times values between 1e-28 and 1e22 is within the range of float32."""
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -111,10 +111,12 @@ def attention(a: Attention, /) -> tuple[Array, Array]:
     batch, heads, queries, size = a.q.shape
     shared, keys = a.k.shape[1:3]
     wide = np.dtype(np.float64 if a.q.dtype.type is np.float64 else np.float32)
+    # Queries beyond their length are in no task, so these initial values are their result.
     out = np.zeros((batch, heads, queries, a.v.shape[3]), a.q.dtype.newbyteorder("="))
     lse = np.full((batch, heads, queries), -math.inf, wide)
     q_lengths = None if a.q_lengths is None else require_lengths("q_lengths", a.q_lengths, queries)
     kv_lengths = None if a.kv_lengths is None else require_lengths("kv_lengths", a.kv_lengths, keys)
+    # Only now, so that lengths out of range raise for empty arrays too. Below, -1 in a shape needs elements.
     if not lse.size:
         return out, lse
     mask, bias = (None if x is None else _grouped(x, shared if x.shape[1] > 1 else 1) for x in (a.mask, a.bias))
@@ -123,10 +125,13 @@ def attention(a: Attention, /) -> tuple[Array, Array]:
     tasks = list(_tasks(problem, q_lengths, kv_lengths))
     cost = sum(task.cost for task in tasks) * (size + a.v.shape[3])
     work = partial(_attend_all, problem, max((task.height * task.step for task in tasks), default=0))
-    if cost < CALM or (cost >= SPREAD and len(tasks) == 1):  # large products use the threads of BLAS
+    if cost < CALM or (cost >= SPREAD_MULTIPLICATIONS and len(tasks) == 1):
+        # BLAS uses one thread anyway, or there is nothing to distribute: the threads of BLAS share the large products.
         work(tasks)
     else:
-        blas.with_one_thread(partial(threads.run, work, tasks) if cost >= SPREAD else partial(work, tasks))
+        # With or without our threads, BLAS would start its own for each of many small products.
+        run = partial(threads.run, work) if cost >= SPREAD_MULTIPLICATIONS else work
+        blas.with_one_thread(partial(run, tasks))
     return out, lse
 
 
@@ -144,6 +149,7 @@ def _exponential() -> tuple[np.ufunc, float]:
     """The faster exponential, and its argument for exp(1): base 2 if NumPy has vector instructions for it."""
     found = np.lib.introspect.opt_func_info(func_name="^exp2$", signature="float32")
     current = found.get("exp2", {}).get("ff", {}).get("current", "baseline")
+    # NumPy has an exp with vector instructions on more processors than an exp2.
     return (np.exp, 1.0) if current.startswith("baseline") else (np.exp2, 1 / math.log(2))
 
 
@@ -161,15 +167,20 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
     rows = max(1, (ROWS >> has_band(a)) // group)
     width = math.inf if a.left is None or a.right is None else a.left + a.right
     wanted = 2 * threads.thread_count()
+    # A block of n queries sees n + width keys, of which each query sees the width only: for n > width / 2 more than a
+    # third of the scores would be computed in vain. Two tasks for each thread balance unequal tasks.
     while rows > 1 and rows * group > FEW_ROWS and (2 * rows > width or batch * shared * -(-queries // rows) < wanted):
         rows //= 2
     room = max(1, TASK // (min(rows, queries) * group * max(1, keys) * max(1, a.q.shape[3] + a.v.shape[3])))
+    # Rows of the batch are combined only if all of them see the same keys, and only after all of their heads are: a
+    # task is a rectangle of rows and heads.
     alike = q_lengths is None and kv_lengths is None and has_one_offset(a)
     together = min(room, shared)
     stacked = max(1, room // shared) if alike else 1
     for row in range(0, batch, stacked):
         count = queries if q_lengths is None else q_lengths[row]
         extent = keys if kv_lengths is None else kv_lengths[row]
+        # Under a causal band later queries see more keys. The longest tasks first, so that the threads stop together.
         for begin in reversed(range(0, count, rows)):
             block = begin, min(begin + rows, count)
             seen = _seen(a, block, extent, offsets[row])
@@ -181,6 +192,8 @@ def _tasks(p: Problem, q_lengths: list[int] | None, kv_lengths: list[int] | None
 
 def _seen(a: Attention, queries: Span, extent: int, offset: int) -> Span:
     """The range of keys, of ``extent`` keys, that the band lets any query of a block see."""
+    # Query i sees the keys from i + offset - left to i + offset + right; the last query of the block is queries[1] - 1.
+    # Both ends are clipped, and the range is empty if its end is before its beginning.
     first = 0 if a.left is None else queries[0] + offset - a.left
     last = extent if a.right is None else queries[1] + offset + a.right
     return min(max(0, first), extent), min(max(0, last), extent)
@@ -189,6 +202,7 @@ def _seen(a: Attention, queries: Span, extent: int, offset: int) -> Span:
 def _attend_all(p: Problem, size: int, tasks: Iterable[Task]) -> None:
     """The work of one thread: all its tasks with one buffer."""
     buffer = np.empty(size, p.wide)
+    # The logarithm of 0 is the right answer for queries without keys; each thread has its own settings.
     with np.errstate(all="ignore"):
         for task in tasks:
             _attend(p, task, buffer)
@@ -201,6 +215,8 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
     q = p.q[(*place, slice(None), rows)]
     by_head = q.shape[:-1]
     batch, shared, group, count = by_head
+    # The scale and the base of the exponential multiply the queries once, not the scores of every block of keys. A
+    # softcap needs the quotient before tanh, so there the unit follows after it.
     q = np.multiply(q, a.scale * p.unit if a.softcap is None else a.scale / a.softcap, dtype=p.wide, order="C")
     q = q.reshape(batch, shared, group * count, a.q.shape[3])
     bound = _score_bound(p, task, q)
@@ -210,12 +226,14 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
         keys = slice(*span)
         k, v = (_for_blas(x[(*place, keys)], p.wide) for x in (a.k, a.v))
         shape = (*q.shape[:-1], span[1] - begin)
+        # The prefix of the buffer is contiguous for any shape, so `scores` below is a view and not a copy.
         s = buffer[: math.prod(shape)].reshape(shape)
         _multiply(q, k, s)
         scores = s.reshape(*by_head, -1)
         if a.softcap is not None:
             np.multiply(np.tanh(s, out=s), a.softcap * p.unit, out=s)
         if p.bias is not None:
+            # Scores are in units of the base of the exponential, and so must the bias be.
             part = _part(p.bias, (*place, slice(None), rows, keys))
             np.add(scores, np.multiply(part, p.unit, dtype=p.wide), out=scores)
         seen = []
@@ -224,11 +242,15 @@ def _attend(p: Problem, task: Task, buffer: Array) -> None:
         if has_band(a):
             seen += _band(a, task, span)
         _to_weights(p, state, s, scores, seen, bound)
+        # A product with ones takes a third of the time of NumPy's sum along the rows.
         state.weights += s @ np.ones(s.shape[-1], p.wide)
         state.total += s @ v
+    # A query with keys has a positive sum: the largest score has the weight 1 or, if nothing is subtracted, at least
+    # exp(-SMALL). So 0 means that the query sees no key. Its logarithm, -inf, is the logsumexp required then.
     empty = state.weights == 0
     lse = np.log(state.weights)
     if state.base is not None:
+        # The base is in units of the exponential; the logsumexp is a natural logarithm.
         lse += state.base / p.wide.type(p.unit)
     state.total /= np.where(empty, 1, state.weights)[..., None]
     p.out[(*place, slice(None), rows)] = state.total.reshape(*by_head, -1)
@@ -239,8 +261,11 @@ def _multiply(q: Array, k: Array, s: Array) -> None:
     """``s = q @ k.T``. For many keys and few queries, BLAS takes half the time if the keys are the left operand."""
     rows, size = q.shape[-2:]
     keys = k.shape[-2]
+    # One row is a product of a matrix and a vector, for which the order does not matter.
     if 1 < rows <= NARROW:
         s[...] = np.matmul(k, q.swapaxes(-1, -2)).swapaxes(-1, -2)
+    # Tiles so small that BLAS reads them without packing. The copy of k makes its tiles C-ordered, which packing would
+    # do again for each product.
     elif rows % TILE[0] == keys % TILE[1] == 0 and blas.takes_as_they_lie(*TILE, size, s.dtype):
         q, k = q.reshape(*q.shape[:-2], -1, 1, TILE[0], size), k.reshape(*k.shape[:-2], 1, -1, TILE[1], size)
         tiles = s.reshape(*s.shape[:-2], rows // TILE[0], TILE[0], keys // TILE[1], TILE[1]).swapaxes(-3, -2)
@@ -254,19 +279,29 @@ def _to_weights(p: Problem, state: State, s: Array, scores: Array, seen: list[Ar
 
     ``scores`` is a view of ``s`` by head.
     """
+    # Invariant: weights = sum(exp(s - base)) and total = sum(exp(s - base) * v) over the keys so far, base = 0 while it
+    # is None. Their quotient does not depend on base.
     small = SMALL * p.unit
+    # A comparison with NaN is false, so NaN and infinities in the scores take the general path below.
     if state.base is None and (bound <= small or (s.min() >= -small and s.max() <= small)):
         p.exp(s, out=s)
         for each in seen:
+            # All weights are finite here, so times False is 0.
             np.multiply(scores, each, out=scores)
         return
     if state.base is None:
+        # Until now 0 was subtracted. Queries without weights so far have no base: -inf is the neutral element of the
+        # maximum.
         state.base = np.where(state.weights == 0, s.dtype.type(-math.inf), s.dtype.type(0))
     for each in seen:
+        # True gives +inf, which keeps the score, and False -inf, which hides it, in a tenth of the time of np.where.
         np.minimum(scores, (each - s.dtype.type(0.5)) * s.dtype.type(math.inf), out=scores)
     largest = np.maximum(state.base, s.max(axis=-1))
-    base = np.where(largest == -math.inf, 0, largest)  # avoids NaN in rows without keys
+    # -inf - -inf is NaN. With any finite base the weights of a row without keys are exp(-inf) = 0.
+    base = np.where(largest == -math.inf, 0, largest)
     p.exp(np.subtract(s, base[..., None], out=s), out=s)
+    # exp(s - old) * exp(old - new) = exp(s - new): one factor for each query moves its sums to the new base. The base
+    # only grows, so the factor is at most 1 and nothing overflows.
     fade = p.exp(state.base - base)
     state.weights *= fade
     state.total *= fade[..., None]
@@ -275,18 +310,23 @@ def _to_weights(p: Problem, state: State, s: Array, scores: Array, seen: list[Ar
 
 def _score_bound(p: Problem, task: Task, q: Array) -> float:
     """A bound on the scores by Cauchy-Schwarz; inf if there is none, or if it costs more than their maximum."""
+    # The norms of all keys read keys x size numbers, the maximum of the scores rows x keys.
     if p.bias is not None or p.a.softcap is not None or q.shape[-2] <= q.shape[-1]:
         return math.inf
     place = task.batch.start, task.heads.start
     if place not in p.longest:
+        # All keys, also those beyond the length: if they hold NaN or large numbers, the bound is useless but not wrong.
+        # Threads that come here together compute the same number.
         k = p.a.k[task.batch, task.heads]
         blocks = (_for_blas(k[..., begin : begin + KEYS, :], p.wide) for begin in range(0, k.shape[2], KEYS))
-        p.longest[place] = float(np.max([_longest(block) for block in blocks], initial=0))  # NaN if any norm is NaN
+        # np.max and not max: it is NaN if any norm is NaN.
+        p.longest[place] = float(np.max([_longest(block) for block in blocks], initial=0))
     return _longest(q) * p.longest[place]
 
 
 def _longest(x: Array) -> float:
     """The largest norm of a row."""
+    # The root is monotonic: one root of the largest sum, not one for each row.
     return math.sqrt((np.square(x) @ np.ones(x.shape[-1], x.dtype)).max())
 
 
@@ -297,12 +337,14 @@ def _band(a: Attention, task: Task, keys: Span) -> list[Array]:
     above.
     """
     count, width = task.queries[1] - task.queries[0], keys[1] - keys[0]
-    least = keys[0] - (task.queries[1] - 1) - task.offset  # from a query's position back to a key
+    # line[t] is for the pairs with j - i - offset = least + t; t = 0 is the last query and the first key.
+    least = keys[0] - (task.queries[1] - 1) - task.offset
     line = np.ones(count + width - 1, np.bool_)
     if a.left is not None:
         line[: max(0, -a.left - least)] = False
     if a.right is not None:
         line[max(0, a.right + 1 - least) :] = False
+    # Row i begins at line[count - 1 - i], because j - i falls by 1 from one query to the next.
     return [] if line.all() else [views.of(line, (count, width), (-1, 1), typestr="|b1", offset=count - 1)]
 
 
@@ -314,5 +356,7 @@ def _part(x: Array, places: tuple[slice, ...]) -> Array:
 def _for_blas(x: Array, wide: np.dtype[Any]) -> Array:
     """The matrices with dense rows, as BLAS needs them: copied if their strides differ."""
     *_, row, item = x.strides
+    # A leading dimension must be positive and at least the length of a row; BLAS has no negative or overlapping
+    # strides.
     fits = item == x.itemsize and row >= item * x.shape[-1] and x.flags.aligned
     return x if fits and x.dtype == wide else np.array(x, dtype=wide, order="C")

@@ -17,21 +17,25 @@ import numpy as np
 
 _lock = threading.Lock()
 _holders: set[object] = set()
+# Restores the number of threads, while the limit is in use.
 _limits: list[Any] = []
-"""Restores the number of threads, while the limit is in use."""
 
+# Processors with AVX-512, by OpenBLAS's names: only for these it has kernels that do not pack.
 AVX512 = ("SkylakeX", "Cooperlake", "SapphireRapids")
-"""Processors with AVX-512, by OpenBLAS's names."""
+# The number of multiplications up to which OpenBLAS treats matrices as small.
 SMALL = 1_000_000
-"""The number of multiplications up to which OpenBLAS treats matrices as small."""
 
 
 def with_one_thread(work: Callable[[], None]) -> None:
     """Call ``work`` while BLAS is limited to one thread; other threads may do so at the same time."""
+    # A token for each call, not a count: if an interrupt comes between the lines below, discarding a token that was not
+    # added does nothing, whereas a count would be one too low for ever.
     me = object()
     try:
         with _lock:
+            # Only the first user sets the limit. A second one would record 1 as the number to restore.
             if not _limits:
+                # Since threadpoolctl 3.8 a limit that another thread has set keeps this one from setting its own.
                 _free()
                 _limits.append(_controller().limit(limits=1))
             _holders.add(me)
@@ -46,6 +50,7 @@ def with_one_thread(work: Callable[[], None]) -> None:
 def _restore() -> None:
     while _limits:
         _free()
+        # The last user may be another thread than the first, which set the limit.
         _limits[-1].restore_original_limits()
         _free()
         _limits.pop()
@@ -54,6 +59,7 @@ def _restore() -> None:
 def _free() -> None:
     """Allow any thread to change the number of threads."""
     for library in _controller().lib_controllers:
+        # threadpoolctl before 3.8 has no owner of a limit.
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
@@ -76,11 +82,13 @@ def takes_as_they_lie(rows: int, columns: int, inner: int, dtype: np.dtype[Any])
 
 @lru_cache(maxsize=1)
 def _has_small_kernels() -> bool:
+    # All, because it is not known which of the loaded libraries NumPy calls.
     return all(each.get("architecture") in AVX512 for each in _controller().info())
 
 
 def _begin_anew() -> None:
     """In a forked child the limit is not in use, even if it was in the parent."""
+    # The lock may be held by a thread of the parent that does not exist here: it would never be released.
     global _lock
     _lock = threading.Lock()
     _holders.clear()

@@ -135,8 +135,11 @@ def _beyond(want: Value, got: Value, spread: Any, *, of_largest: bool) -> Any:
         is_floating = want.data.dtype.kind in "fc"
         tiny = float(np.finfo(want.data.dtype if is_floating else np.float64).tiny)
         allowed = FACTOR * (spread + (want.eps or _EPS["float64"]) * sizes + tiny)
+        # Equal infinities are equal; their difference is NaN and would not be within any budget.
         equal = (wide_want == wide_got) | (np.isnan(wide_want) & np.isnan(wide_got))
         near = finite & (np.abs(wide_got - wide_want) <= allowed)
+        # An infinite spread means that rounding alone moves the value without limit: nothing can be said against the
+        # result.
         return ~(equal | near | np.isinf(spread))
 
 
@@ -144,6 +147,7 @@ def _worst(want: Any, got: Any, where: Any) -> str:
     """Text about the element that is farthest from the reference, of those in the mask."""
     with np.errstate(all="ignore"):
         distance = np.abs(wide(got) - wide(want))
+    # NaN beside a number counts as the largest difference.
     distance = np.where(where, np.where(np.isnan(distance), np.inf, distance), -1.0)
     index = tuple(int(i) for i in np.unravel_index(int(np.argmax(distance)), distance.shape))
     count = int(np.count_nonzero(where))

@@ -20,12 +20,12 @@ from xarrayops._host import blas, threads
 from xarrayops._protocol.convolution import Windows
 
 Array = np.ndarray[Any, Any]
+# Bytes of a block of columns.
 BLOCK_BYTES = 1 << 20
-"""The size of a block of columns."""
+# Bytes of the elements of all windows at one place, where each channel has windows of its own.
 PLACE_BYTES = 1 << 17
-"""The size of the elements of windows at one place, where each channel has windows of its own."""
+# An image, and the first and the last row of windows of a part of it.
 Part = tuple[int, int, int]
-"""An image, and the first and the last row of windows of a part of it."""
 
 
 def convolution(x: Array, weights: Array, windows: Windows, groups: int) -> Array:
@@ -36,15 +36,19 @@ def convolution(x: Array, weights: Array, windows: Windows, groups: int) -> Arra
     shape = (*counts, out_channels) if windows.is_channels_last else (out_channels, *counts)
     result = np.empty((x.shape[0], *shape), x.dtype)
     if not result.size or not channels:
+        # A sum over no channels is 0; np.matmul would need memory for columns of no elements.
         result[...] = 0
         return result
     matrices = _matrices(weights, windows, groups)
     block = max(1, BLOCK_BYTES // (x.itemsize * channels * prod(windows.shape) * prod(counts[1:])))
     parts = _parts(x.shape[0], counts[0], block)
+    # Depthwise: the matrix of a channel has one row, or few, so each element of a column would be written and read for
+    # one multiplication.
     if channels == 1:
         threads.run(partial(_convolve_each, x, result, weights, windows, counts), parts)
         return result
     work = partial(_convolve, x, result, matrices, windows, counts, block)
+    # Several threads call BLAS; its own threads would compete with them.
     blas.with_one_thread(lambda: threads.run(work, parts))
     return result
 
@@ -55,6 +59,7 @@ def _convolve_each(
     """Compute parts of the result where each output channel sees one input channel: a sum over the window's places."""
     axis = -1 if windows.is_channels_last else 1
     repeats = weights.shape[0] // x.shape[axis]
+    # As many rows of windows as the cache holds: `total` is read and written once for each place of the window.
     rows = max(1, PLACE_BYTES // (x.itemsize * x.shape[axis] * prod(counts[1:])))
     steps = ((n, row, min(row + rows, last)) for n, first, last in parts for row in range(first, last, rows))
     for image, first, last in steps:
@@ -63,11 +68,14 @@ def _convolve_each(
         whole = result[image, first:last] if windows.is_channels_last else result[image, :, first:last]
         term = np.empty((*shape, x.shape[-1]) if windows.is_channels_last else (x.shape[1], *shape), x.dtype)
         for repeat in range(repeats):
+            # Output channel c sees input channel c // repeats, so every repeats-th output channel, from `repeat` on,
+            # sees all input channels once, in order.
             outputs = slice(repeat, None, repeats)
             total = whole[..., outputs] if windows.is_channels_last else whole[outputs]
             for i, at in enumerate(np.ndindex(windows.shape)):
                 factors = weights[(outputs, 0, *at)]
                 factors = factors if windows.is_channels_last else factors.reshape(-1, *(1,) * len(shape))
+                # The first product is written directly, so the result needs no zeros before.
                 np.multiply(_at(padded, windows, at, shape), factors, out=total if i == 0 else term)
                 if i:
                     np.add(total, term, out=total)
@@ -77,12 +85,14 @@ def _at(padded: Array, windows: Windows, at: tuple[int, ...], shape: tuple[int, 
     """The elements of all windows at one place of the window."""
     starts = (k * step for k, step in zip(at, windows.dilation, strict=True))
     bounds = zip(starts, shape, windows.stride, strict=True)
+    # The slice ends behind its last element: a + n * stride could be beyond the padded array.
     space = tuple(slice(a, a + (n - 1) * stride + 1, stride) for a, n, stride in bounds)
     return padded[space] if windows.is_channels_last else padded[(slice(None), *space)]
 
 
 def _matrices(weights: Array, windows: Windows, groups: int) -> list[Array]:
     """The weights of each group as a matrix, in the order of the elements of a column."""
+    # Columns have the channels where the array has them, so that the copy into a column reads contiguous memory.
     ordered = np.moveaxis(weights, 1, -1) if windows.is_channels_last else weights
     rows = ordered.reshape(groups, weights.shape[0] // groups, -1)
     return [np.ascontiguousarray(group.T if windows.is_channels_last else group) for group in rows]
@@ -90,6 +100,7 @@ def _matrices(weights: Array, windows: Windows, groups: int) -> list[Array]:
 
 def _parts(images: int, rows: int, block: int) -> list[Part]:
     """Parts of work: whole images if there are enough for all threads."""
+    # Two parts for each thread, so that none waits long for the last one; not more than there are blocks of rows.
     pieces = 1 if images >= 2 * threads.thread_count() else min(2 * threads.thread_count(), -(-rows // block))
     edges = [rows * i // pieces for i in range(pieces + 1)]
     return [(n, a, b) for n in range(images) for a, b in pairwise(edges) if b > a]
@@ -111,6 +122,7 @@ def _convolve(
         for start in range(first, last, block):
             count = min(block, last - start)
             shape = _column_shape(padded, len(matrices), windows, (count, *counts[1:]))
+            # One buffer for each thread and call: only the last block of an image is smaller.
             if columns is None or columns.size < prod(shape):
                 columns = np.empty(prod(shape), x.dtype)
             _multiply(padded, result[image], matrices, windows, shape, start - first, start, columns)
@@ -119,20 +131,18 @@ def _convolve(
 def _padded(x: Array, windows: Windows, first: int, last: int) -> Array:
     """The rows of an image that some rows of windows see, with the padding."""
     axes = range(x.ndim - 1) if windows.is_channels_last else range(1, x.ndim)
-    spans, bounds = windows.spans, []
-    shape, inside = list(x.shape), [slice(None)] * x.ndim
+    taken, inside, shape = [slice(None)] * x.ndim, [slice(None)] * x.ndim, list(x.shape)
     for i, axis in enumerate(axes):
         extent, (before, after) = x.shape[axis], windows.padding[i]
         low, high = -before, extent + after
         if i == 0:
-            low, high = first * windows.stride[0] - before, (last - 1) * windows.stride[0] + spans[0] - before
-        bounds.append(slice(max(low, 0), max(min(high, extent), 0)))
-        inside[axis] = slice(max(-low, 0), max(-low, 0) + bounds[-1].stop - min(bounds[-1].start, bounds[-1].stop))
-        shape[axis] = high - low
-    taken = [slice(None)] * x.ndim
-    for axis, bound in zip(axes, bounds, strict=True):
-        taken[axis] = bound
+            # Only the rows that windows `first` to `last` see. Windows overlap, so parts of an image share some rows.
+            low, high = first * windows.stride[0] - before, (last - 1) * windows.stride[0] + windows.spans[0] - before
+        # The padded part is [low, high) of the axis. Both slices are empty if it lies in the padding entirely.
+        start, stop = (min(max(end, 0), extent) for end in (low, high))
+        taken[axis], inside[axis], shape[axis] = slice(start, stop), slice(start - low, stop - low), high - low
     seen = x[tuple(taken)]
+    # No padding in this part: a view of the image serves.
     if seen.shape == tuple(shape):
         return seen
     padded = np.zeros(shape, x.dtype)
@@ -172,7 +182,10 @@ def _multiply(
             strides = (*of_windows, *of_elements, part.strides[-1])
             count = prod(shape[:rank])
             outputs = slice(group * matrix.shape[1], (group + 1) * matrix.shape[1])
+            # A view if there is one group; else its channels are not contiguous, and reshape makes a copy.
             target = result[start : start + shape[0], ..., outputs].reshape(count, -1, copy=None)
+            # A strided view repeats the elements of overlapping windows without memory; the copy makes one dense matrix
+            # of it. The view must not be written to, because several windows share an element.
             np.copyto(buffer, as_strided(part, shape, strides, writeable=False))
             np.matmul(buffer.reshape(count, -1), matrix, out=target)
             if not np.may_share_memory(target, result):

@@ -12,7 +12,7 @@ from xarrayops._protocol.types import FloatLimits, Gap
 from xarrayops.errors import Unsupported, available_names
 
 NUMBERS = "biufc"
-"""The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", that of records."""
+"""The kinds of NumPy's numeric dtypes. Most dtypes of ml_dtypes have the kind "V", as records have."""
 OBJECTS = Gap("an array of Python objects has no numeric dtype", 'x.astype("float64"), or another numeric dtype')
 _LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _NATIVE = {
@@ -96,6 +96,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 def isdtype(dtype: Any, kind: Any) -> bool:
     """NumPy's isdtype does not accept the dtypes of ml_dtypes or their names. They have the kinds of float32."""
     dtype = np.dtype(dtype)
+    # np.isdtype raises for a dtype that NumPy does not define, so float32 answers for the kinds.
     stand_in = np.dtype(np.float32) if dtype_name(dtype) in _LOW_PRECISION else dtype
     for one in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(one, str):
@@ -115,6 +116,8 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         return np.result_type(*dtypes, *scalars)
     promoted = reduce(_promote, dtypes)
     if dtype_name(promoted) in _LOW_PRECISION:
+        # A Python float must not widen a low-precision array, as it does not widen float32; a complex number needs a
+        # complex dtype, and complex64 is the narrowest.
         return np.dtype(np.complex64) if complex in map(type, scalars) else promoted
     return np.result_type(promoted, *scalars)
 
@@ -124,6 +127,6 @@ def _promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _dtype_of(item: Any) -> np.dtype[Any]:
-    """The dtype of an array; a dtype is returned as it is. The attribute dtype of a NumPy scalar class is no dtype."""
+    """The dtype of an array; a dtype is returned as it is. A NumPy scalar class has a descriptor there."""
     dtype = getattr(item, "dtype", None)
     return dtype if isinstance(dtype, np.dtype) else np.dtype(item)

@@ -15,16 +15,21 @@ def order_of_bits(bits: Array) -> Array:
     The last bits of each value are replaced by its index, and the values are sorted. Few random values have the same
     first bits; these are sorted again, by all of their bits.
     """
+    # So many bits hold every index. The random bits that they replace decide only between values with equal upper bits.
     width = max(bits.size - 1, 1).bit_length()
+    # The sign bit is among the upper bits, so negative values stay first.
     packed = bits & -(1 << width)
     packed |= np.arange(bits.size)
     packed.sort()
     order = packed & ((1 << width) - 1)
     packed >>= width
+    # Equal upper bits: these elements are in the order of their indices, which is not yet the order of their values.
     is_tied = packed[1:] == packed[:-1]
     if is_tied.any():
         starts = np.flatnonzero(is_tied)
         places = np.union1d(starts, starts + 1)
+        # One stable sort of all ties: the upper bits keep each group in its place, and equal values stay in the order
+        # of their indices.
         tied = order[places]
         order[places] = tied[np.argsort(bits[tied], kind="stable")]
     return order

@@ -26,12 +26,12 @@ from xarrayops._protocol.products import exact_terms
 Array = np.ndarray[Any, Any]
 Axes = int | tuple[Sequence[int], Sequence[int]]
 
+# Rows, columns and terms of a panel, at most: 4 MB in float32.
 TILE = 1 << 10
-"""The rows, columns and terms of a panel, at most."""
+# The number of elements up to which new memory costs less than the handling of panels.
 SMALL = 1 << 14
-"""The number of elements up to which new memory costs less than the handling of panels."""
+# The number of elements up to which the buffers of panels are used in turn, and how many of them there are.
 ROTATED, TURNS = 1 << 16, 4
-"""The number of elements up to which the buffers of panels are used in turn, and how many of them there are."""
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
 _INT32 = np.dtype(np.int32)
@@ -46,6 +46,7 @@ class _Buffers(threading.local):
 
     def __init__(self) -> None:
         none = np.empty(0, _SINGLE)
+        # "sums" is not used in turn: it is read again for each of the products that it adds up.
         self.small = {name: deque([none] * TURNS) for name in ("left", "right", "product")} | {"sums": deque([none])}
         self.large = {name: deque([none]) for name in self.small}
 
@@ -67,7 +68,7 @@ def vecdot(x1: Array, x2: Array, dtype: np.dtype[Any], axis: int = -1) -> Array:
     """The dot products along an axis of narrow floating-point numbers, in that dtype."""
     left, right = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
     if left.shape[-1] != right.shape[-1]:
-        raise ValueError(f"the axes to contract differ: {left.shape[-1]} and {right.shape[-1]} elements")
+        raise ValueError(f"the contracted axes have different lengths: {left.shape[-1]} and {right.shape[-1]}")
     return _matmul(left[..., None, :], right[..., None], dtype, TILE)[..., 0, 0]
 
 
@@ -78,10 +79,13 @@ def tensordot(x1: Array, x2: Array, dtype: np.dtype[Any], axes: Axes = 2) -> Arr
     first, second = (np.lib.array_utils.normalize_axis_tuple(a, x.ndim) for a, x in zip(axes, (x1, x2), strict=True))
     terms = tuple(x1.shape[a] for a in first)
     if terms != tuple(x2.shape[a] for a in second):
-        raise ValueError(f"the axes to contract differ: {terms} and {tuple(x2.shape[a] for a in second)} elements")
+        raise ValueError(
+            f"the contracted axes have different lengths: {terms} and {tuple(x2.shape[a] for a in second)}"
+        )
     rows, columns = ([a for a in range(x.ndim) if a not in used] for x, used in ((x1, first), (x2, second)))
     shape = (*(x1.shape[a] for a in rows), *(x2.shape[a] for a in columns))
     count = math.prod(terms)
+    # A contraction is a matrix product once the contracted axes are merged, in the same order on both sides.
     left = x1.transpose(*rows, *first).reshape(math.prod(x1.shape[a] for a in rows), count)
     right = x2.transpose(*second, *columns).reshape(count, math.prod(x2.shape[a] for a in columns))
     return _matmul(left, right, dtype, TILE).reshape(shape)
@@ -90,18 +94,22 @@ def tensordot(x1: Array, x2: Array, dtype: np.dtype[Any], axes: Axes = 2) -> Arr
 def _matmul(x1: Array, x2: Array, dtype: np.dtype[Any], terms: int) -> Array:
     """The matrix product, in that dtype. The sums in float32 have at most so many terms."""
     if not (x1.ndim and x2.ndim) or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
-        return np.matmul(x1, x2)  # which raises
+        # The shapes do not fit: NumPy raises its error for them.
+        return np.matmul(x1, x2)
     left = x1[None] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
     (rows, inner), columns = left.shape[-2:], right.shape[-1]
     stack = left.shape[:-2] if right.ndim == 2 else np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     shape = (*stack, *((rows,) if x1.ndim > 1 else ()), *((columns,) if x2.ndim > 1 else ()))
     count = math.prod(stack) * rows * columns
+    # New arrays for all, without panels. [()] makes a NumPy scalar of a result without axes, as np.matmul does.
     if inner <= terms and max(left.size, right.size, count) <= SMALL:
         return np.matmul(left.astype(_SINGLE), right.astype(_SINGLE)).astype(dtype).reshape(shape)[()]
+    # A sum without terms is 0; otherwise every element is written.
     out = (np.empty if inner else np.zeros)((*stack, rows, columns), dtype)
     if count and inner:
-        if right.ndim == 2:  # all rows times one matrix
+        if right.ndim == 2:
+            # One product of all rows, so that the panel of the right matrix is made once for the whole stack.
             _tiles(left.reshape(1, -1, inner), right[None], out.reshape(1, -1, columns), terms)
         else:
             _stacks(left, right, out, terms)
@@ -110,12 +118,15 @@ def _matmul(x1: Array, x2: Array, dtype: np.dtype[Any], terms: int) -> Array:
 
 def _stacks(left: Array, right: Array, out: Array, terms: int) -> None:
     """The products of stacks of matrices, several small ones at a time."""
+    # The last axis of the stack is processed in steps, the others one index at a time.
     outer, count = out.shape[:-3], math.prod(out.shape[-3:-2])
     left, right = (np.broadcast_to(x, (*outer, count, *x.shape[-2:])) for x in (left, right))
     out = out.reshape(left.shape[:-2] + out.shape[-2:])
     largest = max(math.prod(x.shape[-2:]) for x in (left, right, out))
+    # As many matrices as one panel can hold.
     step = max(1, TILE * TILE // largest)
     for index in np.ndindex(*outer):
+        # A stride of 0 repeats one matrix: one copy is widened, and np.matmul broadcasts it.
         a, b = (x[index][:1] if x.strides[-3] == 0 else x[index] for x in (left, right))
         for i in range(0, count, step):
             these = slice(i, i + step)
@@ -125,6 +136,7 @@ def _stacks(left: Array, right: Array, out: Array, terms: int) -> None:
 def _tiles(left: Array, right: Array, out: Array, terms: int) -> None:
     """The products of a stack of matrices that is small enough for one panel, or of one matrix."""
     (rows, inner), columns = left.shape[-2:], right.shape[-1]
+    # The terms are the inner loop, so that one buffer holds the sums of the current part of the result.
     for j in range(0, columns, TILE):
         across = slice(j, j + TILE)
         for i in range(0, rows, TILE):
@@ -132,6 +144,7 @@ def _tiles(left: Array, right: Array, out: Array, terms: int) -> None:
             target = out[:, down, across]
             for k in range(0, inner, terms):
                 these = slice(k, k + terms)
+                # `left` and `right` are one matrix each, or stacks of matrices that fit one panel: see `_stacks`.
                 product = _product(_panel("left", left[:, down, these]), _panel("right", right[:, these, across]))
                 _add(target, product, is_first=not k, is_last=k + terms >= inner)
 
@@ -140,6 +153,7 @@ def _product(left: Array, right: Array) -> Array:
     """The product of two panels, in a buffer."""
     rows, columns = left.shape[-2], right.shape[-1]
     out = _buffer("product", (max(len(left), len(right)), rows, columns))
+    # A stack of dot products: np.matmul would call BLAS's matrix product for each of them.
     if rows == columns == 1:
         np.vecdot(left[:, 0, :], right[:, :, 0], out=out[:, 0, 0])
         return out
@@ -148,12 +162,15 @@ def _product(left: Array, right: Array) -> Array:
 
 def _add(target: Array, product: Array, *, is_first: bool, is_last: bool) -> None:
     """Add a product to its part of the result. Sums of half precision are in a buffer until the last product."""
+    # The numbers of a product are integers of at most 2**24, so the cast to int32 is exact. The sum fits int32, as
+    # there are at most `greatest_terms` terms, so it can be added in place.
     if target.dtype == _INT32:
         if is_first:
             np.copyto(target, product, casting="unsafe")
         else:
             np.add(target, product, out=target, dtype=_INT32, casting="unsafe")
         return
+    # Half precision: partial sums stay in float32 and are rounded once, at the end.
     if not (is_first and is_last):
         sums = _buffer("sums", product.shape)
         np.copyto(sums, product) if is_first else np.add(sums, product, out=sums)
@@ -164,12 +181,17 @@ def _add(target: Array, product: Array, *, is_first: bool, is_last: bool) -> Non
 
 def _panel(name: str, x: Array) -> Array:
     """The numbers of x in float32, in a buffer, in the order of its memory."""
+    # A panel keeps the order of its source, so that the copy reads and writes in order. BLAS takes a transposed operand
+    # without a copy.
     turned = abs(x.strides[-2]) < abs(x.strides[-1])
     source = x.swapaxes(-1, -2) if turned else x
     panel = _buffer(name, source.shape)
-    if _name(x.dtype) == "bfloat16":  # its bits are the upper half of those of float32
+    if _name(x.dtype) == "bfloat16":
+        # Its bits are the upper half of the bits of float32, so the cast is a shift.
         np.left_shift(source.view(np.uint16), 16, out=panel.view(np.uint32), dtype=np.uint32)
-    elif x.dtype == _HALF and x.dtype.isnative:  # NumPy's cast takes twice as long
+    elif x.dtype == _HALF and x.dtype.isnative:
+        # A table of 2**16 numbers (256 KB) takes half the time of NumPy's cast. The mode only keeps np.take from using
+        # a buffer: no 16-bit number is out of range.
         np.take(_numbers_of_half(), source.view(np.uint16), out=panel, mode="clip")
     else:
         np.copyto(panel, source, casting="unsafe")
@@ -180,7 +202,9 @@ def _buffer(name: str, shape: tuple[int, ...]) -> Array:
     """A part of one of this thread's buffers."""
     size = math.prod(shape)
     ring = (_buffers.small if size <= ROTATED else _buffers.large)[name]
+    # The buffer that was used longest ago comes first. A ring of one stays as it is.
     ring.rotate()
+    # Buffers only grow: a smaller panel is a prefix of a larger one, which stays contiguous.
     if ring[0].size < size:
         ring[0] = np.empty(size, _SINGLE)
     return ring[0][:size].reshape(shape)

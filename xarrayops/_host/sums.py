@@ -1,4 +1,4 @@
-"""Sums in host memory. Those of half and single precision have a small error for any axes and strides.
+"""Sums in host memory. In half and single precision their error is small for any axes and strides.
 
 NumPy adds in pairs (an error of order eps·log2 n) only along the axis with the smallest stride. Along other axes, and
 in `numpy.cumsum`, it adds one number after the other (of order eps·n), and sums of half precision stop growing where
@@ -23,16 +23,17 @@ Array = np.ndarray[Any, Any]
 Axes = int | tuple[int, ...] | None
 
 _add: Any = np.add.reduce
+# Elements that are added one after the other. n - 1 additions have an error of at most (n - 1) * eps / 2 times the sum
+# of the absolute values, which is within the bound: (32 - 1) / 2 <= 4 * log2(32).
 BLOCK = 32
-"""The numbers that are added one after the other. Their error is within the bound: (32 - 1) / 2 <= 4 * log2(32)."""
+# Elements of a block that is widened, so that it stays in the cache.
 CACHED = 1 << 15
-"""The numbers of a block that is widened, so that it stays in the cache."""
-SPREAD = 1 << 21
-"""The numbers from which several threads add those of a whole array."""
+# The number of elements from which several threads sum a whole array.
+SPREAD_ELEMENTS = 1 << 21
+# Elements that one task adds. The number does not depend on the number of threads, and so neither does the sum.
 SHARE = 1 << 19
-"""The numbers that one task adds. It does not depend on the number of threads, and so neither does the sum."""
+# The codes of the dtypes that NumPy adds well: integers, and floating-point numbers of 64 bits and more.
 EXACT = frozenset("?bBhHiIlLqQnNpPdDgG")
-"""The codes of the dtypes that NumPy adds well: integers, and floating-point numbers of 64 bits and more."""
 
 
 def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -41,14 +42,18 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
     if narrow is None:
         return _add(x, axis, dtype, keepdims=keepdims)
     dtype = narrow
-    if dtype.char not in "fF":  # NumPy widens in a buffer, which is faster than its half-precision arithmetic
+    if is_half(dtype):
+        # Half types: NumPy widens in a buffer, which is faster than its half-precision arithmetic. The sum is rounded
+        # once, at the end.
         return _add(x, axis, np.float64, keepdims=keepdims).astype(dtype)
     x = x.astype(dtype, copy=False)
     axes = _axes(axis, x.ndim)
+    # Contiguous memory is one line for NumPy, whose pairwise sum is within the bound.
     if not axes or (len(axes) == x.ndim and (x.flags.c_contiguous or x.flags.f_contiguous)):
-        if x.size >= SPREAD and len(axes) == x.ndim:
+        if x.size >= SPREAD_ELEMENTS and len(axes) == x.ndim:
             return _spread(x, keepdims)
         return _add(x, axes, keepdims=keepdims)
+    # The smallest stride first: its sum reads memory in order, and leaves the least for the other axes.
     for each in sorted(axes, key=lambda i: abs(x.strides[i])):
         x = _along(x, each)
     return x if keepdims else np.squeeze(x, axes)[()]
@@ -56,17 +61,20 @@ def sum(x: Array, axis: Axes = None, dtype: Any = None, keepdims: bool = False) 
 
 def mean(x: Array, axis: Axes = None, keepdims: bool = False) -> Array:
     """The mean of numbers."""
+    # np.mean computes the same for these dtypes, with more steps in Python.
     if x.dtype.char in "dD":
         return sum(x, axis, None, keepdims) / count(x, axis)
     if _narrow(x) is None:
         return np.mean(x, axis, keepdims=keepdims)
+    # The sum of half types can overflow them although the mean does not: it is divided before it is rounded.
     work = x.dtype if x.dtype.char in "fF" else np.float64
     return (sum(x, axis, work, keepdims) / count(x, axis)).astype(x.dtype)
 
 
 def var(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The variance of numbers, in two passes."""
-    if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:  # NumPy warns of the second
+    # With no degree of freedom NumPy warns and gives NaN or infinity; its own function keeps both.
+    if x.dtype.char in EXACT or (n := count(x, axis)) <= correction:
         return np.var(x, axis, correction=correction, keepdims=keepdims)
     return _variance(x, axis, n - correction, keepdims).astype(x.real.dtype)
 
@@ -79,7 +87,7 @@ def std(x: Array, axis: Axes = None, correction: float = 0.0, keepdims: bool = F
 
 
 def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """The cumulative sum of numbers: that of double precision, each element rounded once."""
+    """The cumulative sum of numbers, computed in double precision; each element is rounded once."""
     narrow = _narrow(x, dtype)
     if narrow is None or x.ndim == 0 or (axis is None and x.ndim > 1):  # NumPy raises for the latter two
         return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
@@ -93,24 +101,33 @@ def cumulative_sum(x: Array, axis: int | None = None, dtype: Any = None, include
         sums[0] = 0
         sums = sums[1:]
     sums = np.moveaxis(sums, 0, axis)
+    # x.size // len(x) elements for each step along axis 0. Not 0: an array without elements is not narrow.
     rows = max(1, CACHED * len(x) // x.size)
     carry: Any = 0
     for i in range(0, len(x), rows):
         block = x[i : i + rows].astype(_wide(dtype))
+        # Blocks are cut along axis 0. Only if the sums run along it does a block continue the one before it.
         if axis == 0:
             block[0] += carry
         np.cumsum(block, axis, out=block)
         sums[i : i + rows] = block
+        # A view would keep the whole block alive while the next one is allocated.
         carry = block[-1].copy()
     return out
 
 
 def _narrow(x: Array, dtype: Any = None) -> np.dtype[Any] | None:
     """The dtype of the result where NumPy's own sum may lose more than the bound; None elsewhere."""
-    if x.size <= BLOCK:
-        return None
     dtype = x.dtype if dtype is None else np.dtype(dtype)
-    return None if dtype.char in EXACT else dtype
+    # So few elements are within the bound in any order. Not those of half types: a sum of three can overflow before the
+    # last one brings it back into their range.
+    is_short = x.size <= BLOCK and not (x.size and is_half(dtype))
+    return None if is_short or dtype.char in EXACT else dtype
+
+
+def is_half(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype is a floating-point dtype narrower than single precision: float16, bfloat16, float8."""
+    return dtype.char not in EXACT and dtype.char not in "fF"
 
 
 def _wide(dtype: np.dtype[Any]) -> type[np.inexact[Any]]:
@@ -120,9 +137,11 @@ def _wide(dtype: np.dtype[Any]) -> type[np.inexact[Any]]:
 
 def _spread(x: Array, keepdims: bool) -> Array:
     """The sum of all numbers of a contiguous array of single precision, whose parts several threads add."""
+    # A view: the array is contiguous in C or Fortran order.
     flat = x.ravel(order="K")
     parts = np.empty(-(-flat.size // SHARE), _wide(x.dtype))
-    settings: Any = np.geterr()  # those of this thread
+    # The settings of numpy.errstate are those of a thread; the pool's threads do not have the caller's.
+    settings: Any = np.geterr()
 
     def add(numbers: Iterable[int]) -> None:
         with np.errstate(**settings):
@@ -138,11 +157,14 @@ def _along(x: Array, axis: int) -> Array:
     """The sum along one axis, which is kept with length 1. x is of single precision."""
     count = x.shape[axis]
     others = (abs(x.strides[i]) for i in range(x.ndim) if i != axis and x.shape[i] > 1)
+    # NumPy adds in pairs along the axis with the smallest stride, and in sequence along others.
     if count <= BLOCK or all(abs(x.strides[axis]) < stride for stride in others):
         return _add(x, axis, keepdims=True)
     blocks = count // BLOCK
     before = (slice(None),) * axis
     whole = x[(*before, slice(blocks * BLOCK))].reshape(*x.shape[:axis], blocks, BLOCK, *x.shape[axis + 1 :])
+    # Blocks in single precision, their sums in double: only 1 of 32 elements is widened, and the second sum adds an
+    # error of count / 32 * 2**-53, far below the first.
     total = _add(_add(whole, axis + 1), axis, _wide(x.dtype), keepdims=True)
     if count % BLOCK:
         total += _add(x[(*before, slice(blocks * BLOCK, None))], axis, keepdims=True)
@@ -152,10 +174,13 @@ def _along(x: Array, axis: int) -> Array:
 def _variance(x: Array, axis: Axes, divisor: float, keepdims: bool) -> Array:
     """The variance in single precision."""
     centred = x if x.dtype.char in "fF" else x.astype(np.float32)
+    # Two passes, because mean(x**2) - mean(x)**2 cancels for a mean that is large beside the deviation.
     centred = centred - mean(centred, axis, keepdims=True)
     if x.dtype.char == "F":
+        # Not abs(centred)**2: the root that abs takes would round once more.
         squares = (centred * centred.conj()).real
     else:
+        # `centred` is a new array by now, never x itself, so it may be overwritten.
         centred *= centred
         squares = centred
     return sum(squares, axis, keepdims=keepdims) / divisor

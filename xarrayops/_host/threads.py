@@ -37,7 +37,8 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
     tasks that have not begun are dropped.
     """
     waiting = deque(tasks)
-    if len(waiting) < 2:  # directly: using the pool takes as long as many tasks
+    if len(waiting) < 2:
+        # Using the pool takes as long as many tasks.
         work(waiting)
         return
     resting = threading.Condition()
@@ -46,12 +47,16 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
     def drawn() -> Iterable[Task]:
         while True:
             try:
+                # popleft of a deque is atomic, so threads draw tasks without a lock. A test for emptiness before it
+                # would race.
                 yield waiting.popleft()
             except IndexError:
                 return
 
     def share() -> None:
         nonlocal active
+        # `over` is read and `active` is raised under one lock: either the caller waits for this share, or it does
+        # nothing.
         with resting:
             if over:
                 return
@@ -59,6 +64,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         try:
             work(drawn())
         except BaseException:
+            # The other threads finish their current task and find nothing more to draw.
             waiting.clear()
             raise
         finally:
@@ -68,6 +74,7 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
 
     count = thread_count()
     wanted = min(count, len(waiting))
+    # A thread of the pool that waited for the pool could wait for ever: all threads could be waiting.
     if wanted < 2 or getattr(_this_thread, "of_pool", False):
         share()
         return
@@ -76,9 +83,12 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         for _ in range(wanted):
             futures.append(_pool(count, _cpus()).submit(share))  # noqa: PERF401 - submitted futures must be kept
     try:
+        # Some threads are missing, perhaps all, so the caller takes a share itself.
         if len(futures) < wanted:
             share()
         for future in futures:
+            # When no task is left, a share that has not begun is not waited for: the pool may be busy with other
+            # callers. `result` raises the error of a share.
             if waiting or not future.cancel():
                 future.result()
     except BaseException:
@@ -86,7 +96,9 @@ def run(work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         raise
     finally:
         with resting:
-            over = True  # a share that the pool begins later does nothing
+            # A share that the pool begins later does nothing. Those that have begun may write to the caller's arrays,
+            # so this function does not return, nor raise, before they have stopped.
+            over = True
             resting.wait_for(lambda: not active)
 
 
@@ -106,6 +118,7 @@ def all_true(test: Callable[[Task], bool], tasks: Iterable[Task]) -> bool:
 
 def _cpus() -> frozenset[int]:
     """The CPUs that this thread may run on; empty if the system does not report them."""
+    # The affinity of a process, such as that of a container, may allow fewer CPUs than os.cpu_count reports.
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 
 
@@ -118,11 +131,13 @@ def _pool(count: int, cpus: frozenset[int]) -> ThreadPoolExecutor:
     """
     from concurrent.futures import ThreadPoolExecutor  # slow to import: it imports logging
 
+    # With more threads than CPUs, or fewer, the system distributes them better than a fixed choice.
     bound = deque(sorted(cpus) if len(cpus) == count else ())
     return ThreadPoolExecutor(count, "xarrayops", initializer=_begin, initargs=(bound,))
 
 
 def _begin(cpus: deque[int]) -> None:
+    # Marks the thread for `run`, which must not wait for the pool in it.
     _this_thread.of_pool = True
     if cpus:
         with suppress(OSError):  # the CPU may no longer be available

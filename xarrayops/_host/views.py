@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+# The bytes of a cache line. XLA aliases only memory that begins at a cache line.
 LINE = 64
-"""The bytes of a cache line. XLA aliases only memory that begins at a cache line."""
 
 Array = np.ndarray[Any, Any]
 
@@ -17,6 +17,7 @@ class _Outline:
     """Describes memory to NumPy, and keeps its owner alive."""
 
     def __init__(self, owner: Any, interface: dict[str, Any]) -> None:
+        # The array keeps this object as its base, and this object keeps the owner of the memory.
         self.base, self.__array_interface__ = owner, interface
 
 
@@ -49,16 +50,23 @@ def of(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], *, typest
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """An uninitialised array in C order whose memory begins at a cache line."""
     nbytes = dtype.itemsize * prod(shape)
+    # np.frombuffer refuses empty memory, and no address of an empty array is ever read.
     if not nbytes:
         return np.empty(shape, dtype)
+    # One more line than needed: somewhere in it a line begins, `start` bytes from the first byte.
     memory = np.empty(nbytes + LINE, np.uint8)
     start = -memory.ctypes.data % LINE
-    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)  # hides the bytes before it
+    # Not memory[start:], whose `.base` would be an array that begins before the line: the bytes before it stay hidden.
+    return np.frombuffer(memory.data, np.uint8, nbytes, start).view(dtype).reshape(shape)
 
 
 def may_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
     """Whether two elements of a view may share memory; may be True if none do."""
+    # By growing stride, the axes so far occupy `covered` bytes from one element. If the next stride is no smaller, its
+    # copies do not touch, so the elements stay disjoint. The converse fails, hence "may": single bytes with strides (2,
+    # 3) and extents (3, 2) are disjoint but fail the test.
     covered = itemsize
+    # Axes of extent 1 may have any stride, 0 too, and are never stepped along.
     for stride, extent in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
         if stride < covered:
             return True

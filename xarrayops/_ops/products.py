@@ -25,7 +25,7 @@ def matmul_with_options(x1: Array, x2: Array, /, *, out_dtype: Any) -> Array:
 
 
 def explain_with_options(verb: str, x1: Any, x2: Any, /, *, out_dtype: Any = None) -> Explanation:
-    """The kernels that serve a product: those of containers if an operand is sparse, those of ``out_dtype=``."""
+    """The kernels that serve a product: of sparse containers, of ``out_dtype=int32``, or of dense arrays."""
     if out_dtype is None:
         return explain_matmul(verb, x1, x2)
     return explain_served(verb, _checked(x1, x2, out_dtype), Call((x1, x2), {}), hook="matmul_int32")
@@ -45,7 +45,7 @@ def _checked(x1: Array, x2: Array, out_dtype: Any) -> Backend:
         raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: an operand has no axis")
     terms, others = x1.shape[-1], x2.shape[-2 if x2.ndim > 1 else 0]
     if terms != others and terms == terms and others == others:  # a size that Dask has not computed is NaN
-        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: the axes to contract differ")
+        raise ValueError(f"{_shown(backend, x1, x2, out_dtype)}: the contracted axes have different lengths")
     greatest = greatest_terms(first, second)
     if terms > greatest:
         raise OverflowError(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xarrayops._protocol.types import Array
 
+# The greatest absolute value of each integer dtype of 8 bits.
 MAGNITUDES = {"int8": 128, "uint8": 255}
-"""The greatest absolute value of each integer dtype of 8 bits."""
 
 
 def exact_terms(first: str, second: str, /) -> int:
@@ -27,6 +27,7 @@ def greatest_terms(first: str, second: str, /, *, zeros: int = 0) -> int:
     >>> greatest_terms("int8", "int8", zeros=1), greatest_terms("int8", "int8", zeros=2)
     (65535, 32767)
     """
+    # A difference of two numbers of 8 bits takes one more bit.
     return ((1 << 31) - 1) // ((MAGNITUDES[first] * MAGNITUDES[second]) << zeros)
 
 

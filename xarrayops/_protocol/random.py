@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+# The largest 32-bit word.
 WORD = 0xFFFFFFFF
-"""The largest 32-bit word."""
+# The parity constant of the key schedule.
 PARITY = 0x1BD11BDA
-"""The parity constant of the key schedule."""
+# The rotations of the rounds, by groups of four.
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-"""The rotations of the rounds, by groups of four."""
+# The number of groups of four rounds.
 GROUPS = 5
-"""The number of groups of four rounds."""
 
 
 class Draw(NamedTuple):
@@ -54,12 +54,17 @@ def threefry(key: tuple[Any, Any], x0: Any, x1: Any) -> tuple[Any, Any]:
     >>> [hex(word) for word in threefry((0x13198A2E, 0x03707344), 0x243F6A88, 0x85A308D3)]
     ['0xc4923a9c', '0x483df7a0']
     """
+    # The constant keeps a key of zeros from giving a schedule of zeros.
     schedule = (*key, key[0] ^ key[1] ^ PARITY)
     x0, x1 = (x0 + schedule[0]) & WORD, (x1 + schedule[1]) & WORD
+    # Rounds mix the words and are invertible, and so is each addition of the key: for one key, different counters give
+    # different results.
     for group in range(GROUPS):
         for rotation in ROTATIONS[group % 2]:
             x0 = (x0 + x1) & WORD
+            # A rotation: the mask drops what a wider integer would keep above 32 bits.
             x1 = (((x1 << rotation) & WORD) | (x1 >> (32 - rotation))) ^ x0
         x0 = (x0 + schedule[(group + 1) % 3]) & WORD
+        # The number of the group breaks the symmetry between groups, which use the same three words.
         x1 = (x1 + schedule[(group + 2) % 3] + (group + 1)) & WORD
     return x0, x1

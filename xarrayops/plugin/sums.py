@@ -2,6 +2,7 @@
 
 - ``EXACT``: the codes of the dtypes for which NumPy's own sums serve.
 - ``count``: the number of elements in each sum along axes.
+- ``is_half``: whether a dtype is a floating-point dtype narrower than single precision.
 - ``sum``, ``mean``, ``var``, ``std`` and ``cumulative_sum`` of NumPy arrays.
 """
 
@@ -11,6 +12,7 @@ from xarrayops._host.sums import (
     EXACT as EXACT,
     count as count,
     cumulative_sum as cumulative_sum,
+    is_half as is_half,
     mean as mean,
     std as std,
     sum as sum,

@@ -41,7 +41,8 @@ def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array
         bits = cupy.empty(shape, cupy.int64)
         _kernel()(cupy.asarray(key, dtype=cupy.uint32), bits)
         if draw.bits == 32:
-            bits = ((bits >> 32) ^ bits).astype(cupy.int32)  # the cast keeps the lower word
+            # Both words combined; the cast keeps the lower one.
+            bits = ((bits >> 32) ^ bits).astype(cupy.int32)
         return from_bits(arithmetic(_compat), draw, bits)
 
 
@@ -74,6 +75,8 @@ def _native(generator: Any, draw: Draw, shape: tuple[int, ...]) -> Array:
             highest = int(cupy.iinfo(draw.dtype).max)
             return generator.integers(0, highest, shape, cupy.uint64, endpoint=True).astype(draw.dtype, copy=False)
         case "integers":
+            # Offsets, because the limits of a dtype such as uint64 do not fit one call; the sum wraps to the right
+            # bits.
             offsets = generator.integers(0, draw.width - 1, shape, cupy.uint64, endpoint=True)
             return (offsets.astype(cupy.int64) + draw.low).astype(draw.dtype, copy=False)
         case "uniform":

@@ -18,15 +18,15 @@ from xarrayops.plugin import Array, Call, KnownBad
 from xarrayops.plugin.sparse import Compaction, Container, Parts, index_dtype
 from xarrayops_backends.cupy._devices import versions as versions
 
+# The rows, the columns and the values of the entries of a matrix.
 _Entries = tuple[Array, Array, Array]
-"""The rows, the columns and the values of the entries of a matrix."""
 
 FORMATS = ("coo", "csr", "csc")
 _CLASSES: dict[str, Any] = {format: getattr(cupyx.scipy.sparse, f"{format}_matrix") for format in FORMATS}
 _DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
 _MOST_COLUMNS = 65535 * 16
+# The number of elements, of operands or of products, that are gathered at a time.
 _AT_ONCE = 1 << 23
-"""The number of elements, of operands or of products, that are gathered at a time."""
 
 
 def holds(x: Any, /) -> bool:
@@ -46,11 +46,13 @@ def seen(s: Container, /) -> Parts:
     The flags of a csr or csc container are those that it has cached. Computing them would wait for the device.
     """
     if s.format == "coo":
-        coords = (s.row, s.col)[-len(s.shape) :]  # an array of one axis has row indices too, all 0
+        # An array of one axis has row indices too, all 0.
+        coords = (s.row, s.col)[-len(s.shape) :]
         return Parts("coo", s.shape, s.data, coords=coords, unique=s.has_canonical_format or None)
     if s.format not in FORMATS:
         raise Unsupported(f"a {type(s).__name__} is not one of {', '.join(FORMATS)}. Instead: s.tocsr()")
-    known = vars(s)  # the cached attributes: the properties would run a kernel and wait for it
+    # The cached attributes: the properties would run a kernel and wait for it.
+    known = vars(s)
     canonical, in_order = known.get("_has_canonical_format"), known.get("_has_sorted_indices")
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, sorted=canonical or in_order, unique=canonical or None)
 
@@ -90,6 +92,7 @@ def _from_dense(x: Array, request: Compaction, /) -> Container:
         )
     mask = _kept(x, request.where)
     if request.format == "csc":
+        # In the order of the columns, so that no sort is needed.
         columns, rows = cupy.nonzero(mask.T)
     else:
         rows, columns = cupy.nonzero(mask)
@@ -109,6 +112,7 @@ def _kept(x: Array, where: Any) -> Array:
 def _to_dense(s: Container, /) -> Array:
     rows, columns, data = _entries(s)
     dense = cupy.zeros((1, *s.shape)[-2:], data.dtype)
+    # An assignment, because the entries have no duplicates: it needs no atomics.
     dense[rows, columns] = data
     return dense.reshape(s.shape)
 
@@ -160,7 +164,8 @@ def _sddmm(a: Array, b: Array, pattern: Container, /) -> Container:
 
 
 def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
-    if a.dtype == b.dtype == bool:  # sums of ones, which never cancel out
+    # Sums of ones, which never cancel out: whatever is not 0 is true.
+    if a.dtype == b.dtype == bool:
         return _matmul(a.astype(cupy.float32), b.astype(cupy.float32)).astype(bool)
     if not holds(b):
         return _times_dense(a, b)
@@ -171,7 +176,8 @@ def _matmul(a: Container | Array, b: Container | Array, /) -> Container | Array:
 
 
 def _times_dense(s: Container, dense: Array) -> Array:
-    if not s.nnz or not dense.size:  # cuSPARSE has no empty matrices
+    # cuSPARSE has no empty matrices.
+    if not s.nnz or not dense.size:
         return cupy.zeros((s.shape[0], *dense.shape[1:]), cupy.result_type(s.dtype, dense.dtype))
     return _operand(s, "csr" if s.format == "coo" else s.format) @ dense
 
@@ -192,19 +198,25 @@ def _product(a: Container, b: Container) -> Container:
     If cuSPARSE lacks memory, it raises or returns a matrix without entries: https://github.com/cupy/cupy/issues/10033
     """
     shape = a.shape[0], b.shape[1]
+    # Entry (i, j) of a meets every entry of row j of b. int64, because the sum exceeds the range of the indices.
     so_far = cupy.cumsum(cupy.diff(b.indptr)[a.indices], dtype=cupy.int64)
     ends = cupy.concatenate((cupy.zeros(1, cupy.int64), so_far))[a.indptr]
     products = int(ends[-1])
     if products:
         try:
             c = a @ b
-        except (RuntimeError, MemoryError):  # CuSparseError, OutOfMemoryError
+        except (RuntimeError, MemoryError):
+            # CuSparseError and OutOfMemoryError: smaller products may fit.
             pass
         else:
+            # A row of the result has entries exactly if it has products: cuSPARSE keeps zeros that arise from
+            # cancellation.
             if bool((c.indptr[-1] == c.nnz) & ((cupy.diff(c.indptr) > 0) == (cupy.diff(ends) > 0)).all()):
                 return c
     if shape[0] <= 1 or products <= _AT_ONCE:
         return _built("csr", shape, _canonical("csr", *_expanded(a, b, so_far, products)))
+    # Halves need half of the memory. The recursion ends at one row, or at few products, which are computed without
+    # cuSPARSE.
     half = shape[0] // 2
     first, second = (_entries(_product(_rows_of(a, *rows), b)) for rows in ((0, half), (half, shape[0])))
     rows, columns, data = map(cupy.concatenate, zip(first, (second[0] + half, *second[1:]), strict=True))
@@ -215,6 +227,8 @@ def _expanded(a: Container, b: Container, so_far: Array, products: int) -> _Entr
     """All products of an entry of a and one of b, with coordinates; so_far counts them up to each entry of a."""
     rows, inner, data = _entries(a)
     number = cupy.arange(products)
+    # Product n belongs to the first entry of a whose running count exceeds n; its place among the products of that
+    # entry gives the entry of b.
     entry = cupy.searchsorted(so_far, number, side="right")
     other = b.indptr[inner + 1][entry] - so_far[entry] + number
     return rows[entry], b.indices[other], data[entry] * b.data[other]
@@ -244,11 +258,13 @@ def _entries(s: Container, format: str = "") -> _Entries:
     entry = cupy.arange(s.data.size, dtype=s.indptr.dtype)
     outer = cupy.searchsorted(s.indptr, entry, side="right") - 1
     rows, columns = (s.indices, outer) if s.format == "csc" else (outer, s.indices)
-    if not s.has_canonical_format:  # CuPy computes this once
+    # CuPy computes this once for a container.
+    if not s.has_canonical_format:
         return _canonical(format, rows, columns, s.data)
     if (s.format == "csc") == (format == "csc"):
         return rows, columns, s.data
-    order = cupy.argsort(columns if format == "csc" else rows)  # stable: the other index is already sorted
+    # A stable sort by one index is enough, because the other one is sorted already.
+    order = cupy.argsort(columns if format == "csc" else rows)
     return rows[order], columns[order], s.data[order]
 
 
@@ -263,6 +279,7 @@ def _merged(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
     """Entries in any order, sorted for a format, with duplicates summed."""
     order = _order(format, rows, columns)
     rows, columns, data = rows[order], columns[order], data[order]
+    # An entry that differs from the one before begins a group. The first one always does, if there is one.
     later = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     first = cupy.concatenate((cupy.ones(min(data.size, 1), bool), later))
     places = cupy.flatnonzero(first)
@@ -275,6 +292,7 @@ def _merged(format: str, rows: Array, columns: Array, data: Array) -> _Entries:
 def _order(format: str, rows: Array, columns: Array) -> Array:
     """The permutation that sorts entries for a format: two stable radix sorts; CuPy's lexsort compares."""
     major, minor = (columns, rows) if format == "csc" else (rows, columns)
+    # The least significant key first; the second sort is stable and keeps its order within equal keys.
     order = cupy.argsort(minor)
     return order[cupy.argsort(major[order])]
 
@@ -285,6 +303,7 @@ def _sums(groups: Array, data: Array, count: int) -> Array:
     By atomic additions, without a wait for the device; ``cupy.bincount`` waits for the minimum and the maximum.
     """
     sums = cupy.zeros(count, cupy.result_type(data.dtype, cupy.float64))
+    # Atomic additions exist for real numbers only; real and imag are views of the sums.
     pairs = ((sums.real, data.real), (sums.imag, data.imag)) if data.dtype.kind == "c" else ((sums, data),)
     for total, values in pairs:
         cupy.add.at(total, groups, values.astype(cupy.float64))
@@ -304,12 +323,14 @@ def _built(
         raise Unsupported(refused)
     narrowest = index_dtype(*shape, data.size)
     asked = narrowest if index is None else np.dtype(index)
+    # NumPy orders dtypes by whether a cast is safe.
     if asked < narrowest:
         raise Unsupported(f"{index} indices cannot count the extents and entries. Instead: index_dtype='{narrowest}'")
     if format == "coo":
         coords = rows.astype(asked, copy=copy), columns.astype(asked, copy=copy)
         return wrap(Parts("coo", shape, data, coords=coords, sorted=True, unique=True))
     outer, inner, extent = (columns, rows, shape[1]) if format == "csc" else (rows, columns, shape[0])
+    # Where each line begins among sorted indices; an empty line begins where the next one does.
     pointers = cupy.searchsorted(outer, cupy.arange(extent + 1, dtype=outer.dtype)).astype(asked, copy=False)
     return wrap(Parts(format, shape, data, inner.astype(asked, copy=copy), pointers, sorted=True, unique=True))
 

@@ -16,8 +16,8 @@ from xarrayops.plugin.attention import sees
 from xarrayops.plugin.backends import backend_of
 from xarrayops_backends.dask._blocks import da, meta, require_sizes, without_chunk_warnings, without_empty_chunks
 
+# The axes of scores, a mask and a bias.
 SCORES = ("b", "h", "i", "j")
-"""The axes of scores, a mask and a bias."""
 
 
 def chunks_refusal(call: Call, /) -> str | None:
@@ -29,15 +29,18 @@ def chunks_refusal(call: Call, /) -> str | None:
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention as a task graph that keeps the chunks along batch, heads and sequence; the head size is one chunk."""
+    # The head size is contracted, so a chunk must hold all of it; all else may stay in chunks.
     k = without_empty_chunks(a.k).rechunk({3: -1})
     batch, shared, _, _ = k.chunks
     group = a.q.shape[1] // max(a.k.shape[1], 1)
+    # A chunk of key heads with exactly the query heads that share them: no head needs a key of another chunk.
     heads = tuple(extent * group for extent in shared)
     q = without_empty_chunks(a.q).rechunk({0: batch, 1: heads, 3: -1})
     v = a.v.rechunk({**dict(enumerate(k.chunks[:3])), 3: -1})
     queries, keys = q.chunks[2], k.chunks[2]
     operands = [
         *(q, ("b", "h", "i", "d"), k, ("b", "h", "j", "d"), v, ("b", "h", "j", "e")),
+        # A block does not know its place. These two arrays give it the positions of its queries and keys.
         *(da.arange(sum(queries), chunks=(queries,)), ("i",), da.arange(sum(keys), chunks=(keys,)), ("j",)),
     ]
     optional: dict[str, tuple[Any, tuple[str, ...]]] = {"mask": (a.mask, SCORES), "bias": (a.bias, SCORES)}
@@ -45,6 +48,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     present = {name: pair for name, pair in optional.items() if hasattr(pair[0], "shape")}
     extents = {"b": batch, "h": heads, "i": queries, "j": keys}
     for x, axes in present.values():
+        # Axes of extent 1 broadcast, and stay as they are.
         chunks = {n: extents[axis] for n, axis in enumerate(axes) if x.shape[n] > 1}
         operands += [x.rechunk(chunks), axes]
     wide = np.result_type(a.q.dtype, np.float32)
@@ -70,11 +74,14 @@ def _part(
     """The partial result of one chunk of queries and one chunk of keys, with its logsumexp as the last column."""
     fields = dict(zip(names, given, strict=True))
     i, j = (int(i[0]), int(i[-1]) + 1), (int(j[0]), int(j[-1]) + 1)
+    # Positions within the chunk: query i[0] is row 0, and key j[0] column 0.
     offset = fields.pop("offset", plain.offset) + i[0] - j[0]
     for name, (begin, end) in (("q_lengths", i), ("kv_lengths", j)):
         if name in fields:
+            # The length within this chunk: none, a part, or all of it.
             fields[name] = np.clip(fields[name] - begin, 0, end - begin)
     a = plain._replace(q=q, k=k, v=v, offset=offset, **fields)
+    # A hidden chunk costs no scores, and joins the merge with a weight of 0.
     if sees(a, (0, i[1] - i[0]), (0, j[1] - j[0])):
         out, lse = backend_of(q).functions["attention"](a)
     else:
@@ -87,10 +94,13 @@ def _merged(parts: Any) -> Any:
     """Merge the partial results over all chunks of keys; the logsumexp stays the last column."""
     lse = parts[..., -1:]
     largest = lse.max(axis=3, keepdims=True)
+    # -inf - -inf is NaN: queries that see nothing in any chunk get a finite base, and weights of 0.
     base = np.where(largest == -np.inf, 0, largest)
     weights = np.exp(lse - base)
     total = weights.sum(axis=3)
     seen = total > 0
     safe = np.where(seen, total, 1)
+    # Each part is normalised: sum(exp(s) v) of a chunk is exp(lse) * out. So the whole is the mean of the parts with
+    # the weights exp(lse).
     out = (weights * parts[..., :-1]).sum(axis=3) / safe
     return np.concatenate([out, np.where(seen, base[..., 0, :] + np.log(safe), -np.inf)], axis=3).astype(parts.dtype)

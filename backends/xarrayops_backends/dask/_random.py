@@ -37,6 +37,8 @@ def _counters(whole: tuple[int, ...], first: list[int], shape: tuple[int, ...], 
     index: Any = np.uint64(0)
     stride = 1
     for axis in reversed(range(len(shape))):
+        # From a flat index in the chunk to its coordinates, and from these to the flat index in the whole array. All in
+        # uint64, because NumPy makes float64 of uint64 and int64.
         rest, place = np.divmod(rest, np.uint64(shape[axis]))
         index = index + (place + np.uint64(first[axis])) * np.uint64(stride)
         stride *= whole[axis]

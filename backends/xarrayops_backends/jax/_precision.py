@@ -11,8 +11,8 @@ from xarrayops.plugin import Array
 from xarrayops.plugin.precision import refuse_forced_tf32
 
 _jax: Any = jax  # untyped: JAX does not annotate these functions
+# The names of ``jax_default_matmul_precision``: "high" is TF32 on GPUs, and three passes of bfloat16 on TPUs.
 _PRECISIONS = {"ieee": "highest", "tf32": "high"}
-"""The names of ``jax_default_matmul_precision``: "high" is TF32 on GPUs, and three passes of bfloat16 on TPUs."""
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
@@ -37,5 +37,6 @@ def register_state(cls: type, data: tuple[str, ...], constants: tuple[str, ...],
     def unflatten(known: tuple[Any, ...], values: Any) -> Any:
         return cls(**dict(zip((*data, *constants), (*values, *known), strict=True)))
 
-    with suppress(ValueError):  # JAX knows the class from an earlier import of this module
+    # JAX raises if it knows the class from an earlier import of this module.
+    with suppress(ValueError):
         _jax.tree_util.register_pytree_node(cls, flatten, unflatten)

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array, Call
 from xarrayops.plugin.products import exact_terms
 
+# The number of blocks up to which no loop is needed: each block of an unrolled one is compiled.
 _UNROLLED = 8
-"""The number of blocks up to which no loop is needed: each block of an unrolled one is compiled."""
 
 
 @jax.jit
@@ -41,6 +41,8 @@ def _float32(x1: Array, x2: Array, /) -> Array:
         return total + product(i * terms, terms)
 
     blocks = count // terms
+    # The last block has another size, so it is outside of the loop, whose shapes are static. It may be empty, which
+    # gives zeros.
     rest = product(blocks * terms, count - blocks * terms)
     if blocks > _UNROLLED:
         return jax.lax.fori_loop(0, blocks, add, rest)

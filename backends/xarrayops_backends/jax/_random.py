@@ -40,15 +40,16 @@ _FULL = 1 << 64
 
 
 def trace_state() -> Any:
-    """The current trace: that of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …."""
+    """The current trace, of `jax.jit`, `jax.vmap`, `jax.grad`, the body of a loop …; None outside of one."""
     current = _extend.core.get_opaque_trace_state()
     return None if current == _outside() else current
 
 
 @cache
 def _outside() -> Any:
-    """The state without a trace: that of a new thread."""
+    """The state without a trace, which a new thread has."""
     found: list[Any] = []
+    # A new thread has no trace, whatever this one is in the middle of.
     thread = Thread(target=lambda: found.append(_extend.core.get_opaque_trace_state()))
     thread.start()
     thread.join()
@@ -67,7 +68,9 @@ def random_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) ->
     if isinstance(device, jax.Device):
         words = jax.device_put(words, device)
     if draw.kind == "integers":
+        # Limits are arguments and the width only a class: other limits compile nothing anew.
         return _integers(draw.dtype, _width_class(draw.width), shape, words, *_limits(draw))
+    # Likewise the kind and dtype are static, and loc and scale are arguments, unless they have no effect.
     static, loc, scale = draw._replace(loc=0.0, scale=1.0), draw.loc, draw.scale
     if static == draw:
         return _numbers(static, shape, words)
@@ -107,6 +110,7 @@ def _integers(dtype: str, width: str, shape: tuple[int, ...], key: Array, low: A
 
 def _integers_of_words(dtype: str, width: str, first: Array, second: Array, low: Array, lower: Array) -> Array:
     """The same integers without 64-bit types. A ``lower`` of 0 stands for a width of 2**32."""
+    # The upper word of (first * 2**32 + second) * lower / 2**32: the sum carries where it is less than a summand.
     upper = _high_product(first, lower)
     rest, carried = first * lower, _high_product(second, lower)
     found = jnp.where(lower == 0, first, upper + ((rest + carried) < carried).astype(jnp.uint32)) + low
@@ -116,6 +120,7 @@ def _integers_of_words(dtype: str, width: str, first: Array, second: Array, low:
 
 def _high_product(a: Array, b: Array) -> Array:
     """The upper word of a product of words, in words."""
+    # Long multiplication in base 2**16, whose products fit 32 bits.
     a0, a1, b0, b1 = a & 0xFFFF, a >> 16, b & 0xFFFF, b >> 16
     first = a1 * b0 + (a0 * b0 >> 16)
     return a1 * b1 + (first >> 16) + ((a0 * b1 + (first & 0xFFFF)) >> 16)
@@ -140,7 +145,7 @@ def _keys(key: Array, counters: Array) -> Array:
 
 
 def random_permutation(key: Any, size: int, device: Any, /) -> Array:
-    """By the two words, so that it does not need 64-bit types."""
+    """Sort by the two words, which needs no 64-bit types."""
     words = np.asarray(key, np.uint32) if isinstance(key, tuple) else key
     return _permutation(size, jax.device_put(words, device) if isinstance(device, jax.Device) else words)
 
@@ -148,12 +153,15 @@ def random_permutation(key: Any, size: int, device: Any, /) -> Array:
 @partial(jax.jit, static_argnums=0)
 def _permutation(size: int, key: Array) -> Array:
     high, low = _words(key, (size,))
+    # The upper word is signed, the lower is not: the order of an int64. lax.sort is stable, so equal bits keep their
+    # order, as on the other libraries.
     return _lax.sort((_lax.bitcast_convert_type(high, jnp.int32), low, jnp.arange(size)), num_keys=2)[2]
 
 
 def _words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The two random words of each element."""
     size = prod(shape)
+    # Otherwise the upper word of each index is 0, and no 64-bit type is needed.
     if size > 1 << 32:
         index = _lax.iota(jnp.uint64, size)
         x0, x1 = (index >> 32).astype(jnp.uint32), index.astype(jnp.uint32)
@@ -191,15 +199,13 @@ def _frexp(x: Array, form: Format) -> tuple[Array, Array]:
 
 
 def _rounded(x: Array) -> Array:
-    """x itself. A compiler keeps the choice while it cannot prove that x is no NaN, and does not contract a product."""
+    """Return x, such that no compiler contracts it: the choice remains unless the compiler can exclude NaN."""
     return jnp.where(x == x, x, 0)
 
 
+# A quotient may be NaN for all that a compiler knows, and a product of it negative: both hold in the formulas. An
+# optimisation barrier, `jax.lax.reduce_precision` and bitcasts do not keep XLA from a contraction.
 _ARITHMETIC = Arithmetic(jnp.where, jnp.sqrt, _astype, jnp.dtype, _frexp, rounded=_rounded, positive=jnp.abs)
-"""A quotient may be NaN for all that a compiler knows, and a product of it negative: both hold in the formulas.
-
-An optimisation barrier, `jax.lax.reduce_precision` and bitcasts do not keep XLA from a contraction.
-"""
 
 
 def native_generator(seed: int, device: Any, /) -> list[Any]:

@@ -160,12 +160,16 @@ def polyval(p: Array, x: Any, /) -> Array:
 
 
 def nansum(x: Array, /, *, axis: _Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """np.nansum without the options of memory."""
+    """np.nansum without the options of memory. Half types are summed in float64 and rounded once."""
+    if dtype is None and sums.is_half(x.dtype):
+        return np.nansum(x, axis=axis, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
     return np.nansum(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nanmean(x: Array, /, *, axis: _Axes = None, keepdims: bool = False) -> Array:
-    """np.nanmean without the options of memory."""
+    """np.nanmean without the options of memory. Half types are summed in float64 and rounded once."""
+    if sums.is_half(x.dtype):
+        return np.nanmean(x, axis=axis, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
     return np.nanmean(x, axis=axis, keepdims=keepdims)
 
 
@@ -245,10 +249,12 @@ def average(x: Array, /, *, axis: _Axes = None, weights: Any = None, keepdims: b
     if weights.shape != x.shape:
         weights = along(np, weights, x, axis)
     floating = [a for a in (x, weights) if a.dtype.kind in "fc"]
-    dtype = np.result_type(*floating) if floating else np.float64
-    total = np.multiply(x, weights, dtype=dtype).sum(axis, keepdims=keepdims)
+    dtype = np.result_type(*floating) if floating else np.dtype(np.float64)
+    # The sum of half types can overflow them although the average does not.
+    wide = np.dtype(np.float32) if sums.is_half(dtype) else dtype
+    total = np.multiply(x, weights, dtype=wide).sum(axis, keepdims=keepdims)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return total / weights.sum(axis, dtype, keepdims=keepdims)
+        return (total / weights.sum(axis, wide, keepdims=keepdims)).astype(dtype, copy=False)
 
 
 def cov(
@@ -281,7 +287,7 @@ def corrcoef(x: Array, y: Any = None, /, *, rowvar: bool = True) -> Array:
 
 
 def _of_variables(x: Array, y: Any) -> Any:
-    """The dtype of a covariance: that of the variables, of which integers count as float64."""
+    """The dtype of a covariance: the dtype of the variables, where integers count as float64."""
     return np.result_type(*(a if a.dtype.kind in "fc" else np.float64 for a in (x, y) if a is not None))
 
 

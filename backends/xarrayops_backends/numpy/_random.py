@@ -25,15 +25,15 @@ from xarrayops.plugin.random import (
 )
 
 Array = np.ndarray[Any, Any]
+# The flat indices in the whole array, as uint64, of the elements of a part from ``start`` to ``stop``.
 Counters = Callable[[int, int], Array]
-"""The flat indices in the whole array, as uint64, of the elements of a part from ``start`` to ``stop``."""
+# The random bits for a key and counters: 64 or 32 bits, as int64 or int32.
 Words = Callable[[tuple[int, int], Array, int], Array]
-"""The random bits for a key and counters: 64 or 32 bits, as int64 or int32."""
 
+# The number of elements of one step.
 BLOCK = 1 << 14
-"""The number of elements of one step."""
+# The number of elements from which loading the compiled loops is worthwhile.
 COMPILED = 1 << 16
-"""The number of elements from which loading the compiled loops is worthwhile."""
 
 
 def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
@@ -43,6 +43,7 @@ def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array
 
 def _compiled_draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array:
     """All words by loops that numba compiles; uniform numbers in one loop."""
+    # Uniform numbers alone are made in the loop itself, without an array of bits between.
     if (draw.kind, draw.dtype) != ("uniform", "float64"):
         return drawn(draw, key, shape, contiguous, by_loops)
     from xarrayops_backends.numpy import loops_random as loops
@@ -77,6 +78,7 @@ def contiguous(start: int, stop: int) -> Array:
 def drawn(draw: Draw, key: Any, shape: tuple[int, ...], counters: Counters, words: Words) -> Array:
     """The elements of an array, or of the part of it with the given counters."""
     out = np.empty(shape, draw.dtype)
+    # A view: `out` is new and contiguous.
     flat, key = out.reshape(-1), (int(key[0]), int(key[1]))
     for start in range(0, flat.size, BLOCK):
         stop = min(start + BLOCK, flat.size)
@@ -95,6 +97,7 @@ def by_loops(key: tuple[int, int], counters: Array, bits: int) -> Array:
 
 def by_ufuncs(key: tuple[int, int], counters: Array, bits: int) -> Array:
     """The random bits, by ufuncs on uint32, which wraps."""
+    # New arrays, which the rounds may change in place.
     x0, x1 = (counters >> np.uint64(32)).astype(np.uint32), counters.astype(np.uint32)
     shifted = np.empty_like(x1)
     schedule = (*key, key[0] ^ key[1] ^ PARITY)
@@ -110,6 +113,7 @@ def by_ufuncs(key: tuple[int, int], counters: Array, bits: int) -> Array:
         x0 += np.uint32(schedule[(group + 1) % 3])
         x1 += np.uint32((schedule[(group + 2) % 3] + group + 1) & WORD)
     if bits == 32:
+        # The functions that make numbers take signed integers, as most libraries have no unsigned shifts.
         return np.bitwise_xor(x0, x1, out=x0).view(np.int32)
     joined = x0.astype(np.uint64)
     joined <<= np.uint64(32)

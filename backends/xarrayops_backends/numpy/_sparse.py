@@ -1,4 +1,4 @@
-"""SciPy's sparse arrays, beside NumPy's: the companion of the NumPy backend."""
+"""SciPy's sparse arrays: the companion module of the NumPy backend."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def seen(s: Container, /) -> Parts:
     if s.format == "coo":
         return Parts("coo", s.shape, s.data, coords=tuple(s.coords), unique=s.has_canonical_format or None)
     if len(s.shape) != 2:
-        raise Unsupported(f"a {type(s).__name__} of shape {s.shape} is no matrix. Instead: s.tocoo()")
+        raise Unsupported(f"a {type(s).__name__} of shape {s.shape} is not a matrix. Instead: s.tocoo()")
     block = s.blocksize if s.format == "bsr" else None
     return Parts(s.format, s.shape, s.data, s.indices, s.indptr, block=block)
 
@@ -44,7 +44,8 @@ def _stacked(coords: tuple[Any, ...]) -> Any:
     """The arrays stacked as rows: a view if they are equally spaced rows of one array's memory, else a copy."""
     alike = {(x.dtype, x.shape) for x in coords if isinstance(x, np.ndarray)}
     if len(alike) != 1 or not all(isinstance(x, np.ndarray) for x in coords):
-        return np.array(coords)  # a user may have assigned any array
+        # A user may have assigned any arrays, of different dtypes too.
+        return np.array(coords)
     view = _rows_of_one(coords)
     if view is not None:
         return view
@@ -57,6 +58,8 @@ def _stacked(coords: tuple[Any, ...]) -> Any:
 
 def _rows_of_one(coords: tuple[Any, ...]) -> Any:
     """A view of arrays of one shape and dtype as rows of one array, within the memory of one base; else None."""
+    # Views of one array. Equal distances between separate arrays would be chance, and a view over them would cross
+    # memory that belongs to others.
     owners = {id(x.base): x.base for x in coords}
     (owner, *others), strides = owners.values(), {x.strides for x in coords}
     if others or not isinstance(owner, np.ndarray) or len(strides) != 1 or not coords[0].size:
@@ -64,6 +67,7 @@ def _rows_of_one(coords: tuple[Any, ...]) -> Any:
     first, last = byte_bounds(owner)
     places = [x.ctypes.data for x in coords]
     steps = {after - before for before, after in pairwise(places)} or {0}
+    # Equally spaced, and all within the owner: then every element of the view is an element of a row.
     if len(steps) != 1 or not all(first <= low and high <= last for low, high in map(byte_bounds, coords)):
         return None
     view = (len(coords), *coords[0].shape), (*steps, *coords[0].strides), coords[0].dtype.str
@@ -73,6 +77,7 @@ def _rows_of_one(coords: tuple[Any, ...]) -> Any:
 def wrap(p: Parts, /) -> Container:
     """A container over the given arrays. SciPy's constructors would check values and copy views of larger arrays."""
     extents = {"blocksize": p.block} if p.format == "bsr" else {}
+    # Made empty and then filled: the attributes are taken as they are.
     container = _CLASSES[p.format](p.shape, dtype=p.data.dtype, **extents)
     container.data = p.data
     if p.format == "coo":

@@ -1,6 +1,6 @@
 """How PyTorch multiplies: its switches for TF32 and for sums of half types, set for one product and put back.
 
-The switches are those of the whole process. There are older names for the same, such as ``allow_tf32`` and
+The switches affect the whole process. There are older names for the same, such as ``allow_tf32`` and
 ``set_float32_matmul_precision``: their values are kept beside, and reading them raises while they differ from the
 newer ones. Only the newer are written here, so what the older would answer is the same afterwards.
 """
@@ -20,18 +20,18 @@ from xarrayops.plugin.precision import refuse_forced_tf32
 from xarrayops_backends.torch._attention.modes import unrounded
 
 _torch: Any = torch  # untyped: PyTorch does not declare these functions
+# What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch.
 _value, _set_value = _torch._C._get_fp32_precision_getter, _torch._C._set_fp32_precision_setter
-"""What ``torch.backends`` reads and writes. Writing ``torch.backends.mkldnn.fp32_precision`` sets another switch."""
 _CUBLAS = _torch.backends.cuda.matmul
 Switch = tuple[str, str]
 _ALL: Switch = ("generic", "all")
 _CUDA: tuple[Switch, ...] = (("cuda", "matmul"), ("cuda", "all"), _ALL)
+# The switch of products, and those from which it takes its value as long as it has none ("none").
 _CPU: tuple[Switch, ...] = (("mkldnn", "matmul"), ("mkldnn", "all"), _ALL)
-"""The switch of products, and those from which it takes its value as long as it has none ("none")."""
 _IEEE = ("none", "ieee")
 _REDUCED = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
+# Held while a switch differs from its value in the program, so that each product finds what it needs.
 _changing = RLock()
-"""Held while a switch differs from its value in the program, so that each product finds what it needs."""
 
 
 def product_precision(products: str, /, *arrays: Array) -> AbstractContextManager[Any]:
@@ -56,7 +56,8 @@ def product_precision(products: str, /, *arrays: Array) -> AbstractContextManage
         return plain
     if kind == "cuda":
         return _switched(_CUDA, products, plain)
-    with _changing:  # while another thread has changed the switch, its value is not that of the program
+    # While another thread has changed the switch, its value is not the program's.
+    with _changing:
         is_kept = _is_kept(kind, products)
     return plain if is_kept else _switched(_CPU, "ieee", plain)
 
@@ -72,8 +73,9 @@ def _is_kept(kind: str, products: str) -> bool:
 
 @contextmanager
 def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContextManager[Any]) -> Iterator[None]:
-    """Another context, in which also a switch has the value that products need."""
+    """Enter the context ``plain``, and set the switch of products to the value that they need."""
     switch = switches[0]
+    # Held until the product is launched: the switches are global, and another thread's product would follow ours.
     with _changing, plain:
         found = _own_value(switches)
         reduced = [name for name in _REDUCED if switches is _CUDA and getattr(_CUBLAS, name)]
@@ -83,13 +85,15 @@ def _switched(switches: tuple[Switch, ...], products: str, plain: AbstractContex
                 setattr(_CUBLAS, name, False)
             yield
         finally:
+            # The switch's own value, "none" included: a copy of the inherited one would no longer follow the program's
+            # changes.
             _set_value(*switch, found)
             for name in reduced:
                 setattr(_CUBLAS, name, True)
 
 
 def _own_value(switches: tuple[Switch, ...]) -> str:
-    """The value of the first switch itself: "none" if what it shows is that of the switches from which it takes it.
+    """The value that was set for the first switch; "none" if the switch inherits the value that it shows.
 
     PyTorch does not tell the two apart, so the others are changed for a moment, from the last one on.
     """
@@ -98,9 +102,11 @@ def _own_value(switches: tuple[Switch, ...]) -> str:
     if shown == "none" or not others:
         return shown
     of_next = _own_value(tuple(others))
+    # The next switch differs, so this one does not inherit its value.
     if _value(*others[0]) != shown:
         return shown
     try:
+        # They are equal: change the next one, and see whether this one follows.
         _set_value(*others[0], "ieee" if shown == "tf32" else "tf32")
         is_taken = _value(*switch) != shown
     finally:
@@ -115,6 +121,7 @@ def rounded(x: Array, dtype: Any, /) -> Array:
 
 @torch.library.custom_op("xarrayops::rounded", mutates_args=())
 def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    # An operator must not return its argument, which `to` does where nothing changes.
     return x.to(dtype, copy=True)
 
 

@@ -11,14 +11,15 @@ from xarrayops.plugin import Array, Call, constant_while_tracing
 from xarrayops.plugin.products import exact_terms
 
 _FUNCTORCH: Any = torch._C._functorch
+# On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207).
 _CUDA_ROWS, _CUDA_STEP = 16, 8
-"""On CUDA it takes more than 16 rows, and multiples of 8 terms and columns (keras#19207)."""
 
 
 def _int_mm(x1: Array, x2: Array, /) -> Array:
     """As many terms at a time as float32 sums exactly: some kernels of oneDNN convert sums to float32 and back."""
     terms = exact_terms("int8", "int8")
     starts = range(0, x1.shape[1], terms)
+    # Partial products are exact in float32, so sums of int32 are too, up to the limit that the caller has checked.
     return reduce(
         torch.add, (torch._int_mm(_compact(x1[:, i : i + terms]), _compact(x2[i : i + terms])) for i in starts)
     )

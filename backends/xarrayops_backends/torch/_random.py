@@ -29,10 +29,10 @@ from xarrayops.plugin.random import (
 )
 from xarrayops_backends.torch._dtypes import as_dtype
 
+# The number of elements of one step on a CPU: the highest that PyTorch does not distribute over threads.
 BLOCK = 1 << 15
-"""The number of elements of one step on a CPU: the highest that PyTorch does not distribute over threads."""
+# The number of elements of one step for normal and exponential numbers, which have more temporary arrays.
 TRANSCENDENTAL = 1 << 14
-"""The number of elements of one step for normal and exponential numbers, which have more temporary arrays."""
 _SIGNED = {torch.float32: torch.int32, torch.float64: torch.int64}
 
 
@@ -54,15 +54,19 @@ def _draw(draw: Draw, key: Any, shape: tuple[int, ...], device: Any, /) -> Array
     block = TRANSCENDENTAL if draw.kind in ("normal", "exponential") else BLOCK
     index = torch.arange(min(size, block), dtype=torch.int64, device=device)
     is_plain = _is_in_host_memory(index)
+    # The key is read once, without a wait, and its schedule becomes constants. A wrapped key has no one value.
     if is_plain and isinstance(key, torch.Tensor):
         is_plain = not torch._C._functorch.is_functorch_wrapped_tensor(key)
         key = tuple(key.tolist()) if is_plain else key
     steps = _steps(_key_words(key))
     if not is_plain:
+        # Devices and tracers get all elements in one step: each step is a kernel launch, or a part of the graph.
         index = index if size <= block else torch.arange(size, dtype=torch.int64, device=device)
         return from_bits(_ARITHMETIC, draw, _bits(steps, index, draw.bits)).reshape(shape)
     out = torch.empty(size, dtype=as_dtype(draw.dtype), device=device)
+    # One temporary array for all steps, where each left shift would allocate its own.
     space = torch.empty(len(index), dtype=torch.int32)
+    # The number of rare cases depends on values, which only arrays in host memory give without a wait.
     arithmetic = _ARITHMETIC._replace(places=_places)
     for start in range(0, size, block):
         part = index[: size - start] + start
@@ -104,6 +108,7 @@ def _int32(word: Any) -> Array:
 def _steps(key: tuple[Any, Any]) -> list[tuple[Array, ...]]:
     """The constants of each step: two summands; or the factor, the shift and the mask that rotate a word."""
     words = (*key, key[0] ^ key[1] ^ PARITY)
+    # A left shift by n is a product with 2**n, which wraps.
     turns = [[tuple(map(_int32, (1 << n, 32 - n, (1 << n) - 1))) for n in numbers] for numbers in ROTATIONS]
     steps: list[tuple[Array, ...]] = [(_int32(words[0]), _int32(words[1]))]
     for group in range(GROUPS):
@@ -114,6 +119,7 @@ def _steps(key: tuple[Any, Any]) -> list[tuple[Array, ...]]:
 
 def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array | None = None) -> Array:
     """The random bits of elements: 64 as int64, 32 as int32. ``space`` is for a temporary array."""
+    # The casts keep the lower 32 bits.
     x0, x1 = (index >> 32).to(torch.int32), index.to(torch.int32)
     for step in steps:
         if len(step) == 2:
@@ -121,9 +127,11 @@ def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array 
             continue
         factor, shift, mask = step
         x0 += x1
-        upper = torch.mul(x1, factor, out=space)  # vectorised, unlike a left shift
+        # PyTorch vectorises the product, and not a left shift.
+        upper = torch.mul(x1, factor, out=space)
+        # The right shift of a signed number repeats the sign; the mask removes it.
         x1 >>= shift
-        x1 &= mask  # the shift repeats the sign
+        x1 &= mask
         x1 |= upper
         x1 ^= x0
     if bits == 32:
@@ -131,6 +139,7 @@ def _bits(steps: list[tuple[Array, ...]], index: Array, bits: int, space: Array 
     joined = x0.to(torch.int64)
     joined <<= 32
     x1 = x1.to(torch.int64)
+    # The cast to int64 extends the sign into the upper word.
     x1 &= WORD
     joined |= x1
     return joined
@@ -154,13 +163,17 @@ def _sqrt(x: Array) -> Array:
     One step of Newton's method with the exact residual, from the product of Dekker (Numerische Mathematik 18, 1971).
     """
     if x.dtype == torch.float32:
+        # Correct although it rounds twice: float64 has more than 2 * 24 + 2 bits, which is enough for a square root.
         return x.to(torch.float64).sqrt().to(torch.float32)
-    root = x * x.rsqrt()  # torch.sqrt distributes few elements over threads
+    # Not torch.sqrt, which distributes even few elements over threads.
+    root = x * x.rsqrt()
+    # 2**27 + 1 splits root into two halves of 26 bits, whose products are exact: root**2 == square + error.
     scaled = root * 134217729.0
     high = scaled - (scaled - root)
     low = root - high
     square = root * root
     error = ((high * high - square) + high * low * 2.0) + low * low
+    # x - square is exact, as the two are close, so the residual x - root**2 is known to full precision.
     return root + ((x - square) - error) / (root + root)
 
 

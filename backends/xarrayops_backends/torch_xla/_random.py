@@ -23,7 +23,7 @@ def random_draw(draw: generic.Draw, key: Any, shape: tuple[int, ...], device: An
 
 
 def _rounded(x: Array) -> Array:
-    """x itself. XLA contracts no product while it cannot prove that it is no NaN."""
+    """Return x, such that XLA does not contract it: the choice remains unless XLA can exclude NaN."""
     return torch.where(x == x, x, 0.0)
 
 

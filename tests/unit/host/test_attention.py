@@ -28,7 +28,8 @@ def path(request, monkeypatch):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Small limits, so that problems of any size have several blocks, combined heads and rows, and threads."""
-    for name, value in {"ROWS": 16, "FEW_ROWS": 8, "SCORES": 300, "TASK": 40_000, "CALM": 0, "SPREAD": 0}.items():
+    limits = {"ROWS": 16, "FEW_ROWS": 8, "SCORES": 300, "TASK": 40_000, "CALM": 0, "SPREAD_MULTIPLICATIONS": 0}
+    for name, value in limits.items():
         monkeypatch.setattr(kernel, name, value)
     monkeypatch.setenv("XARRAYOPS_THREADS", "2")
 

@@ -90,7 +90,7 @@ def path(request, monkeypatch):
     """The default limits, or limits for which small arrays are copied in blocks, too."""
     permute._planned.cache_clear()
     if request.param != "default":
-        for limit in ("SMALL", "SPREAD", "MANY", "STREAM"):
+        for limit in ("SMALL", "SPREAD_BYTES", "MANY", "STREAM"):
             monkeypatch.setattr(permute, limit, 1)
         tiny = request.param == "tiny blocks"
         monkeypatch.setattr(permute, "BLOCK", 256 if tiny else 4096)

@@ -12,7 +12,7 @@ import xarrayops as xo
 from xarrayops._host import sums
 
 
-@pytest.mark.parametrize("shape", [(sums.SPREAD,), (sums.SPREAD + 77,), (1500, 1501)])
+@pytest.mark.parametrize("shape", [(sums.SPREAD_ELEMENTS,), (sums.SPREAD_ELEMENTS + 77,), (1500, 1501)])
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_the_error_and_the_shape(shape, dtype):
     x = np.random.default_rng(0).uniform(0.5, 1.0, shape).astype(dtype)
@@ -27,7 +27,7 @@ def test_the_error_and_the_shape(shape, dtype):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    x = np.random.default_rng(0).standard_normal(3 * sums.SPREAD).astype(np.float32)
+    x = np.random.default_rng(0).standard_normal(3 * sums.SPREAD_ELEMENTS).astype(np.float32)
     totals = set()
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("XARRAYOPS_THREADS", threads)
@@ -36,7 +36,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
 
 
 def test_nan_infinity_and_the_settings_of_errors():
-    x = np.zeros(sums.SPREAD, np.float32)
+    x = np.zeros(sums.SPREAD_ELEMENTS, np.float32)
     x[-1] = np.nan
     assert np.isnan(xo.sum(x))
     x[:2] = np.finfo(np.float32).max
@@ -46,3 +46,33 @@ def test_nan_infinity_and_the_settings_of_errors():
         assert xo.sum(x) == np.inf
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         xo.sum(x)
+
+
+HALVES = np.array([[60000, 60000, -60000, 1], [60000, -60000, 60000, 1]], np.float16)
+"""Three of the partial sums of each row overflow float16, its sum and its last cumulative sums do not."""
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "dask"])
+@pytest.mark.parametrize("function", ["sum", "nansum", "mean", "nanmean", "average", "cumulative_sum"])
+def test_sums_of_few_half_numbers_do_not_overflow_in_between(library, function):
+    """Few elements, which NumPy alone would add in half precision, along an axis that is not contiguous."""
+    pytest.importorskip(library)
+    x = xo.convert(np.ascontiguousarray(HALVES.T), library)
+    weights = {"weights": xo.ones_like(x)} if function == "average" else {}
+    wide = HALVES.astype(np.float64)
+    if function == "cumulative_sum":
+        want = np.cumsum(wide, axis=1).T
+    else:
+        want = wide.sum(axis=1) / (1 if "sum" in function else 4)
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got = xo.convert(getattr(xo, function)(x, axis=0, **weights), "numpy")
+        assert got.dtype == np.float16
+        np.testing.assert_array_equal(got, want.astype(np.float16))
+
+
+def test_sums_of_few_bfloat16_numbers_are_rounded_once():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.array([[256.0], *[[1.0]] * 20], ml_dtypes.bfloat16)
+    assert xo.sum(x, axis=0).astype(float).item() == 276.0
+    assert xo.cumulative_sum(x, axis=0)[-1].astype(float).item() == 276.0

@@ -17,11 +17,11 @@ import numpy as np
 from xarrayops._host import threads
 
 Array = np.ndarray[Any, Any]
+# A function of start and stop: the fault of these entries, or None.
 Check = Callable[[int, int], str | None]
-"""A function of start and stop: the fault of these entries, or None."""
 
+# The items of a chunk: they fit the second-level cache of a core while they are checked.
 CHUNK = 1 << 16
-"""The items of a chunk: they fit the second-level cache of a core while they are checked."""
 
 
 def compressed_fault(
@@ -37,7 +37,7 @@ def compressed_fault(
 ) -> str | None:
     """The first fault of a matrix compressed along an axis: 0 for CSR and BSR, 1 for CSC; None if it is valid.
 
-    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: those of axis 0 and axis 1. With
+    ``block``: the extents of the blocks in ``data`` (n, r, c). ``names``: the names of axis 0 and axis 1. With
     ``canonical``, unsorted entries and duplicates are faults too.
     """
     fault = compressed_form_fault(indptr, indices, data, shape, axis=axis, block=block)
@@ -46,7 +46,8 @@ def compressed_fault(
     if block is not None:
         names = f"block {names[0]}", f"block {names[1]}"
     extent = _lines(shape, block)[1 - axis]
-    indptr, indices = np.asarray(indptr), np.asarray(indices)  # a subclass could hide values, for example by a mask
+    # A subclass could hide values, for example by a mask.
+    indptr, indices = np.asarray(indptr), np.asarray(indices)
     return _pointers_fault(indptr, len(indices)) or _indices_fault(
         indptr, indices, extent, (names[axis], names[1 - axis]), canonical=canonical
     )
@@ -67,11 +68,13 @@ def compressed_form_fault(
         or _integers_fault("indices", indices, 1)
         or _numbers_fault(data, 1 if block is None else 3)
         or _same_dtype_fault(indptr, indices)
+        # Extents within the index dtype make every comparison below exact in that dtype.
         or _extents_fault("shape", shape, 2, 0, indices.dtype)
         or (None if block is None else _block_fault(data, shape, block))
     )
     if fault:
         return fault
+    # Only now: a block of extent 0 or of another rank would make this division fail.
     lines = _lines(shape, block)[axis]
     if len(indptr) != lines + 1:
         return f"indptr has {len(indptr)} items, not {lines} + 1 = {lines + 1}"
@@ -81,7 +84,7 @@ def compressed_form_fault(
 
 
 def _lines(shape: tuple[int, ...], block: tuple[int, int] | None) -> tuple[int, int]:
-    """The numbers of rows and columns; with ``block``, those of block rows and block columns."""
+    """The numbers of rows and columns; with ``block``, of block rows and block columns."""
     height, width = block or (1, 1)
     return shape[0] // height, shape[1] // width
 
@@ -104,6 +107,7 @@ def coo_form_fault(coords: Array | tuple[Array, ...], data: Array, shape: tuple[
         return fault
     if len(coords) == 0:
         return "coords has no rows, but needs one for each axis"
+    # Every extent must be representable in every row, because rows are compared with extents in their own dtype.
     narrowest = min((row.dtype for row in coords), key=lambda dtype: dtype.itemsize)
     if isinstance(shape, tuple) and len(shape) != len(coords):
         return (
@@ -138,7 +142,8 @@ def _array_fault(name: str, array: Any, ndim: int) -> str | None:
 
 def _integers_fault(name: str, array: Any, ndim: int) -> str | None:
     fault = _array_fault(name, array, ndim)
-    if fault or array.dtype in (np.int32, np.int64):  # dtypes of the other byte order are not equal to these
+    # Integers of the other byte order are not equal to these dtypes, and are refused too.
+    if fault or array.dtype in (np.int32, np.int64):
         return fault
     return f"{name} has dtype {array.dtype}, not int32 or int64"
 
@@ -148,7 +153,8 @@ def _numbers_fault(data: Any, ndim: int) -> str | None:
     if fault:
         return fault
     dtype = data.dtype
-    if dtype.kind not in "biufc" and (dtype.kind != "V" or issubclass(dtype.type, np.void)):  # V: floats of ml_dtypes
+    # The dtypes of ml_dtypes have the kind of records, V, but a scalar class of their own.
+    if dtype.kind not in "biufc" and (dtype.kind != "V" or issubclass(dtype.type, np.void)):
         return f"data has dtype {dtype}, not bool, integer, float or complex"
     return None if dtype.isnative else f"data has dtype {dtype}, not in the byte order of this machine"
 
@@ -167,6 +173,7 @@ def _extents_fault(name: str, extents: Any, count: int, least: int, dtype: np.dt
         return f"{name} must have {count} integers, but it has {len(extents)}"
     most = np.iinfo(dtype).max
     for axis, extent in enumerate(extents):
+        # True is an int in Python, but no extent.
         if not isinstance(extent, int) or isinstance(extent, bool):
             return f"{name}[{axis}] is a {type(extent).__name__}, not an int"
         if extent < least:
@@ -194,6 +201,7 @@ def _pointers_fault(indptr: Array, count: int) -> str | None:
 
     def rising(start: int, stop: int) -> str | None:
         part = indptr[start:stop]
+        # A comparison, because a difference of two pointers can overflow.
         falls = part[1:] < part[:-1]
         if not falls.any():
             return None
@@ -210,6 +218,7 @@ def _indices_fault(
     indptr: Array, indices: Array, extent: int, names: tuple[str, str], *, canonical: bool
 ) -> str | None:
     """The fault of the indices; the pointers are valid."""
+    # Most matrices are valid: a quick test without the place of a fault comes first.
     if canonical and are_canonical(indptr, indices, extent):
         return None
     line, across = names
@@ -222,17 +231,20 @@ def _indices_fault(
         if indices[k] < 0:
             return f"indices[{k}] is {indices[k]}"
         where = f"in {line} {bisect_right(indptr, k) - 1}"
+        # k is an entry of the last line whose pointer is at most k; bisect finds it although empty lines repeat
+        # pointers.
         return f"indices[{k}], {where}, is {indices[k]}, but there are {extent} {across}s"
 
     def ordered(start: int, stop: int) -> str | None:
         part = indices[start:stop]
         falls = part[1:] <= part[:-1]
         first, last = bisect_right(indptr, start), bisect_right(indptr, stop - 1)
-        for i in range(
-            first, last, CHUNK
-        ):  # a new row may start with any index; many empty rows may start at one entry
+        # The first index of a line may be smaller than the last one of the line before. Any number of empty lines may
+        # begin at one entry, so their pointers are read in chunks too.
+        for i in range(first, last, CHUNK):
             begins = indptr[i : min(i + CHUNK, last)] - (start + 1)
-            falls[begins.astype(np.intp, copy=False)] = False  # NumPy is fastest with indices of this dtype
+            # NumPy is fastest with indices of this dtype; of another one it makes a copy for each use.
+            falls[begins.astype(np.intp, copy=False)] = False
         if not falls.any():
             return None
         k = start + 1 + int(falls.argmax())
@@ -250,24 +262,32 @@ def are_canonical(indptr: Array, indices: Array, extent: int) -> bool:
     They rise if the number of indices that are no larger than the previous one is the number of such indices at which a
     line begins. Then it is sufficient that the first and the last index of each line are within bounds.
     """
+    # The time below grows with the length, which a stride of 0 makes arbitrary without memory. `_first_fault` ends
+    # early for these.
     if any(x.size and not x.strides[0] for x in (indices, indptr)):
         return False
     falls, buffer = 0, np.empty(CHUNK, np.bool_)
     for start in range(0, len(indices) - 1, CHUNK):
+        # One more entry, so that the last one of a chunk is compared with the first of the next.
         part = indices[start : start + CHUNK + 1]
         falls += int(np.count_nonzero(np.less_equal(part[1:], part[:-1], out=buffer[: len(part) - 1])))
-    previous = -1  # the last index before the lines of this step
+    # The last index before the lines of this step; no first index is at most -1 unless it is out of bounds.
+    previous = -1
     for line in range(0, len(indptr) - 1, CHUNK):
         pointers = indptr[line : line + CHUNK + 1]
         begins, ends = pointers[:-1], pointers[1:]
         has_entries = ends > begins
         if not has_entries.all():
             begins, ends = begins[has_entries], ends[has_entries]
+        # Within the indices: the pointers are valid, and these lines have entries.
         first, last = indices.take(begins), indices.take(ends - 1)
         if not first.size:
             continue
+        # If the line rises, all of its indices are between these two. If it does not, the count of falls is not 0 at
+        # the end.
         if first.min() < 0 or last.max() >= extent:
             return False
+        # Falls from the last index of a line to the first of the next one with entries are allowed.
         falls -= int(np.count_nonzero(first[1:] <= last[:-1])) + int(first[0] <= previous)
         previous = last[-1]
     return falls == 0
@@ -279,6 +299,7 @@ def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonica
         outside = [(start + k, axis) for k, axis in found if k is not None]
         if not outside:
             return None
+        # The first entry in the order of memory, and of that entry the first axis.
         k, axis = min(outside)
         index = coords[axis][k]
         return f"coords[{axis}, {k}] is {index}" + (f", but shape[{axis}] is {shape[axis]}" if index >= 0 else "")
@@ -286,6 +307,8 @@ def _coords_fault(coords: tuple[Array, ...], shape: tuple[int, ...], *, canonica
     def ordered(start: int, stop: int) -> str | None:
         *outer, inner = (row[start:stop] for row in coords)
         falls = inner[1:] <= inner[:-1]
+        # Lexicographic order from the innermost axis outwards: an axis decides where it differs, and where it is equal
+        # the inner axes have decided.
         for part in reversed(outer):
             falls &= part[1:] == part[:-1]
             falls |= part[1:] < part[:-1]
@@ -311,6 +334,8 @@ def _first_fault(count: int, stride: int, check: Check, check_order: Check | Non
     if (
         stride
         and check_order is None
+        # In parallel only whether there is a fault; the loop below finds the first one, so that the message does not
+        # depend on the timing of threads.
         and threads.all_true(lambda k: check(k, min(k + CHUNK + 1, count)) is None, starts)
     ):
         return None
@@ -320,8 +345,11 @@ def _first_fault(count: int, stride: int, check: Check, check_order: Check | Non
         fault = check(start, stop)
         if fault:
             return fault
+        # An index out of bounds anywhere is reported before disorder, so the search goes on after the first fault of
+        # order.
         if check_order is not None and order_fault is None:
             order_fault = check_order(start, stop)
+        # The remaining ranges hold the same entry again.
         if stride == 0 and (order_fault or check_order is None):
             break
     return order_fault
@@ -329,5 +357,6 @@ def _first_fault(count: int, stride: int, check: Check, check_order: Check | Non
 
 def _outside(part: Array, extent: int) -> int | None:
     """The position of the first index out of bounds. As an unsigned integer, a negative index is too large."""
+    # One comparison instead of two: in two's complement -1 is the largest unsigned integer.
     unsigned = part.view(f"u{part.itemsize}")
     return None if unsigned.max() < extent else int((unsigned >= extent).argmax())

@@ -30,18 +30,18 @@ Where = str | float | Array | None
 Test = Callable[[Array, Array | None], Array]
 Task = TypeVar("Task")
 
+# Elements of a span, at most: 1 MB in float32, which fits the second-level cache of a core.
 SPAN = 1 << 18
-"""The maximum number of items of a span."""
+# The number of elements for which the first pass records the selection: 8 MB of bits.
 RECORDED = 1 << 26
-"""The number of items for which the first pass records the selection: 8 MB of bits."""
-SPREAD = 1 << 18
-"""The number of items from which several threads are worthwhile."""
+# The number of elements from which several threads are worthwhile.
+SPREAD_ELEMENTS = 1 << 18
+# The number of elements from which loading a compiled loop is worthwhile.
 COMPILED = 1 << 20
-"""The number of items from which loading a compiled loop is worthwhile."""
+# The bits of a word.
 WORD = 64
-"""The bits of a word."""
+# The number of columns of a block up to which a loop over them is faster than NumPy's reduction.
 NARROW = 16
-"""The number of columns of a block up to which a loop over them is faster than NumPy's reduction."""
 
 
 class Span(Record):
@@ -73,7 +73,8 @@ class ItemReader:
 
     def __init__(self, x: Array, where: Where, size: int) -> None:
         self.x = x
-        self.numbers = x.view(np.uint8) if x.dtype.kind == "b" else x  # compares faster than bool
+        # NumPy compares bytes faster than booleans.
+        self.numbers = x.view(np.uint8) if x.dtype.kind == "b" else x
         self.mask = where if isinstance(where, np.ndarray) else None
         self.test = _test(None if isinstance(where, np.ndarray) else where, self.numbers.dtype)
         size = min(size, x.size)
@@ -87,6 +88,8 @@ class ItemReader:
             part = self.numbers[span.part]
             out = self.kept_buffer[: span.size].reshape(part.shape) if part.flags.c_contiguous else None
             kept = self.test(part, out)
+        # Bits are in C order. A mask in another memory order would have to be copied first, which `kept` does in the
+        # second pass; beyond RECORDED they would take memory that grows with the array.
         has_bits = kept.flags.c_contiguous and span.start < RECORDED
         return int(np.count_nonzero(kept)), _packed(kept) if has_bits else None
 
@@ -96,6 +99,8 @@ class ItemReader:
         if part.flags.c_contiguous:
             self.values = part.reshape(-1)
         else:
+            # A copy by cache lines into this thread's buffer: `gather` would jump through the strides of the array
+            # otherwise.
             self.values = self.buffer[: span.size]
             permute.copy(part, self.values.reshape(part.shape))
 
@@ -149,9 +154,13 @@ class BlockReader:
         part = slice(top * rows, bottom * rows), slice(left * columns, right * columns)
         size = span.size * rows * columns
         self.width = right - left
+        # The span of the array under these blocks. It is contiguous in C order within the slices, which is all that the
+        # reader of items needs; its start is not used.
         self.kept_items = self.items.kept(Span(part, span.start * rows * columns, size))
         lines = np.bitwise_or.reduce(self.kept_items.reshape(bottom - top, rows, -1), axis=1).reshape(-1, columns)
         kept = self.kept_buffer[: span.size]
+        # NumPy's reduction along a short axis takes a call for each row; a loop over the columns takes one for each
+        # column.
         if columns > NARROW:
             np.any(lines, axis=1, out=kept)
         else:
@@ -161,10 +170,14 @@ class BlockReader:
     def gather(self, positions: Array, out: Array) -> None:
         """Write the blocks at these positions, row by row."""
         rows, columns = self.block
+        # Block (i, j) of the span begins with the segment i * rows * width + j of `columns` items, and position = i *
+        # width + j.
         quotients = positions // self.width
         first = positions + quotients * (self.width * (rows - 1))
         lines = first[:, np.newaxis] + np.arange(0, rows * self.width, self.width)
         self.items.values.reshape(-1, columns).take(lines, axis=0, mode="clip", out=out)
+        # An element of a kept block that is not selected becomes 0. Without a predicate these elements are zeros, or
+        # -0.0, already.
         if self.clears_rest:
             out[~self.kept_items.reshape(-1, columns).take(lines, axis=0)] = 0
 
@@ -189,11 +202,13 @@ def bsr(
 
 def coo(x: Array, where: Where = None, index: np.dtype[Any] | None = None) -> tuple[Array, Array]:
     """The sorted coordinates (ndim, nnz) and values of the items that ``where`` selects, as for `csr`."""
+    # Positions are sorted in C order, so the coordinates are too.
     compaction = _Compaction(partial(ItemReader, x, where), x.shape, 1)
     coords = np.empty((x.ndim, compaction.nnz), index or index_dtype(*x.shape))
     data = np.empty(compaction.nnz, x.dtype.newbyteorder("="))
 
     def place(span: Span, entries: slice, positions: Array) -> None:
+        # The remainder is the coordinate along the axis; the quotient is the position among the axes before it.
         for axis in range(x.ndim - 1, 0, -1):
             positions = _divided(positions, x.shape[axis], coords[axis, entries])
         coords[0, entries] = positions
@@ -217,6 +232,8 @@ def _compressed(
     data = np.empty((compaction.nnz, *block), dtype.newbyteorder("="))
 
     def place(span: Span, entries: slice, positions: Array) -> None:
+        # A span is whole rows, or a part of one row: then first == last unless it ends the row. Each pointer is written
+        # by the one span that ends its row, so threads do not write the same memory.
         first, last = span.start // columns, (span.start + span.size) // columns
         found = _divided(positions, columns, indices[entries])
         indptr[first + 1 : last + 1] = entries.start + _ends(found, first, last)
@@ -230,6 +247,7 @@ class _Compaction:
 
     def __init__(self, reader: Callable[[int], Reader], shape: tuple[int, ...], weight: int) -> None:
         """Count the entries. An item stands for ``weight`` elements of the array."""
+        # Counted in items, so that a span has the same bytes for blocks as for elements.
         size = max(1, SPAN // weight)
         self.reader = partial(reader, size)
         self.spans = list(_spans(shape, size))
@@ -237,12 +255,14 @@ class _Compaction:
         counted: list[tuple[int, Array | None]] = [(0, None)] * len(self.spans)
 
         def work(tasks: Iterable[tuple[int, Span]]) -> None:
+            # Buffers for each thread.
             reader = self.reader()
             for k, span in tasks:
                 counted[k] = reader.count(span)
 
         self._run(work, enumerate(self.spans))
         self.counted = counted
+        # Position of the first entry of each span: the exclusive prefix sum of the counts.
         self.starts = list(accumulate((count for count, _ in counted), initial=0))
         self.nnz = self.starts[-1]
 
@@ -258,9 +278,8 @@ class _Compaction:
                     bits = reader.bits(span)
                 else:
                     reader.load(span)
-                positions = set_bits(
-                    bits, int(np.bitwise_count(bits).sum())
-                )  # counted again: another thread may have written to x
+                # Counted again: if another thread has written to x since, `set_bits` must not write beyond its array.
+                positions = set_bits(bits, int(np.bitwise_count(bits).sum()))
                 entries = slice(start, start + positions.size)
                 reader.gather(positions, data[entries])
                 positions += span.start
@@ -271,10 +290,11 @@ class _Compaction:
 
     def _run(self, work: Callable[[Iterable[Task]], None], tasks: Iterable[Task]) -> None:
         def quiet(tasks: Iterable[Task]) -> None:
-            with np.errstate(all="ignore"):  # the state of each thread; NaN is compared, and absolute values overflow
+            # Each thread has its own state. NaN is compared, and absolute values overflow.
+            with np.errstate(all="ignore"):
                 work(tasks)
 
-        if self.numbers < SPREAD:
+        if self.numbers < SPREAD_ELEMENTS:
             quiet(tasks)
         else:
             threads.run(quiet, tasks)
@@ -285,10 +305,12 @@ def _spans(shape: tuple[int, ...], limit: int) -> Iterator[Span]:
     if 0 in shape:
         return
     axis, inner = len(shape), 1
+    # The innermost axes that fit the limit as a whole; the next one outwards is cut.
     while axis > 1 and inner * shape[axis - 1] <= limit:
         axis -= 1
         inner *= shape[axis]
     extent, start = shape[axis - 1], 0
+    # As many cuts as the limit demands, of nearly equal lengths: the last span would be short otherwise.
     step = math.ceil(extent / math.ceil(extent / max(1, limit // inner)))
     within = tuple(slice(0, n) for n in shape[axis:])
     for outer in product(*map(range, shape[: axis - 1])):
@@ -303,9 +325,11 @@ def _test(where: str | float | None, dtype: np.dtype[Any]) -> Test:
     """The predicate: a function from values to booleans, which it writes to the second argument."""
     if where is None or isinstance(where, str):
         return partial(_compared, np.greater if where == "relu" else np.not_equal, dtype.type(0))
-    if dtype.kind in "iu":  # compared as integers, because the absolute value can overflow
+    # Integers are compared with both bounds, because the absolute value of the least one overflows.
+    if dtype.kind in "iu":
         return partial(_outside, *_bounds(where, np.iinfo(dtype)))
     with np.errstate(over="ignore"):
+        # In the precision of x, as documented. A threshold beyond its range is infinite: no element is larger.
         limit = np.asarray(where).astype(dtype.type(0).real.dtype)[()]
     return partial(_longer if dtype.kind == "c" else _beyond, limit)
 
@@ -315,6 +339,7 @@ def _compared(compare: np.ufunc, zero: Any, numbers: Array, out: Array | None) -
 
 
 def _beyond(limit: Any, numbers: Array, out: Array | None) -> Array:
+    # Without np.abs, which would write a temporary array of the dtype of x. NaN compares False both times.
     return np.logical_or(numbers > limit, numbers < -limit, out=out)
 
 
@@ -323,10 +348,13 @@ def _bounds(where: float, limits: np.iinfo[Any]) -> tuple[Any, Any]:
 
     They have the dtype of the array: NumPy 2.1 crashes when it compares some views with an integer out of its range.
     """
-    if where < 0:  # every integer is selected
+    if where < 0:
+        # Every integer is selected: each one is below min + 1 or above min.
         low, high = limits.min + 1, limits.min
     else:
-        beyond = limits.max + 1  # no integer is greater, and none is greater than NaN
+        # No absolute value is greater than max + 1, which the least integer has. NaN compares False and gives it too.
+        beyond = limits.max + 1
+        # |x| > t is |x| > floor(t) for integers.
         limit = math.floor(where) if where <= beyond else beyond
         low, high = max(-limit, limits.min), min(limit, limits.max)
     return limits.dtype.type(low), limits.dtype.type(high)
@@ -347,16 +375,20 @@ def _set_bits(bits: Array, count: int) -> Array:
     function scans groups of eight first.
     """
     kept = np.unpackbits(bits.view(np.uint8), bitorder="little")
+    # From a tenth on, NumPy's nonzero scans all items without branches.
     if count * 10 > kept.size:
         return np.flatnonzero(kept.view(np.bool_))
+    # Eight booleans as one word: a word that is not 0 has a set item.
     words = kept.view(np.uint64)
     places = np.flatnonzero(words != 0)
     within = np.flatnonzero(words.take(places).view(np.bool_))
+    # `within` counts items of the words that are not 0: eight for each.
     return places.take(within >> 3) * 8 + (within & 7)
 
 
 def _divided(positions: Array, extent: int, remainders: Array) -> Array:
     """The quotients; writes the remainders. Faster than divmod because NumPy vectorizes it."""
+    # NumPy vectorises the division by one number, and not divmod: a third of the time.
     quotients = positions // extent
     np.subtract(positions, quotients * extent, out=remainders, casting="unsafe")
     return quotients
@@ -364,6 +396,7 @@ def _divided(positions: Array, extent: int, remainders: Array) -> Array:
 
 def _ends(found: Array, first: int, last: int) -> Array:
     """For each of the rows ``first + 1`` to ``last``, the number of entries in ``found`` (sorted rows) before it."""
+    # A binary search for each row, or one pass over the entries: whichever reads less.
     if (last - first) * 8 < found.size:
         return np.searchsorted(found, np.arange(first + 1, last + 1))
     return np.bincount(found - first, minlength=last - first)[: last - first].cumsum()
@@ -371,6 +404,7 @@ def _ends(found: Array, first: int, last: int) -> Array:
 
 def _packed(kept: Array) -> Array:
     """A mask as bits, in whole words."""
+    # Zeros, because the last word may be longer than the mask.
     bits = np.zeros(-(-kept.size // WORD), np.uint64)
     packed = np.packbits(kept.reshape(-1), bitorder="little")
     bits.view(np.uint8)[: packed.size] = packed

@@ -14,10 +14,10 @@ from xarrayops._host.sparse.products import stacked
 
 Array = np.ndarray[Any, Any]
 
+# Entries of one step, which bounds the memory of the gathered elements.
 STEP = 1 << 16
-"""The number of entries of one step."""
+# The number of entries that one thread sums: a sum is so fast that starting a thread for fewer takes longer.
 SUMMED = 1 << 21
-"""The number of entries that one thread sums: a sum is so fast that starting a thread for fewer takes longer."""
 
 
 def add(a: Compressed, b: Compressed) -> Compressed:
@@ -30,7 +30,8 @@ def multiply(a: Compressed, b: Compressed) -> Compressed:
     if not _have_equal_indices(a, b):
         return _combined(a, b, _common)
     dtype = np.result_type(a.data, b.data)
-    with np.errstate(all="ignore"):  # as in SciPy's loops
+    # The pattern of the result is known: no search for common entries. No warnings, as in SciPy's loops.
+    with np.errstate(all="ignore"):
         data = rounded(np.multiply(a.data, b.data, dtype=arithmetic(dtype)), dtype)
     return a._replace(indptr=a.indptr.copy(), indices=a.indices.copy(), data=data)
 
@@ -45,12 +46,15 @@ def _have_equal_indices(a: Compressed, b: Compressed) -> bool:
 
 
 def _common(x: Compressed, y: Compressed) -> Any:
-    """SciPy finds the common entries of nonzero numbers; with the values, infinity times a missing entry gives NaN."""
+    """The product at the entries that both operands have, without a warning."""
+    # SciPy multiplies an entry of one operand by 0 where the other has none, which gives NaN for infinity, and drops
+    # products that are 0, also of a stored 0. The numbers from 1 on times ones have neither. Their product is the
+    # pattern of the intersection, with the position of each entry in x; with the roles exchanged, in y.
     first, second = _numbers(x), _numbers(y)
     ones = np.ones_like(first), np.ones_like(second)
     product = as_scipy(x, first).multiply(as_scipy(y, ones[1]))
     places = as_scipy(x, ones[0]).multiply(as_scipy(y, second)).data
-    with np.errstate(all="ignore"):  # as in SciPy's loops
+    with np.errstate(all="ignore"):
         product.data = x.data[product.data - 1] * y.data[places - 1]
     return product
 
@@ -59,12 +63,15 @@ def _larger(x: Compressed, y: Compressed) -> Any:
     """The larger of each pair of values, where a missing one is 0.
 
     SciPy's maximum ignores some NaN. With NaN, SciPy adds complex numbers instead: the real part of a sum is the number
-    of an entry of x, from 1, or 0 for none; the imaginary part is that of y.
+    of an entry of x, from 1, or 0 for none; the imaginary part is the number for y.
     """
+    # The quick way: without NaN, SciPy's maximum is right.
     if not any(np.isnan(c.data).any() for c in (x, y)):
         return as_scipy(x, x.data).maximum(as_scipy(y, y.data))
+    # One addition finds the union and both positions: complex numbers hold two integers, exact up to 2**53.
     union = as_scipy(x, _numbers(x) + 0j) + as_scipy(y, _numbers(y) * 1j)
     numbers = (part.astype(np.intp) for part in (union.data.real, union.data.imag))
+    # Number 0 is a missing entry, which is 0.
     values = (np.concatenate((np.zeros(1, c.data.dtype), c.data)) for c in (x, y))
     union.data = np.maximum(*(data[number] for data, number in zip(values, numbers, strict=True)))
     return union
@@ -80,7 +87,7 @@ def multiply_dense(c: Compressed, dense: Array) -> Compressed:
     data = np.empty(c.data.size, np.result_type(c.data, dense))
 
     def work(starts: Iterable[int]) -> None:
-        with np.errstate(all="ignore"):  # as in SciPy's loops
+        with np.errstate(all="ignore"):
             for start in starts:
                 here = slice(start, start + STEP)
                 np.multiply(c.data[here], whole[rows[here], c.indices[here]], out=data[here])
@@ -95,10 +102,13 @@ def sum_rows(c: Compressed) -> Array:
     sums = np.zeros(c.rows, arithmetic(dtype))
 
     def work(rows: Iterable[tuple[int, int]]) -> None:
-        with np.errstate(all="ignore"):  # as in SciPy's loops
+        with np.errstate(all="ignore"):
             for begin, end in rows:
                 starts = c.indptr[begin:end]
-                filled = starts < c.indptr[begin + 1 : end + 1]  # reduceat has no empty sums
+                # reduceat gives the element at the start for an empty sum, not 0: only rows with entries take part. A
+                # sum ends where the next of these rows begins, which is right because the rows between are empty.
+                filled = starts < c.indptr[begin + 1 : end + 1]
+                # The last sum of the range ends here, not at the end of the matrix.
                 part = c.data[: c.indptr[end]]
                 sums[begin:end][filled] = np.add.reduceat(part, starts[filled], dtype=sums.dtype)
 
@@ -109,8 +119,11 @@ def sum_rows(c: Compressed) -> Array:
 def sum_columns(c: Compressed) -> Array:
     """The sum of each column (columns,), in the dtype of NumPy's sums. Duplicates are summed in that dtype, too."""
     dtype = c.data[:0].sum().dtype
+    # The sum of booleans is their number, for which bincount needs no weights.
     if c.data.dtype == np.bool_:
         return np.bincount(c.indices if c.data.all() else c.indices[c.data], minlength=c.columns)
+    # bincount adds in float64, so that narrower sums are rounded once. Integers and complex numbers need their own
+    # arithmetic.
     if dtype.kind == "f" and dtype.itemsize <= 8:
         with np.errstate(all="ignore"):
             return rounded(np.bincount(c.indices, c.data, minlength=c.columns), dtype)
@@ -122,6 +135,7 @@ def sum_columns(c: Compressed) -> Array:
 def _combined(a: Compressed, b: Compressed, combine: Callable[[Compressed, Compressed], Any]) -> Compressed:
     """Combine ranges of rows. For canonical operands SciPy needs one pass and returns a canonical result."""
     dtype, index = np.result_type(a.data, b.data), np.result_type(a.indices, b.indices)
+    # Canonical operands have no duplicates, so a cast before the operation is exact.
     a, b = (c._replace(data=c.data.astype(arithmetic(dtype), copy=False)) for c in (a, b))
 
     def compute(begin: int, end: int) -> Any:

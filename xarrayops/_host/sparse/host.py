@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from xarrayops._host.sparse.library import SparseLibrary
 
 _Host = np.ndarray[Any, Any]
+# The kinds of dtypes that the host kernels support.
 _NUMBERS = "biufc"
-"""The kinds of dtypes that the host kernels support."""
 BY_COLUMNS = "csc"
 
 
@@ -35,6 +35,7 @@ def refusal(library: SparseLibrary, verb: str, call: Call) -> str | None:
     where = call.args[1].where if verb == "from_dense" else None
     for x in (library.values(x) for x in (*call.args, where) if hasattr(x, "dtype")):
         memory = library.memory(x)
+        # A tracer, or an array without host memory: nothing here waits for values to learn that.
         if memory is None:
             return "the values have no memory address"
         if memory.device != "cpu":
@@ -64,7 +65,8 @@ def _promotion_refusal(library: SparseLibrary, operands: list[Any]) -> str | Non
 def _is_known(dtype: str) -> bool:
     try:
         return np.dtype(dtype).kind in _NUMBERS and np.dtype(dtype).isnative
-    except TypeError:  # bfloat16 and others, which NumPy knows only from ml_dtypes
+    except TypeError:
+        # bfloat16 and others, which NumPy knows only from ml_dtypes.
         return False
 
 
@@ -100,10 +102,12 @@ def from_dense(library: SparseLibrary, x: Array, request: Compaction, /) -> Cont
         p = Parts("bsr", a.shape, data, indices, indptr, block=request.block)
     else:
         transposed = format == BY_COLUMNS
+        # csc of x is csr of its transpose: both are views, so the same loop reads along the columns.
         mask = where.T if transposed and isinstance(where, np.ndarray) else where
         c = compact.csr(a.T if transposed else a, mask, requested)
         p = Parts(format, a.shape, c.data, c.indices, c.indptr)
     nnz = p.data.shape[0]
+    # After the conversion: only then is the number known, and one pass is cheaper than a count of its own.
     if request.nnz_max is not None and nnz > request.nnz_max:
         raise ValueError(f"x has {nnz} entries to keep, more than nnz_max={request.nnz_max}")
     return _native(library, p, requested)
@@ -119,6 +123,7 @@ def to_dense(library: SparseLibrary, s: Container, /) -> Array:
     c = _compressed(p)
     if p.format != BY_COLUMNS:
         return library.native(order.to_dense(c))
+    # Filled along the columns, in the order of the entries, then turned by one copy.
     return library.native(np.ascontiguousarray(order.to_dense(c).T))
 
 
@@ -132,6 +137,7 @@ def convert(library: SparseLibrary, s: Container, format: str, block: tuple[int,
     if p.format in compressed and format in compressed:
         original = _compressed(p)
         c = order.canonical(original) if p.format == format else order.transposed(original)
+        # A canonical operand comes back as it is; the result must not share memory with it.
         c = _with_values(c, c.data.copy()) if c is original else c
         return _native(library, Parts(format, p.shape, c.data, c.indices, c.indptr))
     return _container(library, _by_rows(p), format, block or p.block)
@@ -147,6 +153,7 @@ def matmul(library: SparseLibrary, a: Container | Array, b: Container | Array, /
     right = library.on_host(library.seen(b))
     if not library.holds(a):
         product = products.spmm if right.format == BY_COLUMNS else products.spmm_transposed
+        # a @ b == (b.T @ a.T).T, and b by columns has the same parts as b.T by rows: no sparse transpose is made.
         return library.native(np.ascontiguousarray(product(_compressed(right), to_numpy(a).T).T))
     left = library.on_host(library.seen(a))
     c = products.spgemm(_by_rows(left), _by_rows(right))
@@ -157,6 +164,7 @@ def transpose(library: SparseLibrary, s: Container, /) -> Container:
     """The transpose: over the same arrays if the library has csr and csc, else in new arrays."""
     p = library.seen(s)
     other = {"csr": BY_COLUMNS, BY_COLUMNS: "csr"}.get(p.format)
+    # Rows and columns exchanged is the other format over the same three arrays.
     if other in library.formats:
         return library.wrap(p._replace(format=other, shape=p.shape[::-1]))
     block = None if p.block is None else (p.block[1], p.block[0])
@@ -175,6 +183,7 @@ def multiply(library: SparseLibrary, a: Container, b: Container | Array | float,
     p = library.on_host(library.seen(a))
     dense = library.backend.functions["to_numpy"](b) if hasattr(b, "shape") else np.asarray(b)
     if not dense.ndim:
+        # A Python number must not widen the dtype, as a 0-d array may.
         factor = b if not hasattr(b, "shape") else dense
         c = _by_rows(p)
         c = _with_values(c, np.multiply(c.data, factor))
@@ -187,7 +196,8 @@ def sum(library: SparseLibrary, s: Container, axis: int | None, /) -> Array:
     """The sum along an axis, or of all entries."""
     p = library.on_host(library.seen(s))
     c = _compressed(p)
-    c = c if c.data.dtype == c.data[:0].sum().dtype else order.canonical(c)  # duplicates are summed in their own dtype
+    # Small integers are summed in int64, but duplicates in their own dtype, where they may wrap: they come first.
+    c = c if c.data.dtype == c.data[:0].sum().dtype else order.canonical(c)
     return library.native(_sums(p.format, c, axis))
 
 
@@ -203,6 +213,7 @@ def _sums(format: str, c: Compressed, axis: int | None) -> _Host:
     """The sums of a matrix along an axis, or of all its values; it is compressed along its columns if it is csc."""
     if axis is None:
         return np.asarray(c.data.sum())
+    # csc is the csr of its transpose, which exchanges the axes.
     along_rows = (axis == 0) != (format == BY_COLUMNS)
     return elementwise.sum_columns(c) if along_rows else elementwise.sum_rows(c)
 
@@ -225,7 +236,8 @@ def scale(library: SparseLibrary, s: Container, rows: Array | None, columns: Arr
     """The values times factors, over the same indices."""
     p, to_numpy = library.on_host(library.seen(s)), library.backend.functions["to_numpy"]
     factors = (x if x is None else to_numpy(x) for x in (rows, columns))
-    with np.errstate(all="ignore"):  # as in SciPy's loops
+    # No warnings, as in SciPy's loops.
+    with np.errstate(all="ignore"):
         return library.with_values(s, library.native(scaled(np, p, *factors)))
 
 
@@ -236,11 +248,13 @@ def take(library: SparseLibrary, s: Container, indices: Array, axis: int, /) -> 
     by_columns = p.format == BY_COLUMNS
     is_lines = axis == int(by_columns)
     made = None
+    # Without a look at the other rows: if a taken one is not canonical, the whole operand is checked and sorted below.
     if is_lines and p.format in ("csr", BY_COLUMNS) and form_fault(p) is None:
         with suppress(selection.NotCanonical):
             made = selection.take_lines(_compressed(p), places)
     if made is None:
         c = _compressed(library.on_host(library.seen(library.canonical(s))))
+        # The shapes of csc are exchanged: its lines are the columns of s.
         made = selection.take_lines(c, places) if is_lines else selection.take_across(c, places)
     if by_columns:
         return _native(library, Parts(BY_COLUMNS, (made.columns, made.rows), made.data, made.indices, made.indptr))
@@ -266,6 +280,7 @@ def _with_values(c: Compressed, data: _Host) -> Compressed:
 
 def _elementwise(library: SparseLibrary, a: Container, b: Container, function: Any) -> Container:
     p = library.on_host(library.seen(a))
+    # Canonical by the caller: verbs pass containers through `library.canonical` first.
     first = _canonical_rows(p)
     second = first if b is a else _canonical_rows(library.on_host(library.seen(b)))
     return _container(library, function(first, second), p.format, p.block)
@@ -273,6 +288,7 @@ def _elementwise(library: SparseLibrary, a: Container, b: Container, function: A
 
 def _summed(p: Parts) -> tuple[_Host, _Host]:
     """The sorted coordinates and values of coo with any number of axes; duplicates are summed."""
+    # Any number of axes as one row of flat indices: one sort serves all.
     places = np.ravel_multi_index(tuple(p.coords), p.shape)
     c = order.from_coo(np.zeros_like(places), places, p.data, 1, math.prod(p.shape))
     return np.stack(np.unravel_index(c.indices, p.shape)), c.data
@@ -323,11 +339,13 @@ def _native(library: SparseLibrary, p: Parts, requested: np.dtype[Any] | None = 
     if refused is not None:
         raise Unsupported(refused)
     narrowest = index_dtype(*p.shape, p.data.shape[0])
+    # NumPy orders dtypes by whether a cast is safe, so int64 >= int32.
     fitting = [np.dtype(name) for name in library.index_dtypes(p.format) if np.dtype(name) >= narrowest]
     if not fitting or (requested is not None and requested not in fitting):
         raise Unsupported(f"{p.format} containers of this library have no {requested or narrowest} indices")
     index = requested or fitting[0]
     arrays = {
+        # The parts have no other owner, so the library may take their memory without a copy.
         name: library.native(x if name == "data" else x.astype(index, copy=False))
         for name, x in p._asdict().items()
         if isinstance(x, np.ndarray)

@@ -109,6 +109,7 @@ class SparseLibrary:
         """Like `on_host`, for the indices only: unless the values are a NumPy array, an outline replaces them."""
         import numpy as np
 
+        # The check of indices reads only the shape of the values, so values on a device stay there.
         data = p.data if isinstance(p.data, np.ndarray) else _outline(p.data, "bool")
         p = p.map(self.backend.functions["to_numpy"], values=False)._replace(data=data)
         return self.module.unpadded(p) if self.pads else p
@@ -124,11 +125,13 @@ class SparseLibrary:
         shared = self.backend.functions["try_from_numpy"](a)
         if shared is not None:
             return shared
-        return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))  # the device of the operands
+        # The operands were in host memory, so the result is too, whatever the library's default device is.
+        return self.backend.functions["from_numpy"](a, self.backend.native_device("cpu"))
 
 
 def _outline(x: Array, dtype: str) -> Any:
     """A NumPy array with the shape of x that takes the memory of one element."""
     import numpy as np
 
+    # Strides of 0: any shape over one element.
     return np.broadcast_to(np.zeros((), dtype), tuple(x.shape))

@@ -9,9 +9,10 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+# A de Bruijn sequence: shifted left by k bits, its upper six bits determine k.
 FACTOR = np.uint64(0x03F79D71B4CB0A89)
-"""A de Bruijn sequence: shifted left by k bits, its upper six bits determine k."""
 SHIFT = np.uint64(58)
+# A typed one: numba would promote uint64 and a signed 1 to float64.
 ONE = np.uint64(1)
 NUMBERS = np.zeros(64, np.intp)
 NUMBERS[(FACTOR << np.arange(64, dtype=np.uint64)) >> SHIFT] = np.arange(64)
@@ -23,11 +24,15 @@ def set_bits(words: Array, count: int) -> Array:
 
     Each step takes the lowest remaining bit of a word, so bits that are not set cost no step.
     """
+    # No bound is checked in the loop: the caller has counted the bits of these very words.
     numbers, k = np.empty(count, np.intp), 0
     for i in range(words.size):
         word = words[i]
         while word:
+            # word & -word is the lowest bit alone, 2**b. Times the sequence it is a shift by b, and the upper six bits
+            # look b up.
             numbers[k] = 64 * i + NUMBERS[((word & -word) * FACTOR) >> SHIFT]
+            # Clears the lowest bit.
             word &= word - ONE
             k += 1
     return numbers

@@ -11,8 +11,8 @@ Array = np.ndarray[Any, Any]
 
 compiled = numba.njit(nogil=True, cache=True)
 
+# The bits of a digit: the second-level cache can hold the ends of that many output streams.
 DIGIT = 11
-"""The bits of a digit: the second-level cache can hold the ends of that many output streams."""
 
 
 @compiled
@@ -63,12 +63,16 @@ def place(
     """
     to = (spare[0], spare[1], spare[2])
     shift, size = 0, row.size
+    # From the least digit upwards. Each pass is stable, so earlier digits decide where later ones are equal.
     while (columns - 1) >> shift:
+        # Counts shifted by one: their cumulative sum is where each digit begins.
         places = np.zeros((1 << DIGIT) + 1, np.int64)
         count(column, shift, (1 << DIGIT) - 1, places[1:])
         scatter(column, shift, (1 << DIGIT) - 1, np.cumsum(places), row, column, bits, to[0], to[1], to[2])
+        # The two sets of arrays exchange their roles; no pass copies back.
         row, column, bits, to = to[0][:size], to[1][:size], to[2][:size], (row, column, bits)
         shift += DIGIT
+    # A last counting sort, by row, directly into the result. It is stable, so columns stay sorted within each row.
     places = np.zeros(indptr.size + 1, np.int64)
     for k in range(size):
         places[row[k] - first + 1] += 1
@@ -81,5 +85,7 @@ def place(
         p = places[i]
         places[i] = p + 1
         to_column[p], to_bits[p] = column[k], bits[k]
+        # Equal columns of a row are neighbours if the entries were sorted by column: compare with the one before,
+        # unless this is the first of its row.
         repeated += start + p > indptr[i] and to_column[p - 1] == column[k]
     return repeated

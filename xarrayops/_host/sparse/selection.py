@@ -10,7 +10,7 @@ import numpy as np
 from xarrayops._host import threads
 from xarrayops._host.sparse.check import are_canonical
 from xarrayops._host.sparse.compressed import Compressed, index_dtype
-from xarrayops._host.sparse.order import SPREAD, as_scipy, bits, canonicalized, ranges
+from xarrayops._host.sparse.order import SPREAD_ENTRIES, as_scipy, bits, canonicalized, ranges
 
 Array = np.ndarray[Any, Any]
 
@@ -21,6 +21,7 @@ class NotCanonical(ValueError):
 
 def take_across(c: Compressed, places: Array) -> Compressed:
     """The columns at these places, which are within bounds and may be repeated."""
+    # The number of entries of the result, before it is made: repeated columns can exceed int32 although c does not.
     lengths = np.bincount(c.indices, minlength=c.columns)
     wide = np.result_type(c.indices, index_dtype(int(lengths.take(places).sum(dtype=np.int64)), places.size))
     source = c._replace(indptr=c.indptr.astype(wide, copy=False), indices=c.indices.astype(wide, copy=False))
@@ -31,12 +32,15 @@ def take_across(c: Compressed, places: Array) -> Compressed:
 def take_lines(c: Compressed, places: Array) -> Compressed:
     """The rows at these places, which are within bounds and may be repeated.
 
-    No other row is read, so that the time is that of the result. One that is not canonical raises `NotCanonical`.
+    No other row is read, so the time depends only on the size of the result. A row that is not canonical raises
+    `NotCanonical`.
     """
-    from scipy.sparse._sparsetools import csr_row_index  # it serves s[rows] in SciPy, and writes to given arrays
+    # SciPy's loop behind s[rows]. Called directly, it writes to parts of one result, so threads can share the rows.
+    from scipy.sparse._sparsetools import csr_row_index
 
     begins, ends = c.indptr.take(places), c.indptr[1:].take(places)
     lengths = ends - begins
+    # The loop does not check pointers, so those that it reads are checked before.
     if places.size and (lengths.min() < 0 or begins.min() < 0 or ends.max() > len(c.indices)):
         raise NotCanonical
     count = int(lengths.sum(dtype=np.int64))
@@ -48,11 +52,13 @@ def take_lines(c: Compressed, places: Array) -> Compressed:
 
     def copy(some: Iterable[tuple[int, int]]) -> None:
         for first, last in some:
+            # Disjoint parts of the result for each range of rows.
             part = slice(indptr[first], indptr[last])
             csr_row_index(last - first, lines[first:last], pointers, columns, values, indices[part], made[part])
 
-    pieces = threads.thread_count() if count >= SPREAD else 1
+    pieces = threads.thread_count() if count >= SPREAD_ENTRIES else 1
     threads.run(copy, ranges(lambda line: int(indptr[line]), places.size, pieces))
+    # After the copy, because the indices of the result are cached then, and no others need a look.
     if not are_canonical(indptr, indices, c.columns):
         raise NotCanonical
     return Compressed(indptr, indices, data, places.size, c.columns)

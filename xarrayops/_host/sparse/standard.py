@@ -16,7 +16,9 @@ def selected(xp: ModuleType, indices: Array, extent: int, wide: Any, *, traced: 
     """
     if xp.isdtype(indices.dtype, "bool"):
         return xp.astype(xp.nonzero(indices)[0], wide, copy=False)
+    # Before the addition of the extent, which could wrap in a narrow dtype; `wide` holds every position.
     outside = xp.logical_or(xp.less(indices, -extent), xp.greater_equal(indices, extent))
+    # The values of traced indices are not known: as in the library's own take, out of range is undefined there.
     if not traced and xp.any(outside):
         k = int(xp.argmax(xp.astype(outside, wide)))
         raise IndexError(f"indices[{k}] is {int(indices[k])}, but the axis has {extent} items")

@@ -138,7 +138,7 @@ def _checked(x: Array | Quantized, w: Quantized) -> Backend:
     axis = -2 if w.values.ndim > 1 else -1
     terms, others = values.shape[-1], w.values.shape[axis]
     if terms != others and terms == terms and others == others:  # a size that Dask has not computed is NaN
-        raise ValueError(f"{call()}: the axes to contract differ")
+        raise ValueError(f"{call()}: the contracted axes have different lengths")
     for name, q, contracted in (("x", x, -1), ("w", w, axis)):
         if isinstance(q, Quantized) and any(_varies(part, contracted) for part in (q.scale, q.zero)):
             raise ValueError(

@@ -52,7 +52,8 @@ def new_generator(
     else:
         words = words_of_seed(entropy() if seed is None else seed)
         found, where = place("random.default_rng", like, backend, device)
-        traced = found.functions["trace_state"]() is not None  # a compiler cannot trace the lock of a count
+        # A compiler cannot trace the lock of a count.
+        traced = found.functions["trace_state"]() is not None
         stream = Keys(found, key_array(found, words, where)) if traced and not native else Count(words)
     name = defaults.floating_dtype() or "float64" if dtype is None else dtype
     return Generator(found, where, dtype_among("random.default_rng", found, name, FLOATING), stream, native)
@@ -205,7 +206,7 @@ class Generator:
             Whether an element may be drawn more than once.
         p : sequence of float or array, optional
             The probabilities; by default all are equal. They are divided by their sum. The sums of a sequence are the
-            same on every library; those of an array are its library's own, and may differ in the last bits.
+            same on every library; the sums of an array are computed by its library, and may differ in the last bits.
         axis : int
             The axis of ``a``.
 
@@ -303,6 +304,7 @@ class Generator:
                 "again. Instead: a generator without it"
             )
         process, generator = self._native
+        # A forked child would repeat the numbers of its parent.
         if process != os.getpid():
             generator = self._native_generator(self._stream)
             self._native = os.getpid(), generator

@@ -1,4 +1,4 @@
-"""Which numbers of their streams a function used, so that it gets the same when it is called again.
+"""Record which random numbers a function used, and repeat them when the function is called again.
 
 A function whose intermediate values are computed a second time must draw the same random numbers.
 """
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# The numbers that a function used, by stream, in the order of its draws.
 Numbers = dict[Any, list[int]]
-"""The numbers that a function used, by stream, in the order of its draws."""
 
 
 class _Thread(threading.local):
@@ -30,6 +30,7 @@ def number(stream: Any, fresh: Callable[[], int]) -> int:
     """The number of the next draw of a stream: the repeated one, or a fresh one if none is left to repeat."""
     if not is_active():
         return fresh()
+    # A function that draws more than the recorded call continues with fresh numbers.
     found = next(_thread.repeated.get(stream, iter(())), None)
     found = fresh() if found is None else found
     for numbers in _thread.records:

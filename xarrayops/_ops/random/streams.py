@@ -28,10 +28,14 @@ class Count:
 
     def next(self) -> tuple[int, int]:
         """The next key."""
-        if self._process != os.getpid():  # the lock may be held by a thread that exists in the parent only
+        # A forked child. The lock may be held by a thread that exists in the parent only, and the numbers of the parent
+        # must not be repeated.
+        if self._process != os.getpid():
             self._lock, self._process = threading.Lock(), os.getpid()
             self.root = words_of_seed(entropy())
         number = recording.number(self, self._fresh)
+        # As `fold_in` of the root: a key for each call, whatever is drawn in it, so calls do not depend on sizes of
+        # others.
         return threefry(self.root, number >> 32, number & WORD)
 
     def _fresh(self) -> int:
@@ -42,7 +46,7 @@ class Count:
         return number
 
     def spawned(self) -> Count:
-        """A stream of its own."""
+        """An independent stream."""
         return Count(self.next())
 
 
@@ -70,7 +74,7 @@ class Keys:
         return backend.functions["random_keys"](self._root, counter)
 
     def spawned(self) -> Keys:
-        """A stream of its own."""
+        """An independent stream."""
         return Keys(self._backend, self.next())
 
 

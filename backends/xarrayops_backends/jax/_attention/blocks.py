@@ -21,30 +21,33 @@ from xarrayops.plugin import Array, Attention
 from xarrayops_backends.jax._devices import platform_of
 from xarrayops_backends.jax._standard.linalg import _precision
 
+# The maximum number of queries in a block, over all query heads that share a key head.
 ROWS = 512
-"""The maximum number of queries in a block, over all query heads that share a key head."""
+# The number of scores in a block, by platform. They fit in the caches of the CPU cores.
 SCORES = {"cpu": 1 << 20}
-"""The number of scores in a block, by platform. They fit in the caches of the CPU cores."""
+# The number of scores in a block on an accelerator, which needs more work per step.
 MANY_SCORES = 1 << 25
-"""The number of scores in a block on an accelerator, which needs more work per step."""
+# A block of keys is split into this many parts; only the visible parts are read.
 PARTS = 4
-"""A block of keys is split into this many parts; only the visible parts are read."""
+# With fewer queries than this, all parts of a key block are read.
 FEW_ROWS = 64
-"""With fewer queries than this, all parts of a key block are read."""
+# Larger than any distance between two positions, and far below the limit of int32.
 FAR = 1 << 29
-"""Larger than any distance between two positions, and far below the limit of int32."""
 
+# For each query: the largest score so far, and, relative to it, the sum of weights and the weighted sum of values.
 State = tuple[Array, Array, Array]
-"""For each query: the largest score so far, and, relative to it, the sum of weights and the weighted sum of values."""
 
 
 def blocked(a: Attention, /) -> tuple[Array, Array | None]:
     """Attention by blocks. All numbers are traced, so that calls with equal shapes are compiled only once."""
+    # The offset moves into the limits: query i sees j iff -left' <= j - i <= right'. They are traced numbers, so a
+    # growing cache compiles nothing anew.
     left = None if a.left is None else _reach(a.left - a.offset)
     right = None if a.right is None else _reach(a.right + a.offset)
     lengths = {name: x.astype(jnp.int32) for name in ("q_lengths", "kv_lengths") if (x := getattr(a, name)) is not None}
     plain = a._replace(left=left, right=right, offset=0, return_lse=False, bottom_right=False, **lengths)
-    with jax.numpy_rank_promotion("allow"):  # the user may have forbidden it
+    # The user may have forbidden it.
+    with jax.numpy_rank_promotion("allow"):
         return _attended(plain, platform_of(a.q))
 
 
@@ -63,6 +66,7 @@ def _attended(a: Attention, platform: str | None) -> tuple[Array, Array]:
     if 0 in (batch, heads, queries, a.k.shape[2]):
         return jnp.zeros((*a.q.shape[:3], a.v.shape[3]), a.q.dtype), jnp.full(a.q.shape[:3], -jnp.inf, wide)
     if platform is None:
+        # Traced by the user: the platform is known only when the program is lowered, and so is the block size.
         at = {name: partial(_by_blocks, scores, wide) for name, scores in SCORES.items()}
         return jax.lax.platform_dependent(a, **at, default=partial(_by_blocks, MANY_SCORES, None))
     if platform in SCORES:
@@ -79,16 +83,16 @@ def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
     batch, heads, queries, size = a.q.shape
     shared, keys = a.k.shape[1:3]
     group = heads // shared
+    # Rows first, because a block with many rows reads each key for many products; then as many keys as the scores
+    # allow; then several heads at once, if both extents are short.
     rows = min(max(ROWS // group, 1), queries)
     columns = min(max(scores // (group * rows), 1), keys)
     at_once = max(scores // (group * rows * columns), 1)
     limited = any(x is not None for x in (a.left, a.right, a.q_lengths, a.kv_lengths))
     chosen = limited and scores < MANY_SCORES and group * rows >= FEW_ROWS
     if chosen:
-        rows, at_once = (
-            max(rows // 2, 1),
-            1,
-        )  # small blocks skip more keys, because the visible parts are chosen per block
+        # Small blocks skip more keys, because the visible parts are chosen for each block, and for each head alone.
+        rows, at_once = max(rows // 2, 1), 1
 
     def grouped(x: Array | None) -> Array | None:
         if x is None:
@@ -100,8 +104,10 @@ def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
     given: dict[str, Any] = {n: jnp.reshape(x, (-1,)) for n in numbers if (x := getattr(a, n)) is not None}
     a = a._replace(**given)
     if wide is not None:
+        # Once, and not for each block of queries.
         a = a._replace(k=a.k.astype(wide), v=a.v.astype(wide))
     head = partial(_head, rows=rows, columns=columns, chosen=chosen)
+    # Two nested maps, over batch rows and over key heads, which batch as many of them as a step may hold.
     of_row = partial(_over, head, ("q", "k", "v", "mask", "bias"), at_once)
     out, lse = _over(of_row, ("q", "k", "v", "mask", "bias", *numbers), max(at_once // shared, 1), a)
     return out.reshape(batch, heads, queries, a.v.shape[3]), lse.reshape(batch, heads, queries)
@@ -110,6 +116,7 @@ def _by_blocks(scores: int, wide: Any, a: Attention) -> tuple[Array, Array]:
 def _over(function: Callable[[Attention], Any], names: tuple[str, ...], at_once: int, a: Attention) -> Any:
     """Map the function over the first axis of these fields; an axis of length 1 broadcasts."""
     given = {name: x for name in names if (x := getattr(a, name)) is not None}
+    # Fields of extent 1 broadcast: they are closed over, not repeated.
     a = a._replace(**{name: x[0] for name, x in given.items() if x.shape[0] == 1})
     mapped = {name: x for name, x in given.items() if x.shape[0] != 1}
     if not mapped:
@@ -122,11 +129,14 @@ def _head(a: Attention, *, rows: int, columns: int, chosen: bool) -> tuple[Array
     a = a._replace(q=_within(a.q, a.q_lengths), v=_within(a.v, a.kv_lengths))
     whole = a.q.shape[1] // rows
     cut = a.q[:, : whole * rows].reshape(a.q.shape[0], whole, rows, a.q.shape[2]).swapaxes(0, 1)
+    # The gradient of lax.map would keep the scores of all blocks. prevent_cse is not needed inside of a loop, whose
+    # body XLA does not merge with the forward pass.
     block = jax.checkpoint(partial(_block, a, columns, chosen), prevent_cse=False)
     out, lse = jax.lax.map(lambda t: block(*t), (jnp.arange(whole, dtype=jnp.int32) * rows, cut))
     out, lse = (y.swapaxes(0, 1).reshape(y.shape[1], whole * rows, *y.shape[3:]) for y in (out, lse))
     if whole * rows == a.q.shape[1]:
         return out, lse
+    # The last queries, fewer than a block, in a program of their own shape: padding them would compute hidden rows.
     out_left, lse_left = block(jnp.int32(whole * rows), a.q[:, whole * rows :])
     return jnp.concatenate([out, out_left], axis=1), jnp.concatenate([lse, lse_left], axis=1)
 
@@ -141,8 +151,10 @@ def _within(x: Array, length: Array | None) -> Array:
 def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tuple[Array, Array]:
     """Attention of one block of queries, which starts at position i, with all keys that it sees."""
     wide = jnp.promote_types(a.k.dtype, jnp.float32)
+    # Half-precision queries are not scaled, which would round them; their scores are.
     queries = q.astype(wide) * a.scale if a.k.dtype == wide else q
     numbers = (*q.shape[:-1], 1)
+    # Neutral elements: no maximum yet, and empty sums.
     state = (
         jnp.full(numbers, -jnp.inf, wide),
         jnp.zeros(numbers, wide),
@@ -153,6 +165,7 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
     if columns == keys:
         state = step(state, jnp.int32(0), a.k, a.v)
     else:
+        # Also for each block of keys: the gradient of scan would keep their scores within one block of queries.
         step = jax.checkpoint(step, prevent_cse=False)
         whole = keys // columns
         cut = [x[: whole * columns].reshape(whole, columns, x.shape[1]) for x in (a.k, a.v)]
@@ -164,6 +177,7 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
     empty = weights == 0
     if a.q_lengths is not None:
         empty |= (i + jnp.arange(q.shape[1])[:, None]) >= a.q_lengths
+    # Before the division and the logarithm, whose derivatives at 0 would be NaN even where the value is dropped.
     weights = jnp.where(empty, 1, weights)
     lse = jnp.where(empty, -jnp.inf, largest + jnp.log(weights))
     return jnp.where(empty, 0, total / weights).astype(q.dtype), lse[..., 0]
@@ -172,6 +186,7 @@ def _block(a: Attention, columns: int, chosen: bool, i: Array, q: Array) -> tupl
 def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, v: Array) -> State:
     """Update the state with the visible parts of a block of keys, which starts at position j."""
     keys = k.shape[0]
+    # The visible keys of this block of queries, relative to j. The bounds are traced, so they cannot be shapes.
     begin, end = jnp.int32(0), jnp.int32(keys)
     if a.left is not None:
         begin = jnp.maximum(begin, i - a.left - j)
@@ -181,12 +196,15 @@ def _chosen(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array, 
         end = jnp.minimum(end, a.kv_lengths - j)
     if a.q_lengths is not None:
         end = jnp.where(i < a.q_lengths, end, 0)
+    # A few static widths, each a branch that is compiled. The narrowest that holds the visible keys is run.
     widths = sorted({-(-keys * n // PARTS) for n in range(PARTS + 1)})
 
     def read(width: int, state: State) -> State:
+        # Moved back so that the slice stays within the block: it may hold hidden keys, which are masked as ever.
         first = jnp.clip(begin, 0, keys - width)
         return _updated(a, q, i, state, j + first, *(jax.lax.dynamic_slice_in_dim(x, first, width) for x in (k, v)))
 
+    # Width 0 is the first branch: nothing is visible, and the state stays as it is.
     least = jnp.searchsorted(jnp.array(widths, jnp.int32), end - begin)
     return jax.lax.switch(least, [lambda state: state, *(partial(read, width) for width in widths[1:])], state)
 
@@ -196,7 +214,10 @@ def _updated(a: Attention, q: Array, i: Array, state: State, j: Array, k: Array,
     scores = _scores(a, q, i, j, k)
     # The subtracted maximum does not change the result, so no gradient flows through it.
     largest = jax.lax.stop_gradient(jnp.maximum(state[0], scores.max(axis=-1, keepdims=True, initial=-jnp.inf)))
-    base = jnp.where(largest == -jnp.inf, 0, largest)  # avoids NaN in rows without keys
+    # -inf - -inf is NaN. With any finite base the weights of a row without keys are exp(-inf) = 0.
+    base = jnp.where(largest == -jnp.inf, 0, largest)
+    # Invariant: weights = sum(exp(s - largest)), total = sum(exp(s - largest) * v) over the keys so far. The factor
+    # exp(old - new), at most 1, moves both to the new maximum.
     fade = jnp.exp(state[0] - base)
     p = jnp.exp(scores - base)
     return largest, state[1] * fade + p.sum(axis=-1, keepdims=True), state[2] * fade + _product(p, v, 0)
@@ -211,7 +232,8 @@ def _product(x: Array, y: Array, axis: int) -> Array:
 
 def _products(q: Array, k: Array) -> Array:
     """The products of queries and keys."""
-    if math.prod(q.shape[:-1]) < FEW_ROWS:  # on CPUs up to 20 times as fast in this order
+    # Few rows: on CPUs up to 20 times as fast in this order, for which XLA has a kernel.
+    if math.prod(q.shape[:-1]) < FEW_ROWS:
         return jnp.moveaxis(_product(k, q, q.ndim - 1), 0, -1)
     return _product(q, k, 1)
 
@@ -228,6 +250,8 @@ def _products_within(q: Array, k: Array, length: Array) -> Array:
 @_products_within.defjvp
 def _derivative(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
     q, k, length = primals
+    # A tangent of 0 times NaN beyond the length would be NaN, and its transpose sums over keys: here the zeros are
+    # needed.
     change = _products(tangents[0], _within(k, length)) + _products(q, tangents[1])
     return _products_within(q, k, length), jnp.where(jnp.arange(k.shape[0]) < length, change, 0)
 
@@ -235,7 +259,8 @@ def _derivative(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tupl
 def _scores(a: Attention, q: Array, i: Array, j: Array, k: Array) -> Array:
     """The scores of a block of queries and a block of keys; -inf if a query does not see a key."""
     scores = _products(q, k) if a.kv_lengths is None else _products_within(q, k, a.kv_lengths - j)
-    if k.dtype != scores.dtype:  # half-precision queries were not scaled before the product
+    # Half-precision queries were not scaled before the product.
+    if k.dtype != scores.dtype:
         scores = scores * a.scale
     if a.softcap is not None:
         scores = jnp.tanh(scores / a.softcap) * a.softcap

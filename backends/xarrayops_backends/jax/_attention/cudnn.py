@@ -70,6 +70,7 @@ def _device_kinds(a: Attention) -> tuple[set[str], float]:
 
     The device of a tracer is unknown until its program is lowered. CUDA is assumed if this process has a CUDA device.
     """
+    # A concrete array among tracers decides: its program runs where it is.
     held = [d for x in (a.q, a.k, a.v) if not is_lazy(x) for d in x.devices()]
     if not held:
         everywhere = _natives()
@@ -132,6 +133,7 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
         return found
 
     def differentiated(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> Any:
+        # Symbolic zeros are not arrays, which jax.jvp needs.
         tangents = tuple(map(ad.instantiate_zeros, tangents))
         found = jax.jvp(partial(plain, form=form), arrays, tangents)
         return tuple(list(x) if isinstance(x, tuple) else [x] for x in found)
@@ -141,6 +143,7 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
         joined = []
         for x, axis in zip(arrays, axes, strict=True):
             x = jnp.broadcast_to(x, (extent, *x.shape)) if axis is None else jnp.moveaxis(x, axis, 0)
+            # The axis of vmap becomes part of the batch, so vmap runs one kernel and not one for each element.
             joined.append(x.reshape(extent * x.shape[1], *x.shape[2:]))
         found = bind(*joined, form=form)
         return [x.reshape(extent, x.shape[0] // extent, *x.shape[1:]) for x in found], [0] * len(found)
@@ -149,6 +152,7 @@ def _primitive(name: str, results: Sequence[int], plain: Callable[..., Any], fus
         return jaxpr_as_fun(program)(*arrays)
 
     primitive.def_abstract_eval(lambda *avals, form, program: [avals[n] for n in results])  # type: ignore[no-untyped-call]
+    # Outside of jit a primitive needs an implementation.
     primitive.def_impl(jax.jit(run, static_argnames=("form", "program")))  # type: ignore[no-untyped-call]
     ad.primitive_jvps[primitive] = differentiated
     batching.primitive_batchers[primitive] = batched
@@ -162,7 +166,8 @@ _, _pull_back = _primitive("attention_gradients", [0, 1, 2], partial(_gradients,
 
 
 def _linear(arrays: Arrays, tangents: Arrays, *, form: Form, program: Any) -> tuple[list[Array], list[Array]]:
-    """The derivative as one linear primitive, so that its transpose can be a kernel of its own."""
+    """The derivative as one linear primitive, so that a kernel can serve its transpose."""
+    # The tangent is linear in the tangents of q, k and v. JAX transposes it, by `_transposed`, for the gradient.
     return _attend(*arrays, form=form), _derive(*arrays, *map(ad.instantiate_zeros, tangents), form=form)
 
 
@@ -170,6 +175,7 @@ def _transposed(d_outs: Sequence[Array], *given: Any, form: Form, program: Any) 
     """The gradients by cuDNN's kernel. The forward pass is computed again for its residuals."""
     d_out = ad.instantiate_zeros(d_outs[0])  # type: ignore[no-untyped-call]
     gradients = _pull_back(*given[:3], d_out, form=form)
+    # The first three are the primal arrays, which have no cotangent here.
     wanted = map(ad.is_undefined_primal, given[3:])
     return [None] * 3 + [d if want else None for d, want in zip(gradients, wanted, strict=True)]
 

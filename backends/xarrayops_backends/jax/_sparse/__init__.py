@@ -26,8 +26,8 @@ from xarrayops_backends.jax._exchange import _SHARED, from_numpy, memory, to_num
 from xarrayops_backends.jax._sparse import programs
 
 FORMATS = ("coo", "csr")
+# The maximum number of pairs of entries that a traced product of two containers compares.
 PAIRS = 1 << 22
-"""The maximum number of pairs of entries that a traced product of two containers compares."""
 
 _CUSPARSE_DTYPES = ("float32", "float64", "complex64", "complex128")
 _HOST_DTYPES = frozenset(_SHARED.values())
@@ -82,7 +82,8 @@ def unpadded(p: Parts, /) -> Parts:
     if p.format == "coo":
         extents = np.asarray(p.shape)
         if p.coords.shape != (*extents.shape, *p.data.shape) or extents.ndim != 1 or extents.dtype.kind != "i":
-            return p  # malformed; a later check reports it
+            # Malformed; a later check reports it.
+            return p
         padding = (p.coords >= extents[:, None]).all(axis=0)
         return p._replace(coords=p.coords[:, ~padding], data=p.data[~padding]) if padding.any() else p
     if p.indptr.size == 0 or p.indices.shape != p.data.shape or not 0 <= p.indptr.flat[-1] < p.indices.size:
@@ -126,6 +127,7 @@ def _host_preferred(args: tuple[Any, ...], operands: tuple[Any, ...]) -> str | N
     if not all(_is_on_host(leaf) for x in args for leaf in _arrays(x)):
         return None
     values = [x.dtype if hasattr(x, "dtype") else x for x in operands if hasattr(x, "dtype") or type(x) in _DEFAULTED]
+    # Where promotion is needed, NumPy's rules may give another dtype than JAX's.
     alike = all(jnp.result_type(*values) == x for x in values if isinstance(x, np.dtype))
     return _ON_HOST if alike else None
 
@@ -201,6 +203,7 @@ def _from_dense(x: Array, request: Compaction, /) -> Container:
     """A container with ``nnz_max`` entries, or with exactly the entries of x if it is None."""
     where, size = request.where, request.nnz_max
     if not _is_traced(x, request):
+        # Concrete arrays: a count first, so that the program gets a size that fits exactly.
         found = int(programs.kept(x, where).sum())
         if size is not None and found > size:
             raise ValueError(f"x has {found} entries to keep, more than nnz_max={size}")

@@ -21,10 +21,10 @@ from xarrayops.plugin.sparse import Container, Parts, index_dtype, is_sound as i
 from xarrayops_backends.jax._dtypes import _available, iinfo
 from xarrayops_backends.jax._standard.linalg import _precise, einsum
 
+# The dtypes for which JAX has a CSR product; on CPU it is Eigen's, ten times as fast as the one here.
 COMPILED = frozenset(map(jnp.dtype, ("int32", "int64", "float32", "float64", "complex64", "complex128")))
-"""The dtypes for which JAX has a CSR product; on CPU it is Eigen's, ten times as fast as the one here."""
+# The number of elements of each dense operand that sddmm gathers at a time.
 SAMPLED = 1 << 20
-"""The number of elements of each dense operand that sddmm gathers at a time."""
 
 Shape = tuple[int, ...]
 
@@ -41,6 +41,7 @@ def entries(s: Container) -> Parts:
     if isinstance(s, BCSR):
         coords = jnp.stack([_rows(s.indptr.astype(width), s.nse), coords])
     extents = jnp.asarray(s.shape, width)[:, None]
+    # Any entry out of bounds is padding, in all coordinates at once, so that one comparison recognises it.
     coords = jnp.where(((coords >= 0) & (coords < extents)).all(axis=0), coords, extents)
     is_sorted, is_unique = bool(s.indices_sorted), bool(s.unique_indices)
     return Parts("coo", s.shape, s.data, coords=coords, sorted=is_sorted, unique=is_unique)
@@ -53,6 +54,8 @@ def _width(s: Container) -> Any:
 
 def _rows(indptr: Array, count: int) -> Array:
     """The row of each of ``count`` entries; entries after the last row get the number of rows."""
+    # Each row adds 1 at the entry where it ends; the running sum at an entry is the number of rows that ended before
+    # it, its row. Empty rows add to one place; ends at `count` are dropped.
     return jnp.cumsum(jnp.zeros(count, indptr.dtype).at[indptr[1:]].add(1, mode="drop"), dtype=indptr.dtype)
 
 
@@ -77,6 +80,8 @@ def with_data(s: Container, data: Array, *, canonical: bool = False) -> Containe
 
 def _pointers(row: Array, rows: int) -> Array:
     """The index pointers for the sorted rows of the entries."""
+    # The count of each row, one place later; the running sum is the pointers. Padding has row == rows, one place
+    # beyond, and is dropped.
     return jnp.cumsum(jnp.zeros(rows + 1, row.dtype).at[row + 1].add(1, mode="drop"), dtype=row.dtype)
 
 
@@ -84,6 +89,7 @@ def ordered(p: Parts) -> Parts:
     """The entries sorted by their coords."""
     if p.sorted:
         return p
+    # The last key is the primary one. Padding has the largest coordinates, so it comes last.
     order = jnp.lexsort(p.coords[::-1])
     return p._replace(coords=p.coords[:, order], data=p.data[order], sorted=True)
 
@@ -94,8 +100,10 @@ def canonical(p: Parts) -> Parts:
     if p.unique:
         return p
     count = p.data.shape[0]
+    # An entry that differs from the one before begins a group; the running count numbers the groups.
     first = jnp.ones(count, bool).at[1:].set((p.coords[:, 1:] != p.coords[:, :-1]).any(axis=0))
     data = _scattered((count,), (jnp.cumsum(first) - 1,), p.data)
+    # As many places as entries, because shapes must not depend on values: what is left is padding.
     (positions,) = jnp.nonzero(first, size=count, fill_value=count)
     return p._replace(coords=_picked(p, positions), data=data, unique=True)
 
@@ -109,7 +117,8 @@ def _picked(p: Parts, positions: Array) -> Array:
 def _gathered(x: Array, positions: tuple[Array, ...]) -> Array:
     """The elements (or rows) of x at the given indices; zeros for padding."""
     axes = len(positions)
-    if 0 in x.shape[:axes]:  # JAX cannot gather from an empty array
+    # JAX cannot gather from an empty array.
+    if 0 in x.shape[:axes]:
         return jnp.zeros((*positions[0].shape, *x.shape[axes:]), x.dtype)
     return x.at[positions].get(mode="fill", fill_value=0)
 
@@ -133,6 +142,7 @@ def is_sound(indices: dict[str, Array], format: str, shape: Shape, canonical: bo
 @partial(jax.jit, static_argnames=("format", "where", "size", "index"))
 def from_dense(x: Array, mask: Array | None, format: str, where: Any, size: int, index: str | None) -> Container:
     """A container with ``size`` entries of x; further entries are dropped."""
+    # One vector of flat indices, in C order, so the entries are sorted.
     flat, *_ = jnp.nonzero(kept(x, where if mask is None else mask).reshape(-1), size=size, fill_value=x.size)
     inside = flat < x.size
     positions = jnp.unravel_index(flat, x.shape)
@@ -156,7 +166,9 @@ def kept(x: Array, where: Any) -> Array:
         return jnp.abs(x) > float(where)
     if where < 0:
         return jnp.ones(x.shape, bool)
-    limits = iinfo(x.dtype)  # JAX wraps numbers beyond the limits, and the absolute value of the minimum
+    # JAX wraps numbers beyond the limits, and the absolute value of the minimum, so the bounds are clipped and both
+    # sides compared.
+    limits = iinfo(x.dtype)
     return (x > math.floor(min(where, limits.max))) | (x < -math.floor(min(where, -limits.min)))
 
 
@@ -206,7 +218,10 @@ def multiply(a: Container, b: Any) -> Container:
     if jnp.ndim(b):
         b = b.reshape((1,) * (2 - b.ndim) + b.shape)
         positions = [
-            jnp.where(x < n, 0, x) if m == 1 else x for x, n, m in zip(p.coords, p.shape, b.shape, strict=True)
+            # An axis of extent 1 broadcasts: any coordinate reads element 0. Padding keeps its coordinate, so the
+            # gather gives 0.
+            jnp.where(x < n, 0, x) if m == 1 else x
+            for x, n, m in zip(p.coords, p.shape, b.shape, strict=True)
         ]
         b = _gathered(b, tuple(positions))
     return with_data(a, p.data * b)
@@ -222,10 +237,12 @@ def scale(s: Container, rows: Array | None, columns: Array | None) -> Container:
 
 
 def _intersection(a: Parts, b: Parts) -> Parts:
-    """The products at common entries: after a joint sort, the two entries are adjacent, that of a first."""
+    """The products at common entries: after a joint sort, the two entries are adjacent, the entry of a first."""
     coords, dtype = jnp.concatenate([a.coords, b.coords], axis=1), jnp.result_type(a.data, b.data)
     data = jnp.concatenate([a.data.astype(dtype), b.data.astype(dtype)])
     both = ordered(Parts("coo", a.shape, data, coords=coords, sorted=False))
+    # Neither operand has duplicates, so equal neighbours are one entry of each. Padding is equal to padding, and is
+    # left out.
     paired = (both.coords[:, 1:] == both.coords[:, :-1]).all(axis=0) & (both.coords[0, 1:] < a.shape[0])
     (positions,) = jnp.nonzero(paired, size=min(a.data.size, b.data.size), fill_value=data.size)
     product = _gathered(both.data, (positions,)) * _gathered(both.data, (positions + 1,))
@@ -239,6 +256,7 @@ def sum(s: Container, axis: int | None) -> Array:
     p = canonical(p) if p.data.dtype == bool else p
     dtype = jnp.sum(p.data).dtype
     if axis is None:
+        # The data of padding may be anything.
         return jnp.sum(p.data, where=p.coords[0] < p.shape[0], dtype=dtype)
     return _scattered((p.shape[1 - axis],), (p.coords[1 - axis],), p.data.astype(dtype))
 
@@ -269,6 +287,8 @@ def matmul(a: Container | Array, b: Container | Array) -> Container | Array:
     if not isinstance(b, (BCOO, BCSR)):
         return _dense_product(a, b)
     p, q = entries(a), entries(b)
+    # Every pair of entries: the number of products must not depend on values. Pairs that do not match become padding,
+    # and are cut off after the sort.
     match = (p.coords[1][:, None] == q.coords[0]) & (p.coords[1][:, None] < a.shape[1])
     shape = a.shape[0], b.shape[1]
     given = zip((p.coords[0][:, None], q.coords[1]), shape, strict=True)
@@ -280,6 +300,7 @@ def matmul(a: Container | Array, b: Container | Array) -> Container | Array:
 def _dense_product(s: Container, b: Array) -> Array:
     """The product with a dense array; as CSR if the entries need not be sorted for it."""
     dtype = jnp.result_type(s.data, b)
+    # The product needs entries sorted by row, and is not worth a sort.
     if dtype not in COMPILED or not (isinstance(s, BCSR) or s.indices_sorted):
         p = entries(s)
         return _gather_scatter_product(p.shape[0], p.coords, p.data, b)
@@ -321,16 +342,18 @@ def _gather_scatter_product(rows: int, coords: Array, data: Array, b: Array) -> 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _compressed(shape: Shape, indices: Array, indptr: Array, data: Array, b: Array) -> Array:
-    """JAX's CSR product with a derivative of its own: JAX's gradient for the data would compute a dense product."""
+    """JAX's CSR product with our derivative: JAX's gradient for the data would compute a dense product."""
     indices, indptr, data = _bounded_rows(shape, indices, indptr, data)
     return _precise(lambda: BCSR((data, indices, indptr), shape=shape) @ b)()
 
 
 def _bounded_rows(shape: Shape, indices: Array, indptr: Array, data: Array) -> tuple[Array, Array, Array]:
-    """CSR arrays without indices out of bounds. Traced indices are not checked, and those of padding are out of bounds.
+    """CSR arrays without indices out of bounds. Traced indices are not checked, and padding has indices out of bounds.
 
     The data after the last row are zero, because cuSPARSE reads them too.
     """
+    # Pointers that fall or exceed the entries would lead a native kernel out of bounds: made monotone, from 0 to the
+    # number of entries at most.
     indptr = jnp.clip(jax.lax.cummax(indptr.at[:1].set(0)), 0, indices.size)
     inside = (indices >= 0) & (indices < shape[1]) & (jnp.arange(indices.size, dtype=indptr.dtype) < indptr[-1])
     return jnp.where(inside, indices, 0), indptr, jnp.where(inside, data, 0)
@@ -345,6 +368,8 @@ def _compressed_jvp(shape: Shape, primals: Any, tangents: Any) -> tuple[Array, A
     terms = [
         _gather_scatter_product(shape[0], coords, *pair)
         for pair in pairs
+        # The product rule, without the terms whose tangent is known to be 0: no product with the dense operand is
+        # computed for them.
         if not any(isinstance(x, SymbolicZero) for x in pair)
     ]
     return _compressed(shape, *primals), jnp.stack(terms).sum(axis=0)

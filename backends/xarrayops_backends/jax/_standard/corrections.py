@@ -12,7 +12,6 @@ import jax.numpy as jnp
 from xarrayops.plugin import Array
 from xarrayops_backends.jax._dtypes import _checked_dtype, astype, iinfo
 
-cumulative_sum = _checked_dtype(jnp.cumulative_sum)
 linalg_trace = _checked_dtype(jnp.linalg.trace)
 prod = _checked_dtype(jnp.prod)
 sum = _checked_dtype(jnp.sum)
@@ -92,6 +91,16 @@ def reshape(x: Array, /, shape: int | tuple[int, ...], *, copy: bool | None = No
 
 
 @_checked_dtype
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Sum half types in float32: an intermediate sum that overflows would stay infinite to the end."""
+    made = x.dtype if dtype is None else jnp.dtype(dtype)
+    if jnp.issubdtype(made, jnp.floating) and jnp.finfo(made).bits <= 16:
+        sums = jnp.cumulative_sum(x, axis=axis, dtype=jnp.float32, include_initial=include_initial)
+        return sums.astype(made)
+    return jnp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+@_checked_dtype
 def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """Widen small integers like cumulative_sum; in JAX they overflow."""
     if dtype is None and jnp.isdtype(x.dtype, "integral"):
@@ -128,7 +137,7 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
 
 @jax.jit
 def remainder(x1: Array, x2: Array, /) -> Array:
-    """A result of zero has the sign of the divisor; in JAX it has that of the dividend."""
+    """A result of zero has the sign of the divisor; in JAX it has the sign of the dividend."""
     result = jnp.remainder(x1, x2)
     if not jnp.isdtype(result.dtype, "real floating"):
         return result

@@ -12,13 +12,14 @@ from torch.compiler import is_dynamo_compiling
 from xarrayops.plugin import Array, Attention, Call
 from xarrayops_backends.torch._attention import modes
 
+# Of one load.
 BYTES = 16
-"""Of one load."""
 
 
 def is_aligned(x: Array) -> bool:
     """Whether each row of a (B, H, L, D) array is contiguous and aligned to 16 bytes."""
     size, steps = x.itemsize, x.stride()
+    # Strides of axes of extent 1 are never used, and PyTorch may set them to anything.
     outer = [step for n, step in zip(x.shape[:3], steps[:3], strict=True) if n > 1]
     return steps[3] == 1 and all(step * size % BYTES == 0 for step in outer) and _begins_aligned(x, outer)
 

@@ -22,15 +22,15 @@ from xarrayops_backends.torch._attention import modes
 
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
+# Scores of a block over all heads and batch rows, unless `QUERIES` need more: they fit the caches of the cores.
 SCORES = 1 << 20
-"""Scores of a block over all heads and batch rows, unless ``QUERIES`` need more: they fit the caches of the cores."""
+# The same for accelerators, which need more work at a time.
 MANY_SCORES = 1 << 26
-"""The same for accelerators, which need more work at a time."""
 HALVES = frozenset((torch.float16, torch.bfloat16))
+# The least number of queries of a block.
 QUERIES = 16
-"""The least number of queries of a block."""
+# Arguments of a call; the first four may have gradients.
 TENSORS = ("q", "k", "v", "bias", "mask", "q_lengths", "kv_lengths")
-"""Arguments of a call; the first four may have gradients."""
 
 
 def attention(a: Attention, /) -> tuple[Array, Array | None]:
@@ -38,16 +38,21 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     if (stranger := modes.elsewhere(a)) is not None:
         raise ValueError(stranger)
     if modes.has_lengths(a):
+        # Lengths on the CPU: rows without their padding are computed exactly as long as they are. Elsewhere reading
+        # them would wait for the device, so padding is set to zero and masked.
         if modes.can_read_lengths(a):
             return by_rows(a, attention)
         a = without_padding(xp, modes.on_one_device(a))
     if _keeps_halves(a):
+        # torch.bmm takes three axes. k is transposed once for all blocks: a view, which BLAS reads as it is.
         q, k, v = a.q, a.k.flatten(0, 1).mT, a.v.flatten(0, 1)
     else:
         wide = torch.float64 if a.q.dtype is torch.float64 else torch.float32
         q, k, v = a.q.to(wide), a.k.to(wide).flatten(0, 1).mT, a.v.to(wide).flatten(0, 1)
+        # queries x size multiplications, where scores would take queries x keys.
         q = q if (scale := _scale(a)) == 1 else q * scale
     with modes.unrounded(q):
+        # Compilers and torch.func trace through the blocks instead, with torch.utils.checkpoint where it works.
         if modes.requires_grad(a) and not is_compiling() and not modes.transforms():
             out, lse = _recorded(a, q, k, v)
         else:
@@ -73,6 +78,9 @@ def _scale(a: Attention) -> float:
 
 def _late_scale(a: Attention) -> float:
     """The factor of scores after their maximum is subtracted, if nothing needs it earlier: large scores stay exact."""
+    # exp(scale * (s - max)): the difference of large scores is exact before it is scaled, and rounding grows with the
+    # difference, not with the scores. Not for a scale of 0, which would be divided by, or below, which exchanges
+    # maximum and minimum. A bias or a softcap needs the scaled scores.
     return a.scale if a.scale > 0 and a.bias is None and a.softcap is None else 1.0
 
 
@@ -88,6 +96,7 @@ def _divisor(weights: Array) -> Array:
 
 def _recorded(a: Attention, q: Array, k: Array, v: Array) -> tuple[Array, Array]:
     """`_Recomputed` with each tensor as an argument, so that autograd checks for changes and frees it."""
+    # Tensors in fields of `a` would be invisible to autograd.
     names = TENSORS if has_one_offset(a) else (*TENSORS, "offset")
     nothing: dict[str, Any] = dict.fromkeys(names)
     serve: Callable[..., tuple[Array, Array]] = _Recomputed.apply
@@ -112,6 +121,8 @@ class _Recomputed(torch.autograd.Function):
         a = _clothed(bare, given)
         out, *sums = _forward(a, *given[:4])
         ctx.bare = bare
+        # The inputs and O(queries) numbers, no scores. Saved in this way, autograd raises if an input is changed in
+        # place.
         ctx.save_for_backward(*given, out, *sums)
         return out, _lse(a, *sums)
 
@@ -120,6 +131,7 @@ class _Recomputed(torch.autograd.Function):
         *given, out, base, weights = ctx.saved_tensors
         a, arrays, needed = _clothed(ctx.bare, given), given[:4], ctx.needs_input_grad[1:5]
         with modes.unrounded(out):
+            # create_graph, or vmap over the gradient: the loop below writes in place, which neither can follow.
             if torch.is_grad_enabled() or modes.is_batched(d_out, d_lse):
                 gradients = _followed_gradients(a, arrays, needed, d_out, d_lse)
             else:
@@ -133,7 +145,8 @@ def _followed_gradients(
     """Operations that autograd and vmap can differentiate, for derivatives of the gradients."""
     again = torch.is_grad_enabled()
     with torch.enable_grad():
-        arrays = [None if x is None else x.view_as(x) for x in arrays]  # independent of each other
+        # A view of each: q, k and v may be one tensor, whose gradients must stay apart.
+        arrays = [None if x is None else x.view_as(x) for x in arrays]
         out, *sums = _forward(a, *arrays)
         results = out, _lse(a, *sums)
     wanted = [x for x, need in zip(arrays, needed, strict=True) if need]
@@ -154,9 +167,12 @@ def _gradients(
     The weights divide rows, not scores. A subtraction of the logsumexp would round large scores (0.5 % at 80 000).
     """
     out, base, weights = results
+    # With p = exp(s - base) / weights: dL/ds = p * (d_out . v - d_out . out + d_lse). The division by the weights is
+    # applied to rows of d_out and delta, so that the unnormalised exp(s - base) serves as p.
     empty = weights == 0
     d_out = torch.where(empty, 0.0, d_out / weights)
     delta = torch.sum(d_out * out, 3, keepdim=True) - torch.where(empty, 0.0, d_lse[..., None] / weights)
+    # In the wide dtype: keys and values get a sum over all blocks of queries.
     gradients = [torch.zeros_like(x, dtype=out.dtype) if need else None for x, need in zip(arrays, needed, strict=True)]
     for span in _spans(a):
         keys, rows = seen_by(a, span), slice(*span)
@@ -165,6 +181,7 @@ def _gradients(
             _add_gradients(a, span, keys, _parts(span, keys, *arrays), of_rows, _parts(span, keys, *gradients))
     for x in gradients[:2]:
         if x is not None:
+            # Queries and keys get the factor once, not each block of scores.
             x.mul_(_late_scale(a))
     return gradients
 
@@ -182,17 +199,21 @@ def _add_gradients(
     bounded = _scores(a, q, k)
     scores = bounded
     if a.softcap is not None:
+        # Kept for the derivative of the softcap: c * tanh(x) has the derivative c * (1 - tanh(x)**2) with respect to x.
         bounded.tanh_()
         scores = bounded * a.softcap
     scores = _hidden(a, span, keys, scores, bias, out=scores)
     p = _weights(a, scores, base, out=scores)
     d_rows = _shared(d_out, v)
+    # In place: one temporary array of the size of a block. Hidden keys have p = 0, and so a gradient of 0.
     d_scores = torch.bmm(d_rows, v.mT).view(p.shape).sub_(delta).mul_(p)
     if d_v is not None:
         d_v.baddbmm_(_shared(p, v).mT, d_rows)
     if d_bias is not None:
+        # A bias broadcasts along axes of extent 1, so its gradient is summed along them.
         d_bias += d_scores.sum_to_size(d_bias.shape)
     if a.softcap is not None:
+        # (tanh**2 - 1) * -c is c * (1 - tanh**2).
         d_scores.mul_(bounded.square_().sub_(1).mul_(-a.softcap))
     d_shared = _shared(d_scores, k)
     if d_q is not None:
@@ -209,13 +230,16 @@ def _forward(a: Attention, q: Array, k: Array, v: Array, bias: Array | None) -> 
     cut_up = _spans(a)
     near = ((span, seen_by(a, span)) for span in cut_up)
     serve = modes.recomputed(a, _attended) if is_compiling() else _attended
+    # A generator: the scores of one block are freed before the next block runs.
     done = ((span, serve(a, span, keys, *_parts(span, keys, q, k, v, bias))) for span, keys in near)
+    # A result that is recorded must be joined, because writing into parts of a tensor is not differentiable here.
     if len(cut_up) == 1 or modes.is_followed(q, k, v, bias):
         out, base, weights = (joined(rows) for rows in zip(*(result for _, result in done), strict=True))
         return out, base, weights
     wide = torch.promote_types(q.dtype, torch.float32)
     out, base, weights = (q.new_empty((*q.shape[:3], size), dtype=wide) for size in (v.shape[2], 1, 1))
-    for span, rows in done:  # written directly into the result: see `_Recomputed`
+    # Written directly into the result: see `_Recomputed` for what results of their own would do to the heap.
+    for span, rows in done:
         for whole, block in zip((out, base, weights), rows, strict=True):
             whole.narrow(2, span[0], span[1] - span[0]).copy_(block)
     return out, base, weights
@@ -228,7 +252,8 @@ def _spans(a: Attention) -> list[Span]:
 def _parts(queries: Span, keys: Span, q: Any, k: Any, v: Any, bias: Any) -> tuple[Any, Any, Any, Any]:
     """The slice of a block; None stays None."""
     columns = keys[0], keys[1] - keys[0]
-    return (  # narrow, because x[...] needs the GPU of a FakeTensor
+    # narrow, because x[...] needs the GPU of a FakeTensor.
+    return (
         None if q is None else q.narrow(2, queries[0], queries[1] - queries[0]),
         None if k is None else k.narrow(2, *columns),
         None if v is None else v.narrow(1, *columns),
@@ -246,7 +271,8 @@ def spans(a: Attention, scores: int, least: int, most: int | None = None) -> lis
         return [(0, queries)]
     if a.left is not None and a.right is not None and has_one_offset(a):
         width = max(a.left + a.right + 1, 1)
-        if width < keys:  # a block sees its rows plus the width; in a larger block most keys would be hidden
+        if width < keys:
+            # A block sees as many keys as it has rows plus the width. In a larger block most of them would be hidden.
             keys, most = width, max(width // 4 // 64, 1) * 64
     rows = queries if most is None else min(queries, most)
     return list(cut(queries, rows if rows * keys <= scores else max(scores // keys, least)))
@@ -273,15 +299,19 @@ def _attended(
 ) -> tuple[Array, Array, Array]:
     """One block of queries with all keys that it may see, as in `_forward`."""
     scores = _scores(a, q, k)
-    own = None if modes.is_followed(q, k, v, bias) else scores  # these values are not needed again
+    # Nothing records the scores, so each step may overwrite them: no second array of that size.
+    own = None if modes.is_followed(q, k, v, bias) else scores
     if a.softcap is not None:
         scores = torch.mul(torch.tanh(scores, out=own), a.softcap, out=own)
     scores = _hidden(a, span, keys, scores, bias, out=own)
     if keys[0] == keys[1]:
+        # amax fails without elements. The product of no keys is 0, and keeps the graph of autograd.
         nothing = scores.new_zeros((*scores.shape[:3], 1))
         return _product(scores, v), nothing, nothing
+    # Detached: the result does not depend on the base, so its gradient would be 0, computed at some cost.
     largest = scores.detach().amax(3, keepdim=True)
-    base = torch.where(largest == -math.inf, 0.0, largest)  # avoids NaN in rows without keys
+    # -inf - -inf is NaN. With any finite base the weights of a row without keys are exp(-inf) = 0.
+    base = torch.where(largest == -math.inf, 0.0, largest)
     p = _weights(a, scores, base, out=own)
     weights, total = p.sum(3, keepdim=True), _product(p, v)
     if a.q_lengths is not None:
@@ -294,6 +324,8 @@ def _attended(
 def _scores(a: Attention, q: Array, k: Array) -> Array:
     batch, heads, queries, _ = q.shape
     rows = _shared(q, k)
+    # Half-precision queries are scaled here, in float32: the product of q and a scale would be rounded to half
+    # precision.
     scores = product(rows, k) if q.dtype in HALVES else torch.bmm(rows, k)
     if q.dtype in HALVES and (scale := _scale(a)) != 1:
         scores.mul_(scale)
@@ -330,6 +362,7 @@ def _product(p: Array, v: Array) -> Array:
 def _shared(x: Array, like: Array) -> Array:
     """Merge heads that share keys into one with more rows, with the shape of ``like``."""
     batch, heads, rows, size = x.shape
+    # A view for queries in C order, as heads that share keys are neighbours. max: there may be no batch row.
     return x.reshape(like.shape[0], batch * heads // max(like.shape[0], 1) * rows, size)
 
 
@@ -353,6 +386,7 @@ def by_rows(a: Attention, serve: Serve) -> tuple[Array, Array | None]:
                 kv_lengths=None,
             )
         )
+        # Rows past their length are 0, with a logsumexp of -inf.
         lost = queries - q_length
         outs.append(pad(out, (0, 0, 0, lost)) if lost else out)
         sums.append(pad(lse, (0, lost), value=-math.inf) if lost and lse is not None else lse)
@@ -391,6 +425,8 @@ def _band(a: Attention, queries: Span, keys: Span, dtype: torch.dtype) -> Array:
     """-inf outside of the band, by triangles: ten times as fast as a comparison of positions."""
     place = queries[0] + a.offset - keys[0]
     shape = (1, 1, queries[1] - queries[0], keys[1] - keys[0])
+    # triu_ keeps -inf above the diagonal beyond which keys are too far ahead, and writes 0 elsewhere; tril_ keeps it
+    # below the other.
     hidden = torch.full(shape, 0.0 if a.right is None else -math.inf, dtype=dtype, device=a.q.device)
     if a.right is not None:
         hidden = hidden.triu_(place + a.right + 1)

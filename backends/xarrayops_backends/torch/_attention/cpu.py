@@ -17,10 +17,10 @@ from xarrayops.plugin import Array, Attention, Call, constant_while_tracing, has
 from xarrayops.plugin.attention import Span, is_full, part
 from xarrayops_backends.torch._attention import blocks, modes
 
+# Values of the mask of a block, over all heads and batch rows.
 MASK = 1 << 22
-"""Values of the mask of a block, over all heads and batch rows."""
+# Queries of a block if the band hides keys.
 ROWS = 256
-"""Queries of a block if the band hides keys."""
 DTYPES = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
 _flash = torch._scaled_dot_product_flash_attention_for_cpu
 
@@ -47,15 +47,19 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
 
 def _served(a: Attention) -> tuple[Array, Array | None]:
     """One call of the kernel if possible, else blocks of queries."""
-    if not a.q.numel() or not a.k.numel():  # a batch row without keys or queries
+    if not a.q.numel() or not a.k.numel():
+        # A batch row without keys or queries, which the kernel does not accept.
         return blocks.attention(a)
+    # The kernel needs contiguous heads.
     if not a.q.stride(3) == a.k.stride(3) == a.v.stride(3) == 1:
         a = a._replace(q=a.q.contiguous(), k=a.k.contiguous(), v=a.v.contiguous())
     q, k, v = a.q, a.k, a.v
     hides = has_band(a) and not is_full(a, (0, q.shape[2]), (0, k.shape[2]))
     reaches = a.right == 0 and a.offset == 0 and (a.left is None or a.left >= q.shape[2] - 1)
-    causal = False  # not the condition, which is not a bool under torch.compile with symbolic sizes
-    if hides and reaches and a.scale > 0:  # the kernel multiplies the -inf of hidden keys by the scale
+    # Not the condition itself, which is not a bool under torch.compile with symbolic sizes. The scale must be positive,
+    # because the kernel multiplies the -inf of hidden keys by it.
+    causal = False
+    if hides and reaches and a.scale > 0:
         causal = True
     if a.mask is None and a.bias is None and (causal or not hides):
         return _flash(q, k, v, 0.0, causal, attn_mask=None, scale=a.scale)
@@ -81,6 +85,8 @@ def _of_one_query(a: Attention) -> tuple[Array, Array | None]:
         k=a.k[:, :, slice(*keys)], v=a.v[:, :, slice(*keys)], mask=mask, bias=bias, left=None, right=None, offset=0
     )
     of_heads = any(x is not None and x.shape[1] > 1 for x in (mask, bias))
+    # Stacked, each key is read once for all of its queries. But the kernel distributes batch rows and heads over
+    # threads: with fewer of them than threads, some would be idle.
     if heads == shared or of_heads or batch * shared < _threads():
         return _served(a)
     out, lse = _served(a._replace(q=a.q.reshape(batch, shared, -1, size)))
@@ -97,6 +103,8 @@ def _by_blocks(a: Attention, hides: bool) -> tuple[Array, Array | None]:
     """Blocks of queries, each with the keys that it may see and its slice of the masks."""
     given = [x.shape for x in (a.mask, a.bias) if x is not None]
     heads = max([shape[0] for shape in given], default=1) * max([shape[1] for shape in given], default=1)
+    # Small blocks, because each sees only a part of the keys. Without a band the blocks only bound the memory of the
+    # mask, and a mask with one row needs no cut at all.
     if hides:
         spans = blocks.spans(a, MASK // heads, 1, ROWS)
     elif all(shape[2] == 1 for shape in given):
@@ -121,5 +129,6 @@ def _attended(a: Attention, span: Span) -> tuple[Array, Array | None]:
     added = blocks.added_to_scores(a, span, keys, torch.float64 if a.q.dtype is torch.float64 else torch.float32)
     out, lse = _flash(q, k, v, 0.0, False, attn_mask=added, scale=a.scale)
     if a.return_lse and added is not None:
-        lse = torch.where((added == -math.inf).all(3), -math.inf, lse)  # the kernel gives 0 for a query without keys
+        # The kernel gives 0 for a query without keys.
+        lse = torch.where((added == -math.inf).all(3), -math.inf, lse)
     return out, lse

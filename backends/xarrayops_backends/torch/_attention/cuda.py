@@ -18,10 +18,10 @@ from xarrayops.plugin import Array, Attention, Call, has_band, has_one_offset
 from xarrayops.plugin.attention import is_full, without_padding
 from xarrayops_backends.torch._attention import alignment, blocks, flash, modes
 
+# The largest mask, in values, that may be created for the whole call.
 MASK = 1 << 24
-"""The largest mask, in values, that may be created for the whole call."""
+# With fewer queries cuDNN takes longer to plan (again for each length of a growing cache) than to compute.
 FEW_QUERIES = 16
-"""With fewer queries cuDNN takes longer to plan (again for each length of a growing cache) than to compute."""
 
 
 def cudnn_refusal(call: Call) -> str | None:
@@ -74,20 +74,25 @@ def masked(backend: SDPBackend, a: Attention, *, knows_groups: bool) -> tuple[Ar
     """The public function, restricted to one kernel, with all masks combined into one."""
     a = alignment.all_aligned(without_padding(xp, modes.on_one_device(a)))
     (batch, heads, queries, size), (shared, keys) = a.q.shape, a.k.shape[1:3]
+    # The kernel's own causal mask needs no memory and skips hidden blocks.
     causal = _hides(a) and a.mask is None and a.bias is None and a.kv_lengths is None and _is_causal_from_above(a)
     added = None if causal else blocks.added_to_scores(a, (0, queries), (0, a.k.shape[2]), a.q.dtype)
     empty = None
     if added is not None:
         empty = (added == -math.inf).all(3, keepdim=True)
-        added = torch.where(empty, 0.0, added)  # its result is replaced below: no NaN, no gradient
-        if added.shape[3] != keys:  # the kernels require contiguous rows
+        # Rows of -inf alone would give NaN, in the result and in gradients. Their result is replaced below.
+        added = torch.where(empty, 0.0, added)
+        if added.shape[3] != keys:
+            # A mask that broadcasts along keys has a stride of 0 there; the kernels require contiguous rows.
             added = added.expand(*added.shape[:3], keys).contiguous()
     q, k, v = a.q, a.k, a.v
     if heads != shared and not knows_groups:
         if queries == 1 and not causal and (added is None or added.shape[1] == 1):
-            q = q.reshape(batch, shared, -1, size)  # heads that share keys are stacked as queries
+            # Heads that share keys are stacked as queries: the keys are not repeated in memory.
+            q = q.reshape(batch, shared, -1, size)
         else:
             k, v = (x.repeat_interleave(heads // shared, 1) for x in (k, v))
+    # Restricted to one kernel: otherwise PyTorch may choose to compute the whole matrix of scores.
     with sdpa_kernel(backend), modes.unrounded(q):
         grouped = q.shape[1] != k.shape[1]
         out = scaled_dot_product_attention(q, k, v, added, is_causal=causal, scale=a.scale, enable_gqa=grouped)
@@ -125,7 +130,8 @@ def _mask_values(a: Attention) -> int:
     if _hides(a) and (shapes or not _is_causal_from_above(a)):
         shapes.append((1 if has_one_offset(a) else a.q.shape[0], 1, a.q.shape[2], a.k.shape[2]))
     values = 1 if shapes else 0
-    for extents in zip(*shapes, strict=True):  # torch.compile cannot trace math.prod of symbolic extents
+    # torch.compile cannot trace math.prod of symbolic extents.
+    for extents in zip(*shapes, strict=True):
         values *= max(extents)
     return values
 

@@ -11,11 +11,11 @@ import torch
 from xarrayops.plugin import Array, Attention, NotServed
 from xarrayops_backends.torch._attention import modes
 
+# Messages of errors before any computation: cuDNN cannot plan a graph (pytorch#140930), or the public function, or a
+# FlashAttention that the user has registered, cannot serve a call.
 NO_CODE = ("no execution plan", "cudnn frontend error", "no available kernel", "forward unsupported")
-"""Messages of errors before any computation: cuDNN cannot plan a graph (pytorch#140930), or the public function, or a
-FlashAttention that the user has registered, cannot serve a call."""
+# Messages of errors of a device that is out of memory, or in an error state.
 FAULTS = ("execution_failed", "alloc_failed", "out of memory", "cuda error")
-"""Messages of errors of a device that is out of memory, or in an error state."""
 Serve = Callable[[Attention], tuple[Array, Array | None]]
 
 
@@ -40,6 +40,7 @@ def says_no_code(error: Exception) -> bool:
     if isinstance(error, (torch.OutOfMemoryError, torch.AcceleratorError)):
         return False
     text = str(error).lower()
+    # A failing device is not a missing kernel: the next candidate would fail too, or hide the fault.
     if any(words in text for words in FAULTS):
         return False
     return _is_of_compiler(error) or any(words in text for words in NO_CODE)

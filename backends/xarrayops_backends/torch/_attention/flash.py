@@ -17,10 +17,10 @@ from xarrayops_backends.torch._attention import alignment, blocks, modes
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
 _FORWARD = torch.ops.aten._flash_attention_forward.default._schema
+# Whether the operator of this version of PyTorch accepts the number of valid keys of each row.
 LENGTHS = any(argument.name == "seqused_k" for argument in _FORWARD.arguments)
-"""Whether the operator of this version of PyTorch accepts the number of valid keys of each row."""
+# The most rows of keys that the kernel can index.
 MANY = 1 << 31
-"""The most rows of keys that the kernel can index."""
 
 
 class Band(NamedTuple):
@@ -106,6 +106,7 @@ def flash(a: Attention, /) -> tuple[Array, Array]:
         out, lse = _by_lengths(a, limits, a.kv_lengths)
         return out, without_keys(lse)
     (begin, end), queries = limits.keys, a.q.shape[2]
+    # Keys that no query sees are cut off, which also makes the last visible key the one that the kernel aligns to.
     k, v = a.k.narrow(2, begin, end - begin), a.v.narrow(2, begin, end - begin)
     out, lse, *_ = torch.ops.aten._flash_attention_forward(
         *(*(x.transpose(1, 2) for x in (a.q, k, v)), None, None),
@@ -114,6 +115,7 @@ def flash(a: Attention, /) -> tuple[Array, Array]:
         **windows(limits),
     )
     out = out.transpose(1, 2)
+    # Only then does the first query lie so far before the keys that it sees none.
     return out, without_keys(lse) if limits.right >= 0 and queries > end - begin + limits.right else lse
 
 
@@ -128,6 +130,8 @@ def _by_lengths(a: Attention, limits: Band, lengths: Array) -> tuple[Array, Arra
     step = sequences(a)
     assert step is not None  # the refusal has looked
     device, rows = a.q.device, (batch - 1) * step + keys
+    # No copy: one sequence of keys over all batch rows, of which each row uses a part. The last row ends with its last
+    # key, so the view does not reach beyond the memory.
     k, v = (x.as_strided((rows, shared, size), (x.stride(2), x.stride(1), 1)) for x in (a.k, a.v))
     begins = torch.arange(batch + 1, dtype=torch.int32, device=device)
     out, lse, *_ = torch.ops.aten._flash_attention_forward(
@@ -149,6 +153,7 @@ def sequences(a: Attention) -> int | None:
     steps = []
     for x in (a.k, a.v):
         of_row, of_key = x.stride(0), x.stride(2)
+        # The stride of an axis of extent 1 is arbitrary.
         if x.shape[0] == 1:
             of_row, of_key = x.shape[2], 1
         if of_key <= 0 or of_row < 0 or of_row % of_key:
@@ -167,7 +172,8 @@ def band(a: Attention) -> Band | str:
         if modes.has_lengths(a):
             return "with lengths it serves only bands from the bottom right"
         keys = blocks.seen_by(a, (0, queries))
-        shift = a.offset - keys[1] + queries  # relative to the kernel's position of query 0
+        # The kernel puts query 0 at seen - queries, counted from the first visible key; ours is at offset - keys[0].
+        shift = a.offset - keys[1] + queries
     elif a.bottom_right and a.q_lengths is None:
         shift = 0
     else:

@@ -16,10 +16,10 @@ from xarrayops.plugin import Array, Attention, Call, has_one_offset
 from xarrayops.plugin.attention import is_full
 from xarrayops_backends.torch._attention import alignment, modes
 
+# Queries and keys of a block of the mask.
 BLOCK = 128
-"""Queries and keys of a block of the mask."""
+# With fewer scores the blocks of queries are faster than a second of compilation.
 LEAST = 1 << 22
-"""With fewer scores the blocks of queries are faster than a second of compilation."""
 DTYPES = frozenset((torch.float16, torch.bfloat16, torch.float32))
 
 
@@ -51,7 +51,8 @@ def attention(a: Attention, /) -> tuple[Array, None]:
     """Attention for calls that `refusal` accepts."""
     a = alignment.all_aligned(a)
     assert a.softcap is not None, "refusal accepts only calls with a softcap"
-    cap = torch.full((), a.softcap, dtype=torch.float32, device=a.q.device)  # torch.tensor would wait for the device
+    # torch.tensor would copy from the host, and wait for the device.
+    cap = torch.full((), a.softcap, dtype=torch.float32, device=a.q.device)
 
     def capped(score: Array, b: Array, h: Array, i: Array, j: Array) -> Array:
         return cap * torch.tanh(score / cap)
@@ -79,6 +80,7 @@ def compiled() -> Any:
 def block_mask(a: Attention) -> BlockMask:
     """The block mask of the band: which blocks of keys each block of queries sees in part, and which in full."""
     queries, keys, device = a.q.shape[2], a.k.shape[2], a.q.device
+    # No limit is a distance that no pair reaches: one program serves bands with and without it.
     left = queries + keys + abs(a.offset) if a.left is None else a.left
     right = queries + keys + abs(a.offset) if a.right is None else a.right
     low, high = (torch.full((), n, dtype=torch.int64, device=device) for n in (a.offset - left, a.offset + right))
@@ -91,6 +93,8 @@ def block_mask(a: Attention) -> BlockMask:
     last = (first + BLOCK - 1).clamp(max=queries - 1)
     begin = torch.arange(columns, device=device) * BLOCK
     end = (begin + BLOCK - 1).clamp(max=keys - 1)
+    # j - i of a block lies between begin - last and end - first. It meets the band if the intervals overlap, and is
+    # inside if it contains both ends.
     touched = (end - first >= low) & (begin - last <= high)
     whole = (begin - last >= low) & (end - first <= high)
     (partly, parts), (fully, wholes) = _listed(touched & ~whole), _listed(whole)
@@ -101,6 +105,7 @@ def block_mask(a: Attention) -> BlockMask:
 
 def _listed(chosen: Array) -> tuple[Array, Array]:
     """The number of chosen blocks of each row, and the indices of blocks, chosen ones first."""
+    # Stable, so that the chosen blocks stay in the order of their keys.
     places = torch.argsort(chosen.to(torch.int8), dim=1, descending=True, stable=True)
     return chosen.sum(1, dtype=torch.int32)[None, None], places.to(torch.int32)[None, None]
 

@@ -14,8 +14,8 @@ from torch.utils.checkpoint import checkpoint
 from xarrayops.plugin import Array, Attention, constant_while_tracing
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "xla", "hpu", "mtia", "privateuseone")
+# The devices with autocast: torch.compile of PyTorch 2.9 does not trace the query.
 _AUTOCAST = frozenset(name for name in _DEVICES if torch.amp.is_autocast_available(name))
-"""The devices with autocast: torch.compile of PyTorch 2.9 does not trace the query."""
 
 
 def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
@@ -32,6 +32,7 @@ def refusal(a: Attention, *, has_softcap: bool = False) -> str | None:
         return "it does not give a gradient of the bias"
     if is_compiling():
         return None
+    # -1 outside of forward mode. There is no public way to ask.
     if torch.autograd.forward_ad._current_level >= 0:
         return "it has no forward-mode derivative"
     if transforms():
@@ -122,6 +123,7 @@ def is_traced() -> bool:
 
 def _is_plain(x: Array) -> bool:
     """Whether x is a plain tensor with memory, not a wrapper."""
+    # Subclasses, such as FakeTensor and DTensor, may have no memory; wrappers of torch.func hold another tensor.
     return type(x) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 

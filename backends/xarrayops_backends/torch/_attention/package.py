@@ -18,14 +18,14 @@ from torch.compiler import is_compiling
 from xarrayops.plugin import Array, Attention, Call
 from xarrayops_backends.torch._attention import alignment, flash, modes
 
+# The module and the function of each version.
 MODULES = {"4": "flash_attn.cute", "3": "flash_attn_interface", "2": "flash_attn"}
-"""The module and the function of each version."""
+# Versions by the major compute capability of the GPU, the best one first.
 PREFERRED = {8: ("2",), 9: ("3", "4", "2"), 10: ("4", "2")}
-"""Versions by the major compute capability of the GPU, the best one first."""
+# The names of the argument that requests the logsumexp.
 LSE = ("return_attn_probs", "return_lse", "return_softmax_lse")
-"""The names of the argument that requests the logsumexp."""
+# With fewer queries PyTorch's build splits the keys over the GPU; the package does that only in other functions.
 FEW_QUERIES = 16
-"""With fewer queries PyTorch's build splits the keys over the GPU; the package does that only in other functions."""
 
 
 class Package(NamedTuple):
@@ -48,12 +48,8 @@ def package(major: int) -> Package | str:
     for version in PREFERRED.get(major, ()):
         try:
             function = import_module(MODULES[version]).flash_attn_func
-        except (
-            ImportError,
-            AttributeError,
-            OSError,
-            RuntimeError,
-        ) as error:  # not installed, or built for another torch
+        except (ImportError, AttributeError, OSError, RuntimeError) as error:
+            # Not installed, or built for another version of PyTorch.
             reasons.append(f"{MODULES[version]}: {error}")
         else:
             return Package(version, function, frozenset(signature(function).parameters))
@@ -100,6 +96,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
     limits, found = flash.band(a), package(modes.generation(a.q.device))
     assert isinstance(limits, flash.Band)
     assert isinstance(found, Package)
+    # The sign for no limit differs between versions.
     (begin, end), without = limits.keys, None if found.version == "4" else -1
     left, right = (without if n < 0 else n for n in flash.windows(limits).values())
     options: dict[str, Any] = {
@@ -111,6 +108,7 @@ def attention(a: Attention, /) -> tuple[Array, Array | None]:
         options["softcap"] = a.softcap
     if a.return_lse and found.lse is not None:
         options[found.lse] = True
+    # Views: the package reads strides, so neither the cut nor the transposes copy.
     arrays = a.q, a.k.narrow(2, begin, end - begin), a.v.narrow(2, begin, end - begin)
     result = found.function(*(x.transpose(1, 2) for x in arrays), **options)
     out, *others = result if isinstance(result, tuple) else (result,)

@@ -30,6 +30,7 @@ def of_parts(p: Parts) -> Entries:
     if p.format == "coo":
         assert p.coords is not None
         steps = [math.prod(p.shape[axis + 1 :]) for axis in range(len(p.shape))]
+        # In int64: a flat index exceeds int32 for matrices whose extents fit it. `wrap` refuses shapes beyond int64.
         flat = sum(axis.to(torch.int64) * step for axis, step in zip(p.coords, steps, strict=True))
         return Entries(flat, p.data, p.shape)
     lines, across = lines_of(p), p.indices.to(torch.int64)
@@ -45,6 +46,7 @@ def of_parts(p: Parts) -> Entries:
 def lines_of(p: Parts) -> Array:
     """The compressed index of each entry or block: its row, or its column for csc."""
     assert p.indptr is not None
+    # output_size spares a wait for the device to learn the sum of the lengths.
     lines = torch.arange(p.indptr.shape[0] - 1, device=p.indptr.device)
     return torch.repeat_interleave(lines, p.indptr.diff(), output_size=p.data.shape[0])
 
@@ -60,6 +62,8 @@ def is_canonical(p: Parts) -> bool:
 
 def canonical(e: Entries) -> Entries:
     """The entries in canonical format: sorted, with duplicates summed."""
+    # Sorted, with the place of each entry among the distinct indices. torch.unique has no gradient, and needs none:
+    # only the values do.
     flat, inverse = torch.unique(e.flat, return_inverse=True)
     return Entries(flat, summed(e.values, inverse, flat.shape[0]), e.shape)
 
@@ -67,6 +71,7 @@ def canonical(e: Entries) -> Entries:
 def summed(values: Array, flat: Array, size: int) -> Array:
     """A vector of length ``size`` with the sum of the values at each index; bools are combined by logical or."""
     wide = _SUMMED_AS.get(values.dtype, values.dtype)
+    # Out of place, so that autograd follows; its gradient is a gather, which has a gradient again.
     sums = torch.zeros(size, dtype=wide, device=values.device).index_add(0, flat, values.to(wide))
     return sums.to(values.dtype)
 
@@ -78,7 +83,8 @@ def dense(e: Entries) -> Array:
 
 def split(flat: Array, columns: int) -> tuple[Array, Array]:
     """The rows and columns of flat indices in a matrix with this number of columns."""
-    extent = max(1, columns)  # a matrix without columns has no flat indices
+    # A matrix without columns has no flat indices; the divisor must not be 0 all the same.
+    extent = max(1, columns)
     return flat // extent, flat % extent
 
 
@@ -92,6 +98,7 @@ def found(e: Entries, flat: Array) -> tuple[Array, Array]:
     """Whether canonical entries contain each flat index, and the position of each that they contain."""
     if not e.flat.shape[0]:
         return torch.zeros_like(flat, dtype=torch.bool), torch.zeros_like(flat)
+    # An index beyond the last entry gives the length, which `e.flat[at]` must not read.
     at = torch.searchsorted(e.flat, flat).clamp_(max=e.flat.shape[0] - 1)
     return e.flat[at] == flat, at
 
@@ -104,6 +111,7 @@ def values_at(e: Entries, flat: Array) -> Array:
 
 def to_parts(e: Entries, format: str, block: tuple[int, int] | None = None, *, known: bool = False) -> Parts:
     """Canonical parts in the given format, with the narrowest index dtype; ``known``: the entries are canonical."""
+    # Sorted by row already: no sort, which is most of the time of a conversion.
     if known and format == "csr":
         return compressed("csr", e.shape, e.values, *split(e.flat, e.shape[1]), e.shape[0])
     if format == "coo":
@@ -116,6 +124,8 @@ def to_parts(e: Entries, format: str, block: tuple[int, int] | None = None, *, k
     height, width = block or (1, 1)
     rows, columns = split(e.flat, e.shape[1])
     extent, across = e.shape[0] // height, e.shape[1] // width
+    # The number of the block of each entry, in C order of the grid. For csr and csc a block is one element, so
+    # duplicates fall into one place and are summed.
     blocks, inverse = torch.unique(rows // height * across + columns // width, return_inverse=True)
     within = (inverse * height + rows % height) * width + columns % width
     data = summed(e.values, within, blocks.shape[0] * height * width)
@@ -136,5 +146,6 @@ def compressed(
     """Compressed parts of sorted entries, from their ``lines`` (``extent`` in all) and the indices ``across`` them."""
     dtype = getattr(torch, index or index_dtype(*shape, data.shape[0]).name)
     indptr = torch.zeros(extent + 1, dtype=dtype, device=data.device)
+    # Pointers are the running sum of the number of entries of each line.
     torch.cumsum(torch.bincount(lines, minlength=extent), 0, dtype=dtype, out=indptr[1:])
     return Parts(format, shape, data, across.to(dtype), indptr, block=block, sorted=True, unique=True)

@@ -20,6 +20,8 @@ def from_dense(x: Array, request: Compaction, /) -> Container:
     """The kept elements of x; the gradient flows to these elements only."""
     if request.format == "bsr":
         return wrap(_blocks(x, request))
+    # The choice of elements has no gradient. Their values are gathered below, so that the gradient is a scatter to
+    # these elements.
     p = _structure(x.detach(), request)
     if request.format == "coo":
         return wrap(p._replace(data=x[tuple(p.coords)]))
@@ -34,7 +36,8 @@ def _structure(x: Array, request: Compaction) -> Parts:
         return parts(host.from_dense(library, x, request))._replace(sorted=True, unique=True)
     kept, shape = _kept(x, request.where), tuple(x.shape)
     axes = (kept.mT if request.format == "csc" else kept).nonzero().unbind(1)
-    number = axes[0]  # a placeholder for the values, of the right length
+    # A placeholder for the values, of the right length.
+    number = axes[0]
     _limit(number.shape[0], request.nnz_max)
     if request.format == "coo":
         return Parts("coo", shape, number, coords=torch.stack(axes), sorted=True, unique=True)
@@ -49,6 +52,7 @@ def _blocks(x: Array, request: Compaction) -> Parts:
     tiles, kept = x.reshape(grid), _kept(x.detach(), request.where).reshape(grid)
     rows, columns = kept.any(3).any(1).nonzero().unbind(1)
     _limit(rows.shape[0], request.nnz_max)
+    # Elements that are not kept, in blocks that are, become 0. where, because NaN times 0 is NaN.
     data = torch.where(kept[rows, :, columns], tiles[rows, :, columns], 0)
     return entries.compressed("bsr", tuple(x.shape), data, rows, columns, grid[0], request.block, request.index_dtype)
 
@@ -108,6 +112,7 @@ def add(a: Container, b: Container, /) -> Container:
 def multiply(a: Container, b: Container | Array | float, /) -> Container:
     """Multiply the entries of a by the elements of b; if b is sparse, only common entries remain."""
     p = differentiable(a)
+    # Duplicates first: they are summed in their own dtype, booleans by or, before the product promotes them.
     e = entries.canonical(entries.of_parts(p))
     if not holds(b):
         factor = b
@@ -116,6 +121,7 @@ def multiply(a: Container, b: Container | Array | float, /) -> Container:
         e = e._replace(values=e.values * factor)
     else:
         other = entries.canonical(entries.of_parts(differentiable(b)))
+        # A search in the sorted indices of b for each entry of a.
         has, at = entries.found(other, e.flat)
         e = Entries(e.flat[has], e.values[has] * other.values[at[has]], e.shape)
     return wrap(entries.to_parts(e, p.format, p.block))
@@ -125,6 +131,7 @@ def sum(s: Container, axis: int | None, /) -> Array:
     """The sum of the values by row or by column, or of all."""
     p = differentiable(s)
     e = entries.of_parts(p)
+    # Duplicate booleans are one entry, which counts once. Other dtypes are summed anyway.
     e = entries.canonical(e) if e.values.dtype is torch.bool else e
     if axis is None:
         return e.values.sum()

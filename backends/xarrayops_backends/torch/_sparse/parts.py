@@ -23,7 +23,8 @@ from xarrayops_backends.torch._standard.linalg import SPARSE_LAYOUTS
 _LAYOUTS = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "bsr": torch.sparse_bsr}
 _FORMATS = {layout: format for format, layout in _LAYOUTS.items()}
 
-with warnings.catch_warnings():  # trigger, and silence, the warning "beta state", which PyTorch gives once per process
+# Triggers, and silences, the warning "beta state", which PyTorch gives once in a process: not in a user's call.
+with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch.empty((0, 0), layout=torch.sparse_csr)
 
@@ -97,6 +98,7 @@ def differentiable(s: Container) -> Parts:
     """
     s = coalesced(s)
     p = parts(s)
+    # A leaf has no function to receive its gradient: it is returned in the tensor's own structure.
     foreign = s.requires_grad and not s.is_leaf and _making(s) is None
     if foreign and p.format != "coo" and not entries.is_canonical(p):
         raise Unsupported(
@@ -129,8 +131,11 @@ class _Wrapped(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Array | Container) -> tuple[Array, None]:
         flat = entries.of_parts(ctx.structure).flat
+        # A dense gradient is read at each index: duplicates get the same number, which is right, as both are added.
         if not holds(gradient):
             return gradient.reshape(-1)[flat].reshape(ctx.structure.data.shape), None
+        # PyTorch's compressed kernels give sorted gradients for unsorted indices. Without duplicates they can be looked
+        # up by index; with them it is not known which is whose.
         if gradient.layout is not torch.sparse_coo and len(flat.unique()) < len(flat):
             raise Unsupported(
                 f"PyTorch computes no reliable gradient for a {ctx.structure.format} tensor with duplicates. "

@@ -87,6 +87,8 @@ class _Product(torch.autograd.Function):
     def backward(ctx: Any, gradient: Array) -> tuple[Array | None, Array | None, None]:
         values, dense = ctx.saved_tensors
         return (
+            # For out = s @ dense: d(values) = (d_out @ dense^H) at the entries of s, and d(dense) = s^H @ d_out. Both
+            # call the Functions again, so they have gradients too.
             _samples(gradient, dense.mH, ctx.p) if ctx.needs_input_grad[0] else None,
             _product(values.conj_physical(), gradient, _transposed(ctx.p)) if ctx.needs_input_grad[1] else None,
             None,
@@ -106,6 +108,8 @@ class _Sampled(torch.autograd.Function):
     def backward(ctx: Any, gradient: Array) -> tuple[Array | None, Array | None, None]:
         a, b = ctx.saved_tensors
         return (
+            # For out = (a @ b) at the entries: with the sparse matrix G of the gradients, d(a) = G @ b^H and d(b) = a^H
+            # @ G = (G^T @ conj(a))^T.
             _product(gradient, b.mH, ctx.p) if ctx.needs_input_grad[0] else None,
             _product(gradient, a.conj(), _transposed(ctx.p)).mT if ctx.needs_input_grad[1] else None,
             None,
@@ -144,5 +148,7 @@ def _sampled_on_host(a: Array, b: Array, p: Parts) -> Container:
 
 
 def _sampled_natively(a: Array, b: Array, p: Parts) -> Container:
+    # The function adds beta times the values of its first operand. Zeros are neutral even where 0 times NaN would be
+    # added.
     nothing = wrap(p._replace(data=a.new_zeros(p.data.shape)))
     return torch.sparse.sampled_addmm(nothing, a, b, beta=0.0)

@@ -104,10 +104,10 @@ def _sparse_matmul(x1: Array, x2: Array) -> Array:
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """torch.linalg.vecdot rejects integers, does not promote and broadcasts the axis that it contracts.
 
-    It rounds each product to the dtype; those of half precision are summed in float32 and rounded once.
+    It rounds each product to the dtype; here products of half precision are summed in float32 and rounded once.
     """
     if x1.shape[axis] != x2.shape[axis]:
-        raise ValueError(f"the axes to contract differ: {x1.shape[axis]} and {x2.shape[axis]} elements")
+        raise ValueError(f"the contracted axes have different lengths: {x1.shape[axis]} and {x2.shape[axis]}")
     x1, x2 = _pair(x1, x2)
     if axis >= 0:  # of each array, before they are broadcast
         x1, x2, axis = x1.movedim(axis, -1), x2.movedim(axis, -1), -1

@@ -53,7 +53,7 @@ def test_large_results_are_copied_by_several_threads():
     s = scipy.sparse.random_array((3000, 400), density=0.3, format="csr", rng=RNG)
     rows = RNG.permutation(3000)
     made = xo.sparse.take(s, rows)
-    assert made.nnz > order.SPREAD
+    assert made.nnz > order.SPREAD_ENTRIES
     expected = s[rows]
     for name in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(made, name), getattr(expected, name))

@@ -142,7 +142,7 @@ def check_bsr(x, block, where):
 
 def cases(random, monkeypatch, shape, density, dtypes=DTYPES):
     """Arrays of this shape and values of ``where``, with spans of several sizes and with threads."""
-    monkeypatch.setattr(compact, "SPREAD", 0)
+    monkeypatch.setattr(compact, "SPREAD_ELEMENTS", 0)
     for dtype in dtypes:
         monkeypatch.setattr(compact, "SPAN", int(random.choice(SPANS)))
         monkeypatch.setattr(compact, "RECORDED", int(random.choice((0, 50, 1 << 26))))
@@ -265,7 +265,7 @@ def test_loops_are_compiled_only_for_large_arrays(monkeypatch):
 def test_an_error_in_a_thread_is_raised(step, count, monkeypatch):
     monkeypatch.setenv("XARRAYOPS_THREADS", count)
     monkeypatch.setattr(compact, "SPAN", 100)
-    monkeypatch.setattr(compact, "SPREAD", 0)
+    monkeypatch.setattr(compact, "SPREAD_ELEMENTS", 0)
     calls, method = iter(range(1000)), getattr(compact.ItemReader, step)
 
     def fail_once(*args):
@@ -307,7 +307,7 @@ def test_a_concurrent_write_to_x_raises(compiled, monkeypatch):
 
 def test_calls_from_threads_of_the_pool(random, monkeypatch):
     monkeypatch.setattr(compact, "SPAN", 100)
-    monkeypatch.setattr(compact, "SPREAD", 0)
+    monkeypatch.setattr(compact, "SPREAD_ELEMENTS", 0)
     x = numbers(random, (70, 60), "f4", 0.3)
     found = []
 

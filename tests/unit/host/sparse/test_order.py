@@ -20,7 +20,7 @@ def engine(request, monkeypatch):
         monkeypatch.setattr(fast, "loops", lambda name: None)
     elif fast.loops("order") is None:
         pytest.skip("numba is not installed")
-    for limit, small in {"COMPILED": 1, "SPREAD": 1, "STREAM": 1 << 12, "PARTS": 4}.items():
+    for limit, small in {"COMPILED": 1, "SPREAD_ENTRIES": 1, "STREAM": 1 << 12, "PARTS": 4}.items():
         monkeypatch.setattr(order, limit, small)
     return request.param
 

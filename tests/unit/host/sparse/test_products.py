@@ -22,7 +22,7 @@ def engine(request, monkeypatch):
     elif fast.loops("products") is None:
         pytest.skip("numba is not installed")
     for module, limits in [
-        (order, ("COMPILED", "SPREAD", "STREAM")),
+        (order, ("COMPILED", "SPREAD_ENTRIES", "STREAM")),
         (products, ("COMPILED", "WIDE", "GATHERED", "CHUNK")),
         (elementwise, ("STEP", "SUMMED")),
     ]:
