@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import ALL, Finding
+from xarrayops.port.source.expressions import operated
 from xarrayops.port.source.indices import MASK, SLICE, kinds, parts
 from xarrayops.port.source.values import root
 from xarrayops.port.source.writes import (
@@ -120,7 +121,7 @@ def _of_augmented(program: Analysed, write: Write) -> Iterator[Finding]:
         kind = "in place" if write.parameter else "view"
         instead = f"return {text}" if write.parameter else f"assign to {others} with xo.at"
         yield program.finding(node, kind, what, instead, LAZY, certain=write.value.certain)
-    new = program.program.values.operated(node.op, write.value, program.value(node.value))
+    new = operated(node.op, write.value, program.value(node.value))
     if new.dtype is not None and write.value.dtype not in (None, new.dtype):
         what = f"{text} keeps {write.value.dtype} on NumPy and torch, and becomes {new.dtype} on JAX and Dask"
         instead = f"{text} += np.astype({program.text(node.value)}, {text}.dtype)"

@@ -103,6 +103,13 @@ class Names:
         name = self.resolve(node)
         return of_numpy(name) or _of_ours(name)
 
+    def updated(self, node: ast.AST) -> ast.Call | None:
+        """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""
+        selected = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        at = selected.value if isinstance(selected, ast.Subscript) else None
+        is_at = isinstance(at, ast.Call) and self.resolve(at.func) == "xarrayops.at" and len(at.args) == 1
+        return at if isinstance(at, ast.Call) and is_at else None
+
     def _meaning(self, name: str, owner: Scope | None) -> str | None:
         if owner is None:
             if name in self._star_names:

@@ -10,7 +10,7 @@ from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
-from xarrayops.port.source.values import Values, root
+from xarrayops.port.source.values import Sharing, Values, root
 
 ITEM, AUGMENTED_ITEM, AUGMENTED, OUT, FUNCTION, METHOD, ATTRIBUTE = (
     *("item", "augmented item", "augmented", "out", "function", "method", "attribute"),
@@ -97,7 +97,7 @@ def _write(
     values: Values,
 ) -> Write:
     name = root(target)
-    sharing = values.sharing(place, name) if name is not None else None
+    sharing = values.sharing.get(target, Sharing()) if name is not None else None
     aliases = sharing.aliases if sharing is not None else frozenset()
     given = {argument_of(argument.arg) for argument in arguments(function)} if function is not None else set()
     outside = function is not None and name is not None and not names.binds(function, name.partition(".")[0])
