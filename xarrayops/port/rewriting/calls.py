@@ -11,9 +11,9 @@ from xarrayops.port.rewriting.context import Context, argument, has
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.signatures import parameters, refusal
 from xarrayops.port.rewriting.stores import at, bound, note, why
-from xarrayops.port.rewriting.written import operands, out_of, target_of
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.value import SCALAR, SEQUENCE
+from xarrayops.port.source.writes import operands, out_of, target_of
 
 WITHOUT_LIKE = frozenset(
     (

@@ -12,8 +12,8 @@ import libcst as cst
 
 import xarrayops.numpy as ours
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
-from xarrayops.port.rewriting.ownership import Ownership
 from xarrayops.port.source import Program
+from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 
@@ -64,13 +64,13 @@ class Context:
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
         self.meetings = {meeting.node: meeting for meeting in program.meetings}
         """The uses of arrays of the module beside arrays of the caller."""
-        self._parents = {child: node for node in ast.walk(program.source.tree) for child in ast.iter_child_nodes(node)}
+        self._parents = program.parents
         self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
 
     @cached_property
     def ownership(self) -> Ownership:
         """Which writes can make a new array."""
-        return Ownership(self.program, {name: each.written for name, each in self.returned.items()})
+        return self.program.ownership_with({name: each.written for name, each in self.returned.items()})
 
     def value(self, node: ast.AST) -> Value:
         """What is known of the value of an expression."""

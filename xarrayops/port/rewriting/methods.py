@@ -8,11 +8,11 @@ import libcst as cst
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops.port.rewriting.context import Context, argument, has
-from xarrayops.port.rewriting.origins import SHARING
 from xarrayops.port.rewriting.signatures import refusal
 from xarrayops.port.source import indices
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
 from xarrayops.port.source.numpy_results import VIEWS
+from xarrayops.port.source.origins import SHARING
 from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 

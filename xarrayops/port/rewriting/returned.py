@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
-from xarrayops.port.rewriting.ownership import Ownership, given_to
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import parts
 from xarrayops.port.source.names import arguments
+from xarrayops.port.source.ownership import Ownership, given_to, own_nodes
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
@@ -65,7 +65,7 @@ def chosen(program: Program, excluded: frozenset[str] = frozenset()) -> tuple[di
         else:
             refusals.append(result)
     while found:
-        ownership = Ownership(program, {name: each.written for name, each in found.items()})
+        ownership = program.ownership_with({name: each.written for name, each in found.items()})
         refused = {name: refusal for name in found if (refusal := selection.refuses(found[name], ownership))}
         if not refused:
             break
@@ -79,9 +79,9 @@ class _Selection:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._ownership = Ownership(program)
+        self._ownership = program.ownership
         tree = program.source.tree
-        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._parents = program.parents
         self._uses: dict[str, list[ast.Name]] = {}
         for node in ast.walk(tree):
             if not isinstance(node, ast.Name) or node.id not in self._ownership.functions:
@@ -257,16 +257,6 @@ class _Selection:
     def _innermost(self, node: ast.AST) -> ast.AST | None:
         """The function around a node."""
         return next((each for each in self._around(node) if isinstance(each, _INNER)), None)
-
-
-def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of the body of a function, without those of inner functions and classes."""
-    level: list[ast.AST] = [*function.body]
-    while level:
-        node = level.pop()
-        yield node
-        if not isinstance(node, _INNER):
-            level += ast.iter_child_nodes(node)
 
 
 def ends(body: list[ast.stmt]) -> bool:

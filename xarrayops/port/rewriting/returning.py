@@ -9,9 +9,9 @@ import libcst as cst
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
-from xarrayops.port.rewriting.ownership import given_to
 from xarrayops.port.rewriting.returned import ends, listed, names_of
 from xarrayops.port.rewriting.stores import bound
+from xarrayops.port.source.ownership import given_to
 
 _KIND = "returned argument"
 

@@ -100,7 +100,7 @@ class _Work:
         self._edits += _in_lines_of(self._source.text, before, context.edits)
         self._todos += _in_lines_of(self._source.text, before, context.announced)
         if text != before:
-            self._program = Program.of(parsed(self._source.path, text))
+            self._program = Program(parsed(self._source.path, text))
         return text != before
 
     def finished(self, *, return_arguments: bool) -> Rewritten:

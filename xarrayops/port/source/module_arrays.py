@@ -35,9 +35,8 @@ class Meeting(Record):
     certain: bool
 
 
-def meetings(tree: ast.Module, names: Names, values: Values) -> tuple[Meeting, ...]:
+def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
     """The uses of arrays of the module beside arrays of the caller, in the order of the source."""
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     found = [
         meeting
         for node in ast.walk(tree)

@@ -1,9 +1,11 @@
-"""The places of a program that change an array."""
+"""The places of a program that change an array, and what a call writes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+import numpy
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
@@ -144,3 +146,28 @@ def _single(target: ast.expr) -> Iterator[ast.expr]:
             yield from _single(each)
     else:
         yield target.value if isinstance(target, ast.Starred) else target
+
+
+def target_of(call: ast.Call, numpy_name: Callable[[ast.AST], str | None]) -> ast.expr | None:
+    """The expression of the array that a call of a function writes; None if it writes none."""
+    name = numpy_name(call.func)
+    if name is not None and (name in IN_PLACE_FUNCTIONS or name.endswith(".at")) and call.args:
+        return call.args[0]
+    return out_of(call, name)
+
+
+def out_of(call: ast.Call, name: str | None) -> ast.expr | None:
+    """The array of ``out=``, by keyword, or by position of an elementwise function; None without one."""
+    for keyword in call.keywords:
+        if keyword.arg == "out" and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
+            value = keyword.value
+            return value.elts[0] if isinstance(value, ast.Tuple) and len(value.elts) == 1 else value
+    count = operands(name)
+    is_given = count is not None and len(call.args) == count + 1
+    return call.args[-1] if is_given and not any(isinstance(each, ast.Starred) for each in call.args) else None
+
+
+def operands(name: str | None) -> int | None:
+    """The number of operands of an elementwise function with one result; None for other names."""
+    function = getattr(numpy, name, None) if name and "." not in name else None
+    return function.nin if isinstance(function, numpy.ufunc) and function.nout == 1 else None
