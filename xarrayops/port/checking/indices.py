@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xarrayops.port.checking.places import Analysed, Place
 from xarrayops.port.findings import Finding
-from xarrayops.port.source.indices import INTEGERS, MASK, kinds, parts, unlike_torch
+from xarrayops.port.source.indices import INTEGERS, MASK, is_negative, kinds, parts, unlike_torch
 from xarrayops.port.source.value import ARRAY, UNKNOWN, words
 
 DATA_DEPENDENT = words(
@@ -34,7 +34,7 @@ def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[
     certain = program.value(node.value).certain
     text = program.text(node.value)
     for axis, part in enumerate(parts(node.slice)):
-        if isinstance(part, ast.Slice) and _is_negative(part.step):
+        if isinstance(part, ast.Slice) and is_negative(part):
             instead = f"np.flip({text}, axis={axis})" if part.lower is part.upper is None else "np.flip of the slice"
             yield program.finding(node, "index", "torch has no negative steps", instead, ("torch",), certain=certain)
         if part is node.slice and isinstance(part, ast.List):
@@ -71,10 +71,6 @@ def _of_dtype(program: Analysed, node: ast.Subscript) -> Iterator[Finding]:
     what = f"{known}: torch refuses it as an index, and takes uint8 for a mask"
     instead = f"xo.at({program.text(node.value)})[{program.text(node.slice)}].get()"
     yield program.finding(node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
-
-
-def _is_negative(step: ast.expr | None) -> bool:
-    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)
 
 
 def _is_changed(place: Place) -> bool:

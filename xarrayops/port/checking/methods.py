@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cache
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._protocol.records import Record
 from xarrayops.port.checking.places import Analysed, Place
 from xarrayops.port.findings import Finding
+from xarrayops.port.source.interface import has
 from xarrayops.port.source.value import Value
 
-TORCH, JAX, DASK = ("torch",), ("jax",), ("dask",)
+TORCH, JAX = ("torch",), ("jax",)
 NO_OTHER = ("torch", "jax", "dask")
 
 
@@ -163,7 +163,7 @@ def _instead(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> s
         return f"np.size({x})"
     if node.attr in ("fill", "put"):
         return f"np.{'copyto' if node.attr == 'fill' else 'put'}({', '.join([x, *_arguments(program, call)])})"
-    if node.attr in _functions() and call is not None:
+    if has(node.attr) and call is not None:
         return f"np.{node.attr}({', '.join([x, *_arguments(program, call)])})"
     answer = METHODS.answer(node.attr) or ""
     return answer.removeprefix(". Instead of ").removeprefix(". Instead: ").removeprefix(": ")
@@ -174,10 +174,3 @@ def _arguments(program: Analysed, call: ast.Call | None) -> list[str]:
         return []
     named = [f"{each.arg}={program.text(each.value)}" for each in call.keywords if each.arg]
     return [*map(program.text, call.args), *named]
-
-
-@cache
-def _functions() -> frozenset[str]:
-    import xarrayops.numpy
-
-    return frozenset(dir(xarrayops.numpy))

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
-from types import ModuleType
-from typing import Any
 
 from xarrayops._core.numpy_names import missing
 from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import Finding
+from xarrayops.port.source.interface import has, signature
 from xarrayops.port.source.names import NUMPY
 from xarrayops.port.source.numpy_results import is_elementwise
+from xarrayops.port.source.value import words
 
 _SUBMODULES = ("linalg", "fft", "random")
-_DTYPE_NAMES = frozenset(
-    ("object_", "str_", "bytes_", "void", "datetime64", "timedelta64", "longdouble", "clongdouble", "float128")
-)
+_DTYPE_NAMES = words("object_ str_ bytes_ void datetime64 timedelta64 longdouble clongdouble float128")
 
 
 def rules(program: Analysed) -> Iterator[Finding]:
@@ -37,7 +32,7 @@ def rules(program: Analysed) -> Iterator[Finding]:
         name = program.names.numpy_name(node)
         if name is None or (isinstance(parent, ast.Attribute) and name in _SUBMODULES):
             continue
-        if isinstance(parent, ast.Attribute) and name.partition(".")[0] not in _SUBMODULES and _has(name):
+        if isinstance(parent, ast.Attribute) and name.partition(".")[0] not in _SUBMODULES and has(name):
             continue  # a method of a function, such as np.add.at
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             continue
@@ -50,7 +45,7 @@ def rules(program: Analysed) -> Iterator[Finding]:
 def _of_name(program: Analysed, node: ast.expr, name: str) -> Iterator[Finding]:
     """A name that is missing; of ``np.ma.array`` only ``np.ma``."""
     owner, _, last = name.rpartition(".")
-    if _has(name) or (owner and owner not in _SUBMODULES):
+    if has(name) or (owner and owner not in _SUBMODULES):
         return
     module = f"xarrayops.numpy.{owner}" if owner else "xarrayops.numpy"
     text = str(missing(module, last))
@@ -66,17 +61,16 @@ def _of_arguments(program: Analysed, node: ast.Call, name: str) -> Iterator[Find
         text = ", ".join(map(program.text, node.args))
         yield program.finding(node, "name", "np.ndarray is for isinstance alone", f"np.empty({text}), with dtype=")
         return
-    function = _found(name)
-    signature = None if function is None else _signature(function)
-    if signature is None:
+    taken = signature(name) if has(name) else None
+    if taken is None:
         return
     if is_elementwise(name):
         yield from _of_where(program, node, name)
-    parameters = signature.parameters.values()
+    parameters = taken.parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
     for keyword in node.keywords:
-        if keyword.arg is not None and keyword.arg not in signature.parameters:
+        if keyword.arg is not None and keyword.arg not in taken.parameters:
             text = program.text(keyword.value)
             yield program.finding(
                 node, "argument", f"np.{name} has no {keyword.arg}= (here {text})", f"leave out {keyword.arg}="
@@ -95,30 +89,3 @@ def _of_where(program: Analysed, node: ast.Call, name: str) -> Iterator[Finding]
         yield program.finding(
             node, "argument", f"np.{name} with where= and without out= leaves elements undefined", instead
         )
-
-
-def _has(name: str) -> bool:
-    return _found(name) is not None
-
-
-@cache
-def _found(name: str) -> Any:
-    """The function or constant of `xarrayops.numpy`; None if it has none."""
-    found: Any = import_module("xarrayops.numpy")
-    for part in name.split("."):
-        if isinstance(found, ModuleType) and part not in dir(found):
-            return None
-        found = getattr(found, part, None)
-    return _Constant if found is None and name == "newaxis" else found
-
-
-class _Constant:
-    """Stands for ``np.newaxis``, which is None."""
-
-
-@cache
-def _signature(function: Any) -> inspect.Signature | None:
-    try:
-        return None if isinstance(function, type) else inspect.signature(function)
-    except (TypeError, ValueError):
-        return None

@@ -17,11 +17,11 @@ from xarrayops.port.source.writes import (
     FUNCTION,
     ITEM,
     OUT,
+    UPDATES,
     Write,
 )
 
 JAX, LAZY = ("jax",), ("jax", "dask")
-_UPDATES = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 
 
 def rules(program: Analysed) -> Iterator[Finding]:
@@ -38,8 +38,10 @@ def rules(program: Analysed) -> Iterator[Finding]:
         elif write.kind == ATTRIBUTE:
             yield from _of_attribute(program, write)
     for place in program.places:
-        if place.loops and isinstance(place.node, ast.Call) and _is_update(program, place.node):
-            yield _of_update(program, place.node)
+        node = place.node
+        is_update = place.loops and isinstance(node, ast.Call) and program.names.updated(node) is not None
+        if is_update and isinstance(node, ast.Call) and not any(each.arg == "copy" for each in node.keywords):
+            yield _of_update(program, node)
 
 
 def _of_item(program: Analysed, write: Write, in_loop: bool) -> Iterator[Finding]:
@@ -70,7 +72,7 @@ def _is_view(write: Write) -> bool:
 def _update(program: Analysed, node: ast.AST) -> str:
     if isinstance(node, ast.AugAssign):
         value = program.text(node.value)
-        name = _UPDATES.get(type(node.op))
+        name = UPDATES.get(type(node.op))
         return f"{name}({value})" if name is not None else f"set(... {value})"
     return f"set({program.text(node.value)})" if isinstance(node, ast.Assign) and len(node.targets) == 1 else "set(...)"
 
@@ -151,16 +153,6 @@ def _of_attribute(program: Analysed, write: Write) -> Iterator[Finding]:
     instead = f"{text} = np.reshape({text}, new_shape)" if name == "shape" else f"a new array, and {text} for it"
     what = f"the attribute {name} of arrays can be assigned on NumPy and CuPy only"
     yield program.finding(write.node, "in place", what, instead, ("torch", "jax", "dask"))
-
-
-def _is_update(program: Analysed, node: ast.Call) -> bool:
-    """Whether this is ``xo.at(x)[i].set(v)`` that copies."""
-    function = node.func
-    if not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Subscript)):
-        return False
-    start = function.value.value
-    copies = not any(each.arg == "copy" for each in node.keywords)
-    return copies and isinstance(start, ast.Call) and program.names.resolve(start.func) == "xarrayops.at"
 
 
 def _of_update(program: Analysed, node: ast.Call) -> Finding:

@@ -7,28 +7,15 @@ import ast
 import libcst as cst
 
 import xarrayops.numpy as ours
-from xarrayops.port.rewriting.context import Context, argument, has
+from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
-from xarrayops.port.rewriting.signatures import parameters, refusal
 from xarrayops.port.rewriting.stores import at, bound, note, why
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
-from xarrayops.port.source.value import SCALAR, SEQUENCE
+from xarrayops.port.source.interface import has, parameters, refusal
+from xarrayops.port.source.value import SCALAR, SEQUENCE, words
 from xarrayops.port.source.writes import operands, out_of, target_of
 
-WITHOUT_LIKE = frozenset(
-    (
-        "bartlett",
-        "blackman",
-        "fft.fftfreq",
-        "fft.rfftfreq",
-        "geomspace",
-        "hamming",
-        "hanning",
-        "kaiser",
-        "linspace",
-        "logspace",
-    )
-)
+WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
 """Functions that make arrays from numbers and take no ``like=``."""
 _OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 _AT = {
@@ -227,3 +214,19 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
         value = at(context, whole(base.id), "set", value) if context.ownership.is_returned(node) else value
     context.edit(node, "in place", f"{why(context, node)}: a new one has the same meaning")
     return bound(cst.Name(base.id), value)
+
+
+def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``np.asarray(C, like=x)`` for an array C of the module; a note if nothing proves that x is an array."""
+    meeting = context.meetings.get(node)
+    if meeting is None:
+        return None
+    if not meeting.certain:
+        context.todo(
+            node,
+            f"{node.id} was made by the default library when the module was loaded; "
+            f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array",
+        )
+        return None
+    context.edit(node, "creation", f"{node.id} moves to the library of {meeting.partner}")
+    return context.np_call("asarray", argument(updated), argument(cst.Name(meeting.partner), "like"))

@@ -10,31 +10,13 @@ from functools import cached_property
 
 import libcst as cst
 
-import xarrayops.numpy as ours
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
 from xarrayops.port.source import Program
 from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
 
-OTHER_ARRAYS = frozenset(
-    [
-        "awkward",
-        "cudf",
-        "cupy",
-        "dask",
-        "jax",
-        "pandas",
-        "pint",
-        "polars",
-        "sparse",
-        "statsmodels",
-        "sympy",
-        "tensorflow",
-        "torch",
-        "xarray",
-    ]
-)
+OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
 """Packages whose objects have methods of arrays."""
 _INDEXED = "[]"
 """Stands for an index among the attributes of a variable."""
@@ -205,12 +187,6 @@ class Context:
             return None
         return self.names.numpy_name(node)
 
-    def is_update(self, call: ast.Call) -> bool:
-        """Whether a call is ``xo.at(x)[i].set(v)`` or another method of it."""
-        selected = call.func.value if isinstance(call.func, ast.Attribute) else None
-        at = selected.value if isinstance(selected, ast.Subscript) else None
-        return isinstance(at, ast.Call) and self.names.resolve(at.func) == "xarrayops.at"
-
     def imported(self, module: str) -> str | None:
         """The name under which the program imports a module; None if it does not."""
         for node in ast.walk(self.program.source.tree):
@@ -271,13 +247,3 @@ def operand(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, atoms) or value.lpar:
         return value
     return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-
-
-def has(name: str) -> bool:
-    """Whether xarrayops.numpy has one of NumPy's names, which may be dotted."""
-    owner: object = ours
-    for part in name.split("."):
-        if not hasattr(owner, part):
-            return False
-        owner = getattr(owner, part)
-    return True

@@ -11,21 +11,9 @@ import numpy
 from xarrayops.port.rewriting.calls import is_moved
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array
+from xarrayops.port.source.value import words
 
-_STATE = frozenset(
-    [
-        "seed",
-        "get_state",
-        "set_state",
-        "default_rng",
-        "RandomState",
-        "Generator",
-        "SeedSequence",
-        "PCG64",
-        "MT19937",
-        "Philox",
-    ]
-)
+_STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
 _IN_PLACE = ("shuffle",)
 _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
 _OBJECTS = re.compile(r"(rng|random_state|generator|rs|prng)\d*$")

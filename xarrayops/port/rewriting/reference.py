@@ -7,7 +7,7 @@ import ast
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source.names import arguments
 from xarrayops.port.source.parameters import ARRAY_NAMES
-from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE
+from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, words
 
 
 def reference_array(context: Context, node: ast.expr) -> str | None:
@@ -126,21 +126,5 @@ def _is_operand(context: Context, use: ast.Name) -> bool:
     return isinstance(parent, ast.Call) and context.names.numpy_name(parent.func) is not None
 
 
-MADE = frozenset(
-    [
-        "arange",
-        "array",
-        "asarray",
-        "empty",
-        "eye",
-        "full",
-        "identity",
-        "indices",
-        "linspace",
-        "logspace",
-        "ones",
-        "tri",
-        "zeros",
-    ]
-)
+MADE = words("arange array asarray empty eye full identity indices linspace logspace ones tri zeros")
 """NumPy's functions whose result does not follow the library of an argument."""

@@ -12,7 +12,7 @@ from xarrayops._protocol.records import Record
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import parts
-from xarrayops.port.source.names import arguments
+from xarrayops.port.source.names import arguments, is_none
 from xarrayops.port.source.ownership import Ownership, given_to, own_nodes
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
@@ -108,7 +108,7 @@ class _Selection:
         if reason is not None:
             return Refusal(function.name, written, function, reason)
         returns = [node for node in own_nodes(function) if isinstance(node, ast.Return)]
-        given = [each.value for each in returns if each.value is not None and not _is_none(each.value)]
+        given = [each.value for each in returns if each.value is not None and not is_none(each.value)]
         if not given:
             return Returned(function.name, written, NOTHING)
         names = names_of(given[0])
@@ -265,10 +265,6 @@ def ends(body: list[ast.stmt]) -> bool:
     if isinstance(last, ast.If):
         return bool(last.orelse) and ends(last.body) and ends(last.orelse)
     return isinstance(last, ast.Return | ast.Raise)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def names_of(node: ast.expr) -> tuple[str, ...]:

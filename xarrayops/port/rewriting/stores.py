@@ -14,9 +14,8 @@ from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.rewriting.reference import counts
 from xarrayops.port.source import indices
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
+from xarrayops.port.source.writes import UPDATES
 
-METHODS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
-"""The method of `xarrayops.at` for an operator."""
 _KINDS = ("bool", "int", "float", "complex")
 _WIDEST = ("int64", "float64", "complex128")
 _DIRECT = {indices.SLICE, indices.NEW_AXIS, indices.ELLIPSIS, indices.INTEGER, indices.MASK}
@@ -100,7 +99,7 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
         return None
     assert isinstance(updated.target, cst.Subscript)
     found = set(indices.kinds(node.target.slice, context.program.values.known))
-    method = METHODS.get(type(node.op))
+    method = UPDATES.get(type(node.op))
     context.edit(node, "augmented assignment", f"{why(context, node)}: a new one has the same meaning")
     if method is not None and found <= _DIRECT:
         return bound(updated.target.value, at(context, updated.target, method, updated.value))
@@ -137,7 +136,7 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     if not (is_created or context.ownership.is_returned(node)):
         return None
     context.edit(node, "augmented assignment", "the dtype of the array stays, also on libraries that make a new array")
-    method = METHODS.get(type(node.op))
+    method = UPDATES.get(type(node.op))
     if method is not None:
         return bound(updated.target, at(context, whole, method, updated.value))
     return bound(updated.target, at(context, whole, "set", _operated(updated.target, updated)))

@@ -21,9 +21,10 @@ from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
-from xarrayops.port.rewriting.signatures import signature
+from xarrayops.port.source.interface import signature
+from xarrayops.port.source.names import is_none
 from xarrayops.port.source.numpy_results import dtype_of
-from xarrayops.port.source.value import ARRAY, SCALAR, SEQUENCE, Value, words
+from xarrayops.port.source.value import ARRAY, DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
 
 OF_ONE_ARRAY = words(
     "all amax amin any argmax argmin argsort astype broadcast_to count_nonzero cumprod cumsum diff empty_like "
@@ -45,7 +46,6 @@ NUMBERS = words("M N fill_value k start step stop")
 """Arguments of functions that make arrays which must be numbers."""
 FLAT = words("cumprod cumsum")
 """Functions that flatten an array of several axes without an axis."""
-_WHOLE = {"int": "int64", "float": "float64", "complex": "complex128", "bool": "bool"}
 _KIND = "xo"
 
 
@@ -201,7 +201,7 @@ class _Arguments:
         names = [n for n in list(self._theirs)[:count] if self._nodes.get(n) is not None]
         if self._name == "clip":
             names = [
-                n for n in self._nodes if n in ("a", "a_min", "a_max", "min", "max") and not _is_none(self._nodes[n])
+                n for n in self._nodes if n in ("a", "a_min", "a_max", "min", "max") and not is_none(self._nodes[n])
             ]
         return [each for name in names if (each := self._nodes[name]) is not None]
 
@@ -212,7 +212,7 @@ class _Arguments:
     def _check_defaults(self) -> None:
         """Whether NumPy's defaults of the options that are left out are ours."""
         first = self._context.value(next(iter(self._nodes.values())) or ast.Constant(None))
-        has_axis = self._nodes.get("axis") is not None and not _is_none(self._nodes["axis"])
+        has_axis = self._nodes.get("axis") is not None and not is_none(self._nodes["axis"])
         if self._name in FLAT and not has_axis and first.ndim != 1:
             raise _Stays(f": xo.{self._verb} needs the axis of an array of several axes")
         if self._name in REQUIRED and not (has_axis or self._nodes.get("axes") is not None):
@@ -250,7 +250,7 @@ class _Arguments:
             return "float64"
         if self._name == "full":
             value = self._context.value(self._nodes["fill_value"] or ast.Constant(None))
-            return _WHOLE.get(value.dtype or "") if value.kind == SCALAR else None
+            return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
         if self._name == "arange":
             kinds = {
                 self._context.value(node).dtype if self._context.value(node).kind == SCALAR else None
@@ -264,12 +264,12 @@ class _Arguments:
         """The dtype of a nested list of numbers."""
         if isinstance(node, ast.List | ast.Tuple):
             found = {self._dtype_of_sequence(each) for each in node.elts}
-            ranks = [name for name in _WHOLE.values() if name in found]
+            ranks = [name for name in DEFAULT_DTYPES.values() if name in found]
             if None in found or not found or ("bool" in found and len(found) > 1):
                 return None
             return "bool" if found == {"bool"} else [n for n in ("int64", "float64", "complex128") if n in ranks][-1]
         value = self._context.value(node) if node is not None else Value()
-        return _WHOLE.get(value.dtype or "") if value.kind == SCALAR else None
+        return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
 
     def _set(self, name: str, text: str) -> None:
         """Give an option that the call left out."""
@@ -357,11 +357,7 @@ def _is_default(parameter: inspect.Parameter, node: ast.expr | None) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    return value.kind == SCALAR and value.dtype in _WHOLE
-
-
-def _is_none(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return value.kind == SCALAR and value.dtype in DEFAULT_DTYPES
 
 
 def _are_integers(values: list[Value]) -> bool:

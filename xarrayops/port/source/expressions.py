@@ -27,6 +27,7 @@ from xarrayops.port.source.value import (
     joined,
     member,
     of_constant,
+    words,
 )
 from xarrayops.port.source.walk import Walker
 
@@ -48,9 +49,7 @@ UFUNCS: dict[type[ast.AST], str] = {
     ast.Invert: "invert",
 }
 """NumPy's function for each operator."""
-IN_PLACE_METHODS = frozenset(
-    ("fill", "sort", "put", "partition", "itemset", "resize", "setflags", "setfield", "byteswap")
-)
+IN_PLACE_METHODS = words("fill sort put partition itemset resize setflags setfield byteswap")
 """Methods of NumPy's arrays that change the array and return None."""
 _NUMBERS = {
     "float": FLOAT,

@@ -257,6 +257,11 @@ def arguments(node: FunctionNode) -> list[ast.arg]:
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *special]
 
 
+def is_none(node: ast.AST | None) -> bool:
+    """Whether an expression is None, written out."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def is_foreign(name: str) -> bool:
     """Whether a dotted name belongs to another package than Python's own, NumPy and those for all libraries."""
     package = name.partition(".")[0]

@@ -10,14 +10,17 @@ import numpy as np
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._protocol.dtypes import REAL_OF
 from xarrayops._protocol.surface import CREATION
+from xarrayops.port.source.names import is_none
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
+    DEFAULT_DTYPES,
     INTEGER,
     NOTHING,
     OTHER,
     SCALAR,
     SEQUENCE,
+    WEAK,
     Value,
     array,
     common_dtype,
@@ -83,7 +86,7 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         code: object = DTYPE_CODES.get(node.value.lstrip("<>=|"), node.value)
     elif isinstance(node, ast.Name) and numpy_name(node) is None:
-        code = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}.get(node.id)
+        code = DEFAULT_DTYPES.get(node.id)
     elif node is not None and (name := numpy_name(node)) is not None:
         code = getattr(np, name, None)
     else:
@@ -125,14 +128,14 @@ class Call:
         node = self.keywords.get("dtype")
         if node is None and position is not None and position < len(self.nodes):
             node = self.nodes[position]
-        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+        if node is None or is_none(node):
             return default
         return dtype_of(node, self.numpy_name)
 
     def is_given(self, keyword: str, position: int) -> bool:
         """Whether an argument other than None is given."""
         node = self.keywords.get(keyword, self.nodes[position] if position < len(self.nodes) else None)
-        return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+        return node is not None and not is_none(node)
 
 
 def result(call: Call) -> Value:
@@ -180,15 +183,13 @@ def _elementwise(call: Call) -> Value:
     )
 
 
-def ufunc_dtype(name: str, operands: list[Value]) -> str | None:
+def ufunc_dtype(name: str, operands: Sequence[Value]) -> str | None:
     """The dtype of the result of an elementwise function."""
     if any(value.dtype is None for value in operands):
         return None
     ufunc = getattr(np, name)
-    kinds = {"bool": bool, "int": int, "float": float, "complex": complex}
-    given = [kinds[v.dtype] if v.kind == SCALAR and v.dtype in kinds else np.dtype(v.dtype) for v in operands]
-    if any(kind is bool for kind in given):
-        given = [np.dtype(bool) if kind is bool else kind for kind in given]
+    weak = {**WEAK, "bool": np.dtype(bool)}
+    given = [weak[v.dtype] if v.kind == SCALAR and v.dtype in weak else np.dtype(v.dtype) for v in operands]
     try:
         return str(ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))[ufunc.nin].name)
     except (TypeError, ValueError):
@@ -246,10 +247,10 @@ def _created(call: Call) -> Value:
         return array(dtype, _depth(first) if first.kind != ARRAY else first.ndim)
     if name == "arange":
         default = common_dtype(*call.values[:3])
-        return array(call.dtype({"int": "int64", "float": "float64"}.get(default or "", default), 3), 1)
+        return array(call.dtype(DEFAULT_DTYPES.get(default or "", default), 3), 1)
     if name == "full":
         value = call.values[1] if len(call.values) > 1 else NOTHING
-        default = {"int": "int64", "float": "float64", "complex": "complex128"}.get(value.dtype or "", value.dtype)
+        default = DEFAULT_DTYPES.get(value.dtype or "", value.dtype)
         return array(call.dtype(default, 2), _shape_ndim(call))
     if name in ("zeros", "ones", "empty"):
         return array(call.dtype("float64", 1), _shape_ndim(call))
@@ -275,7 +276,7 @@ def _sequence_dtype(value: Value) -> str | None:
         return str(np.result_type(*(dtype for dtype in dtypes if dtype is not None)).name)
     if value.kind == SEQUENCE:
         return None if value.element is None else _sequence_dtype(value.element)
-    return {"int": "int64", "float": "float64", "complex": "complex128"}.get(value.dtype or "", value.dtype)
+    return DEFAULT_DTYPES.get(value.dtype or "", value.dtype)
 
 
 def _combined(call: Call) -> Value:

@@ -11,7 +11,8 @@ from xarrayops._protocol.records import Record
 ARRAY, SCALAR, SEQUENCE, OTHER, UNKNOWN = "array", "scalar", "sequence", "other", "unknown"
 WEAK = {"bool": bool, "int": int, "float": float, "complex": complex}
 """The dtypes of Python's numbers, which give way to those of arrays."""
-MOST_DIMENSIONS = 64
+DEFAULT_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+"""The dtypes of arrays that NumPy makes of Python's numbers."""
 
 
 class Value(Record):

@@ -50,7 +50,7 @@ class Values:
         """What is known of a parameter when the function is called."""
         return self._parameters.get(function, {}).get(name, NOTHING)
 
-    def result(self, function: FunctionNode, outer: State | None = None) -> Value | None:
+    def result(self, function: ast.FunctionDef | ast.AsyncFunctionDef, outer: State | None = None) -> Value | None:
         """What a function returns. It is followed once, by default from where the module is now."""
         if function not in self.results:
             self.results[function] = None

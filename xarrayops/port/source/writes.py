@@ -9,18 +9,18 @@ import numpy
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source.expressions import IN_PLACE_METHODS
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, Names, arguments, is_none
 from xarrayops.port.source.parameters import argument_of
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
 from xarrayops.port.source.values import Sharing, Values, root
 
 ITEM, AUGMENTED_ITEM, AUGMENTED, OUT, FUNCTION, METHOD, ATTRIBUTE = (
     *("item", "augmented item", "augmented", "out", "function", "method", "attribute"),
 )
 """``x[i] = v``, ``x[i] += v``, ``x += v``, ``np.f(x, out=x)``, ``np.copyto(x, v)``, ``x.sort()``, ``x.shape = s``."""
-IN_PLACE_FUNCTIONS = frozenset(
-    ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "random.shuffle")
-)
+IN_PLACE_FUNCTIONS = words("copyto fill_diagonal place put put_along_axis putmask random.shuffle")
+UPDATES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+"""The method of `xarrayops.at` for an operator."""
 _CHANGED_ATTRIBUTES = ("shape", "strides", "dtype", "flat", "real", "imag", "data")
 
 
@@ -132,7 +132,7 @@ def _targets(
     elif isinstance(node, ast.Call):
         name = names.numpy_name(node.func)
         for keyword in node.keywords:
-            if keyword.arg == "out" and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
+            if keyword.arg == "out" and not is_none(keyword.value):
                 yield node, OUT, keyword.value, None
         if node.args and name is not None and (name in IN_PLACE_FUNCTIONS or name.endswith(".at")):
             yield node, FUNCTION, node.args[0], None
@@ -159,7 +159,7 @@ def target_of(call: ast.Call, numpy_name: Callable[[ast.AST], str | None]) -> as
 def out_of(call: ast.Call, name: str | None) -> ast.expr | None:
     """The array of ``out=``, by keyword, or by position of an elementwise function; None without one."""
     for keyword in call.keywords:
-        if keyword.arg == "out" and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
+        if keyword.arg == "out" and not is_none(keyword.value):
             value = keyword.value
             return value.elts[0] if isinstance(value, ast.Tuple) and len(value.elts) == 1 else value
     count = operands(name)

@@ -19,8 +19,7 @@ from xarrayops.port.loading import Place, importable
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
-from xarrayops.port.trace.counting import counted_code, counted_modules, counting
-from xarrayops.port.trace.modules import NumPy
+from xarrayops.port.trace.modules import NumPy, counted_code, counted_modules, counting
 from xarrayops.port.trace.record import Trace, arrays_in
 
 _RUNS, _MOST_S = 4, 0.5

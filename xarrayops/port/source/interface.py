@@ -1,12 +1,35 @@
-"""Which calls the functions of xarrayops.numpy take."""
+"""What `xarrayops.numpy` has: its names, and the calls that its functions take."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 from collections.abc import Sequence
+from functools import cache
 
 import xarrayops.numpy as ours
+
+
+def has(name: str) -> bool:
+    """Whether xarrayops.numpy has one of NumPy's names, which may be dotted."""
+    owner: object = ours
+    for part in name.split("."):
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return True
+
+
+@cache
+def signature(name: str) -> inspect.Signature | None:
+    """The signature of a function by NumPy's name; None for what has none."""
+    function: object = ours
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    try:
+        return None if isinstance(function, type) else inspect.signature(function)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
 
 
 def parameters(name: str) -> tuple[str, ...]:
@@ -26,14 +49,3 @@ def refusal(name: str, arguments: Sequence[ast.expr | None], keywords: Sequence[
     except TypeError as error:
         return str(error)
     return None
-
-
-def signature(name: str) -> inspect.Signature | None:
-    """The signature of a function by NumPy's name; None for what has none."""
-    function: object = ours
-    for part in name.split("."):
-        function = getattr(function, part, None)
-    try:
-        return None if isinstance(function, type) else inspect.signature(function)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None

@@ -1,7 +1,7 @@
 """The kinds of array operations, and the time that a library takes for each, by size.
 
 `python -m xarrayops.bench --all` measures them on each device, and `python -m xarrayops.port check` forecasts the time
-of a program with them. ``python -m xarrayops.bench.measure.operations BACKEND KINDS`` measures a library on its
+of a program with them. ``python -m xarrayops.port.trace.operations BACKEND KINDS`` measures a library on its
 default device, and prints the times as JSON; the kinds are separated by commas.
 """
 
