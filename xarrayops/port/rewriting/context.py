@@ -46,7 +46,6 @@ class Context:
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
         self.meetings = {meeting.node: meeting for meeting in program.meetings}
         """The uses of arrays of the module beside arrays of the caller."""
-        self._parents = program.parents
         self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
 
     @cached_property
@@ -92,7 +91,7 @@ class Context:
     def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
         """The attributes that the program uses of each variable."""
         found: dict[tuple[ast.AST | None, str], set[str]] = {}
-        for node in self._parents:
+        for node in self.program.parents:
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
                 attribute = node.attr if isinstance(node, ast.Attribute) else _INDEXED
                 found.setdefault(self._variable(node.value), set()).add(attribute)
@@ -105,7 +104,7 @@ class Context:
     @cached_property
     def _assigned(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for node in self._parents:
+        for node in self.program.parents:
             for target in node.targets if isinstance(node, ast.Assign) else ():
                 if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
                     found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
@@ -140,20 +139,15 @@ class Context:
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""
-        return self._parents.get(node)
+        return self.program.parents.get(node)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement that a node is a part of."""
-        while not isinstance(node, ast.stmt):
-            node = self._parents[node]
-        return node
+        return next(each for each in (node, *self.program.around(node)) if isinstance(each, ast.stmt))
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function around a node; None at the level of the module."""
-        parent = self._parents.get(node)
-        while parent is not None and not isinstance(parent, FUNCTIONS):
-            parent = self._parents.get(parent)
-        return parent
+        return next((each for each in self.program.around(node) if isinstance(each, FUNCTIONS)), None)
 
     @cached_property
     def numpy(self) -> str:

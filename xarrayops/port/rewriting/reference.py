@@ -18,7 +18,7 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
     function = context.function(node)
     if function is None:
         return None
-    found = [name for name in _parameters(context, function) if not _is_bound_again(function, name)]
+    found = [name for name in _parameters(context, function) if not _count_bindings(function, name)]
     named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     found.sort(key=lambda name: name not in named)
     return found[0] if found else _variable(context, function, node)
@@ -84,10 +84,6 @@ def _asks(node: ast.AST, name: str) -> bool:
         "ndim",
         "iterable",
     )
-
-
-def _is_bound_again(function: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
 
 
 def _variable(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:

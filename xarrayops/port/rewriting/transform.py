@@ -159,7 +159,7 @@ class _Transformer(cst.CSTTransformer):
         self._notes = notes
         self._positions = wrapper.resolve(PositionProvider)
         self._twins = _Twins(context.program.source, self._positions)
-        functions = context.ownership.functions.values() if context.returned else ()
+        functions = context.names.functions.values() if context.returned else ()
         self._functions = {node.lineno: node for node in functions}
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:

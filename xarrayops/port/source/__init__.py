@@ -9,6 +9,7 @@ of the module meets one of the caller. `Program` has all of them.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -39,6 +40,12 @@ class Program:
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""
         return {child: node for node in ast.walk(self.source.tree) for child in ast.iter_child_nodes(node)}
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside outwards."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
 
     @cached_property
     def writes(self) -> tuple[Write, ...]:

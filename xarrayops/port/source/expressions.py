@@ -197,7 +197,7 @@ class Expressions(Walker[Value, State]):
             if node.func.attr in ("append", "add", "insert", "extend", "put", "update"):
                 self.state.store(of_all)
             return NOTHING._replace(views=of_all | base.views)
-        if name is None and (value := self.call_function(node, values)) is not None:
+        if name is None and (value := self.call_function(node, values, given)) is not None:
             return value
         return NOTHING._replace(views=of_all)
 
@@ -205,7 +205,7 @@ class Expressions(Walker[Value, State]):
         """Keep what may share the memory of an array that is perhaps changed."""
         raise NotImplementedError
 
-    def call_function(self, node: ast.Call, values: list[Value]) -> Value | None:
+    def call_function(self, node: ast.Call, values: list[Value], given: dict[str | None, Value]) -> Value | None:
         """The result of a function that the module defines; None for all other calls."""
         raise NotImplementedError
 

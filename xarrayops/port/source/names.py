@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import numpy
 
@@ -23,6 +24,7 @@ NUMPY = ("numpy", "xarrayops.numpy")
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+T = TypeVar("T")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -71,7 +73,15 @@ class Names:
         self._resolving: set[tuple[int, str]] = set()
         for statement in tree.body:
             self._visit(statement, self.module)
-        self._star_names = frozenset(self._names_of_stars())
+        is_last = bool(self.stars) and self.stars[-1][0] in NUMPY  # a later one may have bound the names again
+        self._star_names = frozenset(numpy.__all__ if is_last else ())
+        self._has_builtins = all(module in NUMPY for module, _ in self.stars)
+        self.functions = {
+            node.name: node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and len(self.module.bindings[node.name]) == 1
+        }
+        """The functions that the module defines once, by name."""
 
     def scope_of(self, node: ast.Name) -> Scope:
         """The scope in which a name is used."""
@@ -103,6 +113,12 @@ class Names:
         name = self.resolve(node)
         return of_numpy(name) or _of_ours(name)
 
+    def function(self, call: ast.Call) -> ast.FunctionDef | None:
+        """The function of the module that a call runs; None for all others."""
+        name = call.func
+        is_module = isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module
+        return self.functions.get(name.id) if isinstance(name, ast.Name) and is_module else None
+
     def updated(self, node: ast.AST) -> ast.Call | None:
         """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""
         selected = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
@@ -114,7 +130,7 @@ class Names:
         if owner is None:
             if name in self._star_names:
                 return f"numpy.{name}"
-            return f"builtins.{name}" if hasattr(builtins, name) and not self._unknown_star() else None
+            return f"builtins.{name}" if self._has_builtins and hasattr(builtins, name) else None
         key = (id(owner), name)
         if key in self._resolving:
             return None
@@ -128,14 +144,6 @@ class Names:
     def _of(self, binding: Binding) -> str | None:
         return self.resolve(binding.value) if binding.value is not None else binding.imported
 
-    def _unknown_star(self) -> bool:
-        return any(module not in NUMPY for module, _ in self.stars)
-
-    def _names_of_stars(self) -> Iterator[str]:
-        """The names that ``from numpy import *`` binds, unless a later star import may have bound them again."""
-        if self.stars and self.stars[-1][0] in NUMPY:
-            yield from numpy.__all__
-
     def _bind(self, name: str, scope: Scope, binding: Binding) -> None:
         target = scope.elsewhere.get(name, scope)
         if target is not None:
@@ -146,6 +154,10 @@ class Names:
         visit(node, scope)
 
     def _visit_children(self, node: ast.AST, scope: Scope) -> None:
+        """The parts of a node; handlers of exceptions and patterns have names as plain text."""
+        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
+            if isinstance(name, str):
+                self._bind(name, scope, Binding())
         for child in ast.iter_child_nodes(node):
             self._visit(child, scope)
 
@@ -237,24 +249,23 @@ class Names:
 
     _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_comprehension_of
 
-    def _visit_ExceptHandler(self, node: ast.ExceptHandler, scope: Scope) -> None:
-        if node.name:
-            self._bind(node.name, scope, Binding())
-        self._visit_children(node, scope)
-
-    def _visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
-        if node.name:
-            self._bind(node.name, scope, Binding())
-        self._visit_children(node, scope)
-
-    _visit_MatchStar = _visit_MatchAs
-
 
 def arguments(node: FunctionNode) -> list[ast.arg]:
     """All parameters of a function, with ``*args`` and ``**kwargs``."""
     args = node.args
     special = [each for each in (args.vararg, args.kwarg) if each is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *special]
+
+
+def given_to(function: FunctionNode, args: Iterable[T], keywords: Mapping[str | None, T]) -> dict[str, T]:
+    """The arguments of a call by the names of the parameters, as far as they are given one by one."""
+    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    return dict(zip(positional, args, strict=False)) | {name: each for name, each in keywords.items() if name}
+
+
+def given_by(function: FunctionNode, call: ast.Call) -> dict[str, ast.expr]:
+    """The expressions of the arguments of a call, in the same way."""
+    return given_to(function, call.args, {each.arg: each.value for each in call.keywords})
 
 
 def is_none(node: ast.AST | None) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._protocol.dtypes import REAL_OF
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
 from xarrayops.port.source.names import is_none
 from xarrayops.port.source.value import (
@@ -67,6 +68,10 @@ _NO_ARRAYS = words(
     "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing"
 )
 ARRAY_ATTRIBUTES = {"T", "mT", "real", "imag", "flat"}
+_WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64") | dict.fromkeys(
+    ("uint8", "uint16", "uint32"), "uint64"
+)
+"""The dtypes of sums of small integers."""
 _COMPLEX = words("fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn")
 _DRAWS = words(
     "rand random random_sample uniform normal randn standard_normal exponential standard_exponential lognormal beta "
@@ -97,26 +102,17 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
         return None
 
 
-class Call:
+class Call(Record):
     """A call of a function of NumPy or of a method: the values of its arguments, and the nodes of its keywords.
 
-    For a method, the array is the first argument.
+    For a method, the array is the first argument, and ``nodes`` are those of the other positional arguments.
     """
 
-    def __init__(
-        self,
-        name: str,
-        nodes: Sequence[ast.expr],
-        values: Sequence[Value],
-        keywords: dict[str, ast.expr],
-        numpy_name: Callable[[ast.AST], str | None],
-    ) -> None:
-        self.name = name
-        self.nodes = nodes
-        """The nodes of the positional arguments; of a method, without the array."""
-        self.values = values
-        self.keywords = keywords
-        self.numpy_name = numpy_name
+    name: str
+    nodes: Sequence[ast.expr]
+    values: Sequence[Value]
+    keywords: dict[str, ast.expr]
+    numpy_name: Callable[[ast.AST], str | None]
 
     @property
     def first(self) -> Value:
@@ -152,7 +148,7 @@ def result(call: Call) -> Value:
     if isinstance(getattr(np, name, None), type) and issubclass(getattr(np, name), np.generic):
         return array(np.dtype(getattr(np, name)).name, 0 if call.first.kind == SCALAR else call.first.ndim)
     if name in REDUCTIONS:
-        return array(_reduced_dtype(call), _reduced_ndim(call))
+        return array(_dtype(call), _reduced_ndim(call))
     if is_elementwise(name):
         return _elementwise(call)
     if name in _TUPLES and not (name == "where" and len(call.values) > 1):
@@ -333,25 +329,13 @@ def _dtype(call: Call) -> str | None:
     if name in _FLOATING:
         return _floating(first.dtype)
     if name in ("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod"):
-        wide = {
-            "bool": "int64",
-            "int8": "int64",
-            "int16": "int64",
-            "int32": "int64",
-            "uint8": "uint64",
-            "uint16": "uint64",
-            "uint32": "uint64",
-        }
-        return call.dtype(wide.get(first.dtype or "", first.dtype))
+        return call.dtype(_WIDE.get(first.dtype or "", first.dtype))
     same = (
         name in SAME_NDIM
         or name in REDUCTIONS
         or name in ("take", "tile", "repeat", "pad", "unique", "flatten", "outer")
     )
     return first.dtype if same and first.kind == ARRAY else None
-
-
-_reduced_dtype = _dtype
 
 
 def _floating(dtype: str | None) -> str | None:

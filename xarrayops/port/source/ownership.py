@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
 from xarrayops.port.source.origins import CONTAINER, NONE, Label, Origins, OriginWalker, parameters_in
 from xarrayops.port.source.values import Values
 
@@ -52,11 +52,6 @@ class Ownership:
         self.seen: dict[ast.AST, Origins] = {}
         """The origins of the array of each write that is reached."""
         self._summaries: dict[FunctionNode, Summary | None] = {}
-        self.functions = {
-            node.name: node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef) and len(names.module.bindings[node.name]) == 1
-        }
         self._follow(tree, [])
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -95,13 +90,6 @@ class Ownership:
         name = self._names.numpy_name(node.func)
         return name in CREATED or (isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype"))
 
-    def function(self, call: ast.Call) -> ast.FunctionDef | None:
-        """The function of the module that a call runs; None for all others."""
-        if not isinstance(call.func, ast.Name):
-            return None
-        is_module = self._names.scope_of(call.func).owner(call.func.id) is self._names.module
-        return self.functions.get(call.func.id) if is_module else None
-
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:
         """What a function does with its parameters; unknown while it is followed, that is for recursion."""
         if function not in self._summaries:
@@ -116,7 +104,7 @@ class Ownership:
 
     def _follow(self, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, parameters: list[str]) -> _Function:
         walk = _Function(self, self._names, self._values, _bound_in(node, parameters), _captured(node))
-        if isinstance(node, ast.FunctionDef) and self.functions.get(node.name) is node:
+        if isinstance(node, ast.FunctionDef) and self._names.functions.get(node.name) is node:
             walk.returning = frozenset(self.returning.get(node.name, ()))
         for name in parameters:
             walk.bind(name, frozenset({Label("parameter", name)}))
@@ -140,7 +128,7 @@ class _Function(OriginWalker):
 
     def call_function(self, node: ast.Call, values: list[Origins], given: dict[str | None, Origins]) -> Origins:
         """The call of a function of this program."""
-        function = self._ownership.function(node)
+        function = self.names.function(node)
         if function is None or any(isinstance(each, ast.Starred) for each in node.args):
             together = self.either((*values, *given.values()))
             self.share(together, "another function gets it")
@@ -157,7 +145,7 @@ class _Function(OriginWalker):
                     handed = self._ownership.handed
                     handed[node] = handed.get(node, NONE) | origins
         for name in returned:
-            self._write_argument(node, given_to(function, node).get(name), name, bound)
+            self._write_argument(node, given_by(function, node).get(name), name, bound)
         result: Origins = NONE
         for label in summary.returned:
             if label.kind == "parameter":
@@ -184,21 +172,13 @@ class _Function(OriginWalker):
 
 def _bound(function: ast.FunctionDef, values: list[Origins], given: dict[str | None, Origins]) -> dict[str, Origins]:
     """The origins of the arguments by the names of the parameters; ``**options`` may give any of them."""
-    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    bound: dict[str, Origins] = dict(zip(positional, values, strict=False))
-    for keyword, origins in given.items():
-        for name in [keyword] if keyword else [each.arg for each in arguments(function)]:
-            bound[name] = bound.get(name, NONE) | origins
-    if values[len(positional) :] and function.args.vararg:
-        bound[function.args.vararg.arg] = NONE.union(*values[len(positional) :])
+    bound = given_to(function, values, given)
+    for name in [each.arg for each in arguments(function)] if None in given else []:
+        bound[name] = bound.get(name, NONE) | given[None]
+    rest = values[len(function.args.posonlyargs) + len(function.args.args) :]
+    if rest and function.args.vararg:
+        bound[function.args.vararg.arg] = NONE.union(*rest)
     return bound
-
-
-def given_to(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a call by the names of the parameters, as far as they are given one by one."""
-    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    by_position = zip(positional, call.args, strict=False)
-    return dict(by_position) | {each.arg: each.value for each in call.keywords if each.arg is not None}
 
 
 def _is_node(what: object) -> TypeGuard[ast.AST]:

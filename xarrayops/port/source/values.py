@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source.expressions import Expressions, dotted, operated
-from xarrayops.port.source.names import FunctionNode, Names, arguments
+from xarrayops.port.source.names import FunctionNode, Names, given_to
 from xarrayops.port.source.parameters import argument_of, parameter_values
 from xarrayops.port.source.value import NOTHING, OTHER, SCALAR, SEQUENCE, State, Value, joined, member
 
@@ -37,8 +37,6 @@ class Values:
         self.results: dict[ast.AST, Value | None] = {}
         """What functions return, as far as they were followed: a call of a function by itself is unknown."""
         self._parameters: dict[FunctionNode, dict[str, Value]] = {}
-        self.functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        """The functions that the module defines, by name."""
         self._module = _Function(self, tree, State())
         self._module.follow(tree.body)
 
@@ -151,15 +149,13 @@ class _Function(Expressions):
         self.run(node.body)
         self.state = outer
 
-    def call_function(self, node: ast.Call, values: list[Value]) -> Value | None:
+    def call_function(self, node: ast.Call, values: list[Value], given: dict[str | None, Value]) -> Value | None:
         """The result of a function that the module defines, with the memory of the arguments for the parameters."""
-        function = self._values.functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        function = self.names.function(node)
         result = self._values.result(function) if function is not None else None
         if function is None or result is None:
             return None
-        given = dict(zip((each.arg for each in arguments(function)), values, strict=False))
-        named = {keyword.arg: self._values.of(keyword.value) for keyword in node.keywords if keyword.arg}
-        return _with_arguments(result, given | named)
+        return _with_arguments(result, given_to(function, values, given))
 
 
 def root(target: ast.expr) -> str | None:

@@ -46,7 +46,7 @@ class NumPy(ModuleType):
 
 
 class Function:
-    """A function of NumPy that counts its calls."""
+    """A function of NumPy that counts its calls, or a generator of random numbers whose methods do."""
 
     def __init__(self, function: Any, trace: Trace) -> None:
         self._function, self._trace = function, trace
@@ -62,21 +62,10 @@ class Function:
             if is_elementwise:
                 return self._function(*args, **kwargs)
             result = call(self._trace, self._function, args, kwargs)
-        return Draws(result, self._trace) if isinstance(result, _RANDOM) else result
+        return Function(result, self._trace) if isinstance(result, _RANDOM) else result
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._function, name)
-        return Function(found, self._trace) if callable(found) else found
-
-
-class Draws:
-    """A generator of random numbers that counts its calls."""
-
-    def __init__(self, generator: Any, trace: Trace) -> None:
-        self._generator, self._trace = generator, trace
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._generator, name)
         return Function(found, self._trace) if callable(found) else found
 
 
