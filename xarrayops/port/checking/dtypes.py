@@ -17,18 +17,16 @@ _PYTHON = ("float", "int", "bool", "complex")
 
 def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about dtypes; that the program computes in float64 is said once, at the first such array."""
-    float64 = None
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Compare):
-            yield from _of_test(program, node)
-        elif isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES and _is_dtype(program, node.value):
-            instead = f'np.isdtype({program.text(node.value)}, "real floating")'
-            yield program.finding(node, "dtype", f"dtypes of torch have no {node.attr}", instead, ("torch",))
-        elif isinstance(node, ast.Call):
-            yield from _of_dtype(program, node)
-            if float64 is None and program.names.numpy_name(node.func) and program.value(node).dtype == "float64":
-                float64 = node
+    for comparison in program.nodes(ast.Compare):
+        yield from _of_test(program, comparison)
+    for attribute in program.nodes(ast.Attribute):
+        if attribute.attr in _ATTRIBUTES and _is_dtype(program, attribute.value):
+            instead = f'np.isdtype({program.text(attribute.value)}, "real floating")'
+            yield program.finding(attribute, "dtype", f"dtypes of torch have no {attribute.attr}", instead, ("torch",))
+    for call in program.nodes(ast.Call):
+        yield from _of_dtype(program, call)
+    made = (call for call in program.nodes(ast.Call) if program.names.numpy_name(call.func))
+    float64 = next((call for call in made if program.value(call).dtype == "float64"), None)
     if float64 is not None:
         what = "the program computes in float64 from here on: JAX needs its 64-bit types, and GPUs compute it slowly"
         instead = 'jax.config.update("jax_enable_x64", True), or xo.use(dtype="float32") where that is enough'

@@ -14,13 +14,11 @@ _COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
 
 def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about arrays that are given to other packages, and about functions that others compile."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Call):
-            yield from _of_call(program, node)
-        elif isinstance(node, ast.FunctionDef):
-            for decorator in node.decorator_list:
-                yield from _of_decorator(program, decorator)
+    for call in program.nodes(ast.Call):
+        yield from _of_call(program, call)
+    for function in program.nodes(ast.FunctionDef):
+        for decorator in function.decorator_list:
+            yield from _of_decorator(program, decorator)
 
 
 def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:

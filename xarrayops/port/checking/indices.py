@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed, Place
+from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import Finding
 from xarrayops.port.source.indices import INTEGERS, MASK, is_negative, kinds, parts, unlike_torch
 from xarrayops.port.source.value import ARRAY, UNKNOWN, words
@@ -20,17 +20,17 @@ _LAZY = ("jax", "dask")
 
 def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about indices, and about functions whose result has as many elements as the values say."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+    changed = {node.target for node in program.nodes(ast.AugAssign)}  # ``x[mask] += 1`` only names elements
+    for node in program.nodes(ast.Subscript):
+        if isinstance(node.ctx, ast.Load):
             yield from _of_dtype(program, node)
-        if isinstance(node, ast.Subscript) and program.value(node.value).is_array:
-            yield from _of_index(program, place, node)
-        elif isinstance(node, ast.Call):
-            yield from _of_call(program, node)
+        if program.value(node.value).is_array:
+            yield from _of_index(program, node, is_read=isinstance(node.ctx, ast.Load) and node not in changed)
+    for call in program.nodes(ast.Call):
+        yield from _of_call(program, call)
 
 
-def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[Finding]:
+def _of_index(program: Analysed, node: ast.Subscript, *, is_read: bool) -> Iterator[Finding]:
     certain = program.value(node.value).certain
     text = program.text(node.value)
     for axis, part in enumerate(parts(node.slice)):
@@ -54,7 +54,7 @@ def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[
             )
             instead = f"np.reshape({program.text(part)}, (-1,)) as the index, and np.reshape of the result"
             yield program.finding(node, "index", what, instead, ("dask",), certain=certain)
-    if MASK in found and isinstance(node.ctx, ast.Load) and not _is_changed(place):
+    if MASK in found and is_read:
         what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
         instead = "np.where(mask, x, fill) for all elements, followed by a reduction"
         yield program.finding(node, "data-dependent shape", what, instead, _LAZY, certain=certain)
@@ -71,11 +71,6 @@ def _of_dtype(program: Analysed, node: ast.Subscript) -> Iterator[Finding]:
     what = f"{known}: torch refuses it as an index, and takes uint8 for a mask"
     instead = f"xo.at({program.text(node.value)})[{program.text(node.slice)}].get()"
     yield program.finding(node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
-
-
-def _is_changed(place: Place) -> bool:
-    """Whether the selection only names elements that are changed, as in ``x[mask] += 1``."""
-    return isinstance(place.parent, ast.AugAssign) and place.parent.target is place.node
 
 
 def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._protocol.records import Record
-from xarrayops.port.checking.places import Analysed, Place
+from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import Finding
 from xarrayops.port.source.interface import has
 from xarrayops.port.source.value import Value
@@ -132,16 +132,14 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
 
 def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about methods and attributes of arrays."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _DIFFERENCES:
-            base = program.value(node.value)
-            if base.is_array:
-                yield from _of_use(program, place, node, base)
+    calls = {call.func: call for call in program.nodes(ast.Call)}
+    for node in program.nodes(ast.Attribute):
+        if isinstance(node.ctx, ast.Load) and node.attr in _DIFFERENCES and program.value(node.value).is_array:
+            yield from _of_use(program, node, calls.get(node))
 
 
-def _of_use(program: Analysed, place: Place, node: ast.Attribute, base: Value) -> Iterator[Finding]:
-    call = place.parent if isinstance(place.parent, ast.Call) and place.parent.func is node else None
+def _of_use(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> Iterator[Finding]:
+    base = program.value(node.value)
     use = Use(base, call, program.value)
     found = [each for each in _DIFFERENCES[node.attr] if each.when(use)]
     if not found:

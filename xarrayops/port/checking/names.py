@@ -1,11 +1,12 @@
-"""Names and arguments of NumPy's functions that `xarrayops.numpy` lacks, and imports that hide names."""
+"""Names, arguments and generators of NumPy that `xarrayops.numpy` lacks, and imports that hide names."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from xarrayops._core.numpy_names import missing
+from xarrayops._core.numpy_names import RANDOM, missing
+from xarrayops.numpy.random import Generator
 from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import Finding
 from xarrayops.port.source.interface import has, signature
@@ -18,7 +19,7 @@ _DTYPE_NAMES = words("object_ str_ bytes_ void datetime64 timedelta64 longdouble
 
 
 def rules(program: Analysed) -> Iterator[Finding]:
-    """Findings about names, arguments and imports."""
+    """Findings about names, arguments, imports and random numbers."""
     for module, statement in program.names.stars:
         if module in NUMPY:
             yield program.finding(
@@ -37,9 +38,10 @@ def rules(program: Analysed) -> Iterator[Finding]:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             continue
         yield from _of_name(program, node, name)
-    for place in program.places:
-        if isinstance(place.node, ast.Call) and (name := program.names.numpy_name(place.node.func)) is not None:
-            yield from _of_arguments(program, place.node, name)
+    for call in program.nodes(ast.Call):
+        if (name := program.names.numpy_name(call.func)) is not None:
+            yield from _of_arguments(program, call, name)
+    yield from _of_generators(program)
 
 
 def _of_name(program: Analysed, node: ast.expr, name: str) -> Iterator[Finding]:
@@ -89,3 +91,21 @@ def _of_where(program: Analysed, node: ast.Call, name: str) -> Iterator[Finding]
         yield program.finding(
             node, "argument", f"np.{name} with where= and without out= leaves elements undefined", instead
         )
+
+
+def _of_generators(program: Analysed) -> Iterator[Finding]:
+    """Random numbers: other streams, and methods of generators that `xarrayops.random` lacks."""
+    assigned = {node.value: node.targets for node in program.nodes(ast.Assign)}
+    generators = set()
+    for call in program.nodes(ast.Call):
+        if program.names.numpy_name(call.func) == "random.default_rng":
+            generators |= set(map(ast.unparse, assigned.get(call, ())))
+            what = "the numbers are those of xo.random: the same on every library, and not those of NumPy's generator"
+            instead = (
+                "compare distributions; for NumPy's numbers draw them with NumPy, then xo.asarray(numbers, like=x)"
+            )
+            yield program.finding(call, "random", what, instead)
+    for node in program.nodes(ast.Attribute) if generators else ():
+        if ast.unparse(node.value) in generators and not hasattr(Generator, node.attr):
+            answer = (RANDOM.answer(node.attr) or ": see dir(np.random.Generator)").removeprefix(": ")
+            yield program.finding(node, "name", f"generators of xarrayops have no {node.attr}", answer)

@@ -16,24 +16,22 @@ _SMALL = ("int8", "int16", "uint8", "uint16")
 
 def rules(program: Analysed) -> Iterator[Finding]:
     """Findings about operators, and about Python's functions that stand for one."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.BinOp):
-            left, right = program.value(node.left), program.value(node.right)
-            if left.is_array or right.is_array:
-                yield from _of_operator(program, node, node.left, node.right, left, right)
-        elif isinstance(node, ast.Compare):
-            yield from _of_comparison(program, node)
-        elif isinstance(node, ast.Call) and program.names.resolve(node.func) in ("builtins.divmod", "builtins.round"):
-            yield from _of_call(program, node)
+    for operator in program.nodes(ast.BinOp):
+        yield from _of_operator(program, operator)
+    for comparison in program.nodes(ast.Compare):
+        yield from _of_comparison(program, comparison)
+    for call in program.nodes(ast.Call):
+        if program.names.resolve(call.func) in ("builtins.divmod", "builtins.round"):
+            yield from _of_call(program, call)
 
 
-def _of_operator(
-    program: Analysed, node: ast.BinOp, a: ast.expr, b: ast.expr, left: Value, right: Value
-) -> Iterator[Finding]:
+def _of_operator(program: Analysed, node: ast.BinOp) -> Iterator[Finding]:
+    left, right = program.value(node.left), program.value(node.right)
+    if not left.is_array and not right.is_array:
+        return
     certain = all(value.certain for value in (left, right) if value.ndim != 0)
     function = f"np.{'matmul' if isinstance(node.op, ast.MatMult) else UFUNCS[type(node.op)]}"
-    instead = f"{function}({program.text(a)}, {program.text(b)})"
+    instead = f"{function}({program.text(node.left)}, {program.text(node.right)})"
     if SEQUENCE in (left.kind, right.kind):
         what = "lists and tuples are no operands of arrays (torch, JAX and CuPy raise)"
         yield program.finding(node, "operator", what, instead, NO_LISTS, certain=certain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeVar
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.findings import ALL, Finding
@@ -11,6 +12,7 @@ from xarrayops.port.source import Program, indices
 from xarrayops.port.source.names import FunctionNode
 from xarrayops.port.source.value import Value
 
+N = TypeVar("N", bound=ast.AST)
 Loop = ast.For | ast.AsyncFor | ast.While
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -32,6 +34,10 @@ class Analysed:
         self.source = program.source
         self.names = program.names
         self.places = tuple(_places(program.source.tree, None, ()))
+
+    def nodes(self, kind: type[N]) -> Iterator[N]:
+        """The nodes of a class, in the order of the source."""
+        return (place.node for place in self.places if isinstance(place.node, kind))
 
     def value(self, node: ast.AST) -> Value:
         """What is known of the value of an expression."""

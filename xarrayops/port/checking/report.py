@@ -7,18 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops._protocol.records import Record
-from xarrayops.port.checking import (
-    creation,
-    dtypes,
-    foreign,
-    indices,
-    methods,
-    names,
-    operators,
-    randomness,
-    scalars,
-    writes,
-)
+from xarrayops.port.checking import creation, dtypes, foreign, indices, methods, names, operators, scalars, writes
 from xarrayops.port.checking.places import Analysed
 from xarrayops.port.checking.traced import LineOfRun, by_line, of_trace
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
@@ -28,7 +17,7 @@ from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
 from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.run import run
 
-TOPICS = (names, creation, methods, operators, indices, writes, scalars, dtypes, randomness, foreign)
+TOPICS = (names, creation, methods, operators, indices, writes, scalars, dtypes, foreign)
 """One file for each topic, each with a function ``rules``."""
 FORECAST = ("numpy", "torch", "jax", "cupy")
 """The libraries that have a forecast."""

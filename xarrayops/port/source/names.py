@@ -121,10 +121,10 @@ class Names:
 
     def updated(self, node: ast.AST) -> ast.Call | None:
         """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""
-        selected = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-        at = selected.value if isinstance(selected, ast.Subscript) else None
-        is_at = isinstance(at, ast.Call) and self.resolve(at.func) == "xarrayops.at" and len(at.args) == 1
-        return at if isinstance(at, ast.Call) and is_at else None
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Call(args=[_]) as at))):
+                return at if self.resolve(at.func) == "xarrayops.at" else None
+        return None
 
     def _meaning(self, name: str, owner: Scope | None) -> str | None:
         if owner is None:
