@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from xarrayops.port.checking.places import Analysed
 from xarrayops.port.findings import ALL, Finding
 from xarrayops.port.source.expressions import operated
+from xarrayops.port.source.in_place import UPDATES
 from xarrayops.port.source.indices import MASK, SLICE, kinds, parts
 from xarrayops.port.source.values import root
 from xarrayops.port.source.writes import (
@@ -17,7 +18,6 @@ from xarrayops.port.source.writes import (
     FUNCTION,
     ITEM,
     OUT,
-    UPDATES,
     Write,
 )
 

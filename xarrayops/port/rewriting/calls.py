@@ -10,10 +10,9 @@ import xarrayops.numpy as ours
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
 from xarrayops.port.rewriting.stores import at, bound, note, whole, why
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.in_place import IN_PLACE_METHODS, operands, out_of, target_of
 from xarrayops.port.source.interface import has, parameters, refusal
 from xarrayops.port.source.value import SCALAR, SEQUENCE, words
-from xarrayops.port.source.writes import operands, out_of, target_of
 
 WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
 """Functions that make arrays from numbers and take no ``like=``."""

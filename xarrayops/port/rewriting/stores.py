@@ -13,8 +13,8 @@ import libcst as cst
 from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.rewriting.reference import counts
 from xarrayops.port.source import indices
+from xarrayops.port.source.in_place import UPDATES
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
-from xarrayops.port.source.writes import UPDATES
 
 _KINDS = ("bool", "int", "float", "complex")
 _WIDEST = ("int64", "float64", "complex128")

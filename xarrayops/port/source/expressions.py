@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from xarrayops._protocol.dtypes import REAL_OF
 from xarrayops.port.source import numpy_results
+from xarrayops.port.source.in_place import IN_PLACE_METHODS
 from xarrayops.port.source.indices import element_of
 from xarrayops.port.source.names import Names, of_numpy
 from xarrayops.port.source.value import (
@@ -27,7 +28,6 @@ from xarrayops.port.source.value import (
     joined,
     member,
     of_constant,
-    words,
 )
 from xarrayops.port.source.walk import Walker
 
@@ -49,8 +49,6 @@ UFUNCS: dict[type[ast.AST], str] = {
     ast.Invert: "invert",
 }
 """NumPy's function for each operator."""
-IN_PLACE_METHODS = words("fill sort put partition itemset resize setflags setfield byteswap")
-"""Methods of NumPy's arrays that change the array and return None."""
 _NUMBERS = {
     "float": FLOAT,
     "int": INTEGER,
@@ -175,10 +173,8 @@ class Expressions(Walker[Value, State]):
         self, node: ast.Call, name: str | None, base: Value | None, values: list[Value], given: dict[str | None, Value]
     ) -> Value:
         """The result of a call."""
-        for changed in (*node.args[:1], *(each.value for each in node.keywords if each.arg == "out")):
-            self.note(changed)
-        if isinstance(node.func, ast.Attribute):
-            self.note(node.func.value)
+        if base is not None and isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE_METHODS:
+            self.write(node, node.func.value)
         of_all = _views((*values, *given.values()))
         keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         if "out" in given and given["out"].is_array and (base is not None or of_numpy(name)):
@@ -200,10 +196,6 @@ class Expressions(Walker[Value, State]):
         if name is None and (value := self.call_function(node, values, given)) is not None:
             return value
         return NOTHING._replace(views=of_all)
-
-    def note(self, target: ast.expr) -> None:
-        """Keep what may share the memory of an array that is perhaps changed."""
-        raise NotImplementedError
 
     def call_function(self, node: ast.Call, values: list[Value], given: dict[str | None, Value]) -> Value | None:
         """The result of a function that the module defines; None for all other calls."""

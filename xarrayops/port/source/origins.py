@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source import indices
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.in_place import IN_PLACE_METHODS, out_of
 from xarrayops.port.source.names import Names
 from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES, VIEWS
 from xarrayops.port.source.value import words
 from xarrayops.port.source.values import Values, root
 from xarrayops.port.source.walk import Walker
-from xarrayops.port.source.writes import out_of, target_of
 
 
 class Label(Record):
@@ -311,9 +310,6 @@ class OriginWalker(Walker[Origins, State]):
     ) -> Origins:
         """A call: what it writes, what it keeps and what it returns."""
         together = self.either((*values, *given.values()))
-        target = target_of(node, self.names.numpy_name)
-        if target is not None:
-            self.write(node, target)
         if name is None:
             return self._call_of_value(node, base, values, given)
         if name.startswith("builtins."):

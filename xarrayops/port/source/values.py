@@ -74,17 +74,17 @@ class _Function(Expressions):
         for function in self._inner:
             self._values.result(function, self.state)
 
-    def note(self, target: ast.expr) -> None:
+    def write(self, place: ast.AST, base: ast.expr) -> None:
         """Keep what may share the memory of an array that is perhaps changed."""
-        name = root(target)
+        name = root(base)
         if name is None:
             return
-        known = self._values.sharing.get(target, Sharing())
+        known = self._values.sharing.get(base, Sharing())
         aliases = self.state.aliases(name)
         same = [self.state.values[each] for each in (*aliases, name) if each in self.state.values]
         stored = known.stored or bool((aliases | {name}) & self.state.stored) or "." in name
         viewed = known.viewed or any(value.is_view for value in same)
-        self._values.sharing[target] = Sharing(known.aliases | aliases, stored, viewed)
+        self._values.sharing[base] = Sharing(known.aliases | aliases, stored, viewed)
 
     def members(self, value: Value, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[Value]:
         """The members of a tuple of known length, otherwise what iteration gives."""
@@ -103,12 +103,12 @@ class _Function(Expressions):
 
     def store(self, target: ast.Subscript, value: Value, place: ast.AST) -> None:
         """The container, if it is one, refers to the value."""
-        self.note(target.value)
+        self.write(place, target.value)
         self.state.store(value.views)
 
     def set_attribute(self, target: ast.Attribute, value: Value) -> None:
         """An attribute of a variable is a variable, too."""
-        self.note(target.value)
+        self.write(target, target.value)
         if (path := dotted(target)) is not None:
             self.bind(path, value)
 
@@ -116,11 +116,11 @@ class _Function(Expressions):
         right = self.of(node.value)
         target = node.target
         if not isinstance(target, ast.Name):
-            self.note(target.value)
+            self.write(node, target.value)
             self.of(target)
             return
         left = self.of(target)
-        self.note(target)
+        self.write(node, target)
         if left.kind == SCALAR:
             self.bind(target.id, operated(node.op, left, right))
         elif not left.is_array:

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+from xarrayops.port.source.in_place import target_of
 from xarrayops.port.source.names import Names
 
 _MOST_ROUNDS = 20
@@ -77,6 +78,10 @@ class Walker(Generic[V, S]):
 
     def returned(self, value: V) -> None:
         """The function returns a value."""
+
+    def write(self, place: ast.AST, base: ast.expr) -> None:
+        """Elements of an array are written at a place."""
+        raise NotImplementedError
 
     def store(self, target: ast.Subscript, value: V, place: ast.AST) -> None:
         """Elements of an array are written, or a container gets a member; base and index are evaluated."""
@@ -325,6 +330,9 @@ class Walker(Generic[V, S]):
         base = self.of(node.func.value if is_method and isinstance(node.func, ast.Attribute) else node.func)
         values = [self.of(each) for each in node.args]
         given = {each.arg: self.of(each.value) for each in node.keywords}
+        target = target_of(node, self.names.numpy_name)
+        if target is not None:
+            self.write(node, target)
         return self.call(node, name, base if is_method else None, values, given)
 
     def call(self, node: ast.Call, name: str | None, base: V | None, values: list[V], given: dict[str | None, V]) -> V:

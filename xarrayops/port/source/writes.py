@@ -1,26 +1,21 @@
-"""The places of a program that change an array, and what a call writes."""
+"""The places of a program that change an array."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-
-import numpy
+from collections.abc import Iterator
 
 from xarrayops._protocol.records import Record
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
-from xarrayops.port.source.names import FunctionNode, Names, arguments, is_none
+from xarrayops.port.source.in_place import IN_PLACE_METHODS, target_of
+from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
 from xarrayops.port.source.values import Sharing, Values, root
 
 ITEM, AUGMENTED_ITEM, AUGMENTED, OUT, FUNCTION, METHOD, ATTRIBUTE = (
     *("item", "augmented item", "augmented", "out", "function", "method", "attribute"),
 )
 """``x[i] = v``, ``x[i] += v``, ``x += v``, ``np.f(x, out=x)``, ``np.copyto(x, v)``, ``x.sort()``, ``x.shape = s``."""
-IN_PLACE_FUNCTIONS = words("copyto fill_diagonal place put put_along_axis putmask random.shuffle")
-UPDATES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
-"""The method of `xarrayops.at` for an operator."""
 _CHANGED_ATTRIBUTES = ("shape", "strides", "dtype", "flat", "real", "imag", "data")
 
 
@@ -119,13 +114,10 @@ def _targets(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr, ast.e
             elif isinstance(target, ast.Attribute) and target.attr in _CHANGED_ATTRIBUTES:
                 yield ATTRIBUTE, target.value, None
     elif isinstance(node, ast.Call):
-        name = names.numpy_name(node.func)
-        for keyword in node.keywords:
-            if keyword.arg == "out" and not is_none(keyword.value):
-                yield OUT, keyword.value, None
-        if node.args and name is not None and (name in IN_PLACE_FUNCTIONS or name.endswith(".at")):
-            yield FUNCTION, node.args[0], None
-        if isinstance(node.func, ast.Attribute) and name is None and node.func.attr in IN_PLACE_METHODS:
+        target = target_of(node, names.numpy_name)
+        if target is not None:
+            yield FUNCTION if target in node.args[:1] else OUT, target, None
+        if isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE_METHODS:
             yield METHOD, node.func.value, None
 
 
@@ -135,28 +127,3 @@ def _single(target: ast.expr) -> Iterator[ast.expr]:
             yield from _single(each)
     else:
         yield target.value if isinstance(target, ast.Starred) else target
-
-
-def target_of(call: ast.Call, numpy_name: Callable[[ast.AST], str | None]) -> ast.expr | None:
-    """The expression of the array that a call of a function writes; None if it writes none."""
-    name = numpy_name(call.func)
-    if name is not None and (name in IN_PLACE_FUNCTIONS or name.endswith(".at")) and call.args:
-        return call.args[0]
-    return out_of(call, name)
-
-
-def out_of(call: ast.Call, name: str | None) -> ast.expr | None:
-    """The array of ``out=``, by keyword, or by position of an elementwise function; None without one."""
-    for keyword in call.keywords:
-        if keyword.arg == "out" and not is_none(keyword.value):
-            value = keyword.value
-            return value.elts[0] if isinstance(value, ast.Tuple) and len(value.elts) == 1 else value
-    count = operands(name)
-    is_given = count is not None and len(call.args) == count + 1
-    return call.args[-1] if is_given and not any(isinstance(each, ast.Starred) for each in call.args) else None
-
-
-def operands(name: str | None) -> int | None:
-    """The number of operands of an elementwise function with one result; None for other names."""
-    function = getattr(numpy, name, None) if name and "." not in name else None
-    return function.nin if isinstance(function, numpy.ufunc) and function.nout == 1 else None
