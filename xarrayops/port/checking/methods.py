@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._protocol.records import Record
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program
 from xarrayops.port.source.interface import has
 from xarrayops.port.source.value import Value
 
@@ -130,7 +130,7 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
 """By the name of the method or attribute."""
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about methods and attributes of arrays."""
     calls = {call.func: call for call in program.nodes(ast.Call)}
     for node in program.nodes(ast.Attribute):
@@ -138,7 +138,7 @@ def rules(program: Analysed) -> Iterator[Finding]:
             yield from _of_use(program, node, calls.get(node))
 
 
-def _of_use(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> Iterator[Finding]:
+def _of_use(program: Program, node: ast.Attribute, call: ast.Call | None) -> Iterator[Finding]:
     base = program.value(node.value)
     use = Use(base, call, program.value)
     found = [each for each in _DIFFERENCES[node.attr] if each.when(use)]
@@ -147,10 +147,10 @@ def _of_use(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> It
     backends = tuple(name for each in found for name in each.backends)
     by_library = "; ".join(f"{', '.join(each.backends)}: {each.what}" for each in found)
     what = f"the {'method' if call is not None else 'attribute'} {node.attr} of arrays differs ({by_library})"
-    yield program.finding(call or node, "method", what, _instead(program, node, call), backends, certain=base.certain)
+    yield finding(program, call or node, "method", what, _instead(program, node, call), backends, certain=base.certain)
 
 
-def _instead(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> str:
+def _instead(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:
     """NumPy's function of the same name with the array as the first argument, or the answer of the tables."""
     x = program.text(node.value)
     if node.attr == "astype" and call is not None and call.args:
@@ -167,7 +167,7 @@ def _instead(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> s
     return answer.removeprefix(". Instead of ").removeprefix(". Instead: ").removeprefix(": ")
 
 
-def _arguments(program: Analysed, call: ast.Call | None) -> list[str]:
+def _arguments(program: Program, call: ast.Call | None) -> list[str]:
     if call is None:
         return []
     named = [f"{each.arg}={program.text(each.value)}" for each in call.keywords if each.arg]

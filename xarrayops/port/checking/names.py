@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from xarrayops._core.numpy_names import RANDOM, missing
 from xarrayops.numpy.random import Generator
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program
 from xarrayops.port.source.interface import has, signature
 from xarrayops.port.source.names import NUMPY
 from xarrayops.port.source.numpy_results import is_elementwise
@@ -18,11 +18,12 @@ _SUBMODULES = ("linalg", "fft", "random")
 _DTYPE_NAMES = words("object_ str_ bytes_ void datetime64 timedelta64 longdouble clongdouble float128")
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about names, arguments, imports and random numbers."""
     for module, statement in program.names.stars:
         if module in NUMPY:
-            yield program.finding(
+            yield finding(
+                program,
                 statement,
                 "import",
                 f"from {module} import * hides which names are NumPy's, and replaces Python's sum, max, min and abs",
@@ -44,7 +45,7 @@ def rules(program: Analysed) -> Iterator[Finding]:
     yield from _of_generators(program)
 
 
-def _of_name(program: Analysed, node: ast.expr, name: str) -> Iterator[Finding]:
+def _of_name(program: Program, node: ast.expr, name: str) -> Iterator[Finding]:
     """A name that is missing; of ``np.ma.array`` only ``np.ma``."""
     owner, _, last = name.rpartition(".")
     if has(name) or (owner and owner not in _SUBMODULES):
@@ -53,15 +54,15 @@ def _of_name(program: Analysed, node: ast.expr, name: str) -> Iterator[Finding]:
     text = str(missing(module, last))
     what, mark, instead = text.partition(". Instead") if ". Instead" in text else text.partition(": ")
     kind = "dtype" if last in _DTYPE_NAMES else "name"
-    yield program.finding(
-        node, kind, what, f"Instead{instead}".removeprefix("Instead: ") if mark.startswith(".") else instead
+    yield finding(
+        program, node, kind, what, f"Instead{instead}".removeprefix("Instead: ") if mark.startswith(".") else instead
     )
 
 
-def _of_arguments(program: Analysed, node: ast.Call, name: str) -> Iterator[Finding]:
+def _of_arguments(program: Program, node: ast.Call, name: str) -> Iterator[Finding]:
     if name == "ndarray":
         text = ", ".join(map(program.text, node.args))
-        yield program.finding(node, "name", "np.ndarray is for isinstance alone", f"np.empty({text}), with dtype=")
+        yield finding(program, node, "name", "np.ndarray is for isinstance alone", f"np.empty({text}), with dtype=")
         return
     taken = signature(name) if has(name) else None
     if taken is None:
@@ -74,26 +75,26 @@ def _of_arguments(program: Analysed, node: ast.Call, name: str) -> Iterator[Find
     for keyword in node.keywords:
         if keyword.arg is not None and keyword.arg not in taken.parameters:
             text = program.text(keyword.value)
-            yield program.finding(
-                node, "argument", f"np.{name} has no {keyword.arg}= (here {text})", f"leave out {keyword.arg}="
+            yield finding(
+                program, node, "argument", f"np.{name} has no {keyword.arg}= (here {text})", f"leave out {keyword.arg}="
             )
     takes = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
     is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters) or any(isinstance(a, ast.Starred) for a in node.args)
     if len(node.args) > takes and not is_open:
         what = f"np.{name} takes {takes} arguments by position, and here are {len(node.args)}"
-        yield program.finding(node, "argument", what, "name the options by keyword")
+        yield finding(program, node, "argument", what, "name the options by keyword")
 
 
-def _of_where(program: Analysed, node: ast.Call, name: str) -> Iterator[Finding]:
+def _of_where(program: Program, node: ast.Call, name: str) -> Iterator[Finding]:
     given = {keyword.arg for keyword in node.keywords}
     if "where" in given and "out" not in given:
         instead = f"np.where(mask, np.{name}(...), other)"
-        yield program.finding(
-            node, "argument", f"np.{name} with where= and without out= leaves elements undefined", instead
+        yield finding(
+            program, node, "argument", f"np.{name} with where= and without out= leaves elements undefined", instead
         )
 
 
-def _of_generators(program: Analysed) -> Iterator[Finding]:
+def _of_generators(program: Program) -> Iterator[Finding]:
     """Random numbers: other streams, and methods of generators that `xarrayops.random` lacks."""
     assigned = {node.value: node.targets for node in program.nodes(ast.Assign)}
     generators = set()
@@ -104,8 +105,8 @@ def _of_generators(program: Analysed) -> Iterator[Finding]:
             instead = (
                 "compare distributions; for NumPy's numbers draw them with NumPy, then xo.asarray(numbers, like=x)"
             )
-            yield program.finding(call, "random", what, instead)
+            yield finding(program, call, "random", what, instead)
     for node in program.nodes(ast.Attribute) if generators else ():
         if ast.unparse(node.value) in generators and not hasattr(Generator, node.attr):
             answer = (RANDOM.answer(node.attr) or ": see dir(np.random.Generator)").removeprefix(": ")
-            yield program.finding(node, "name", f"generators of xarrayops have no {node.attr}", answer)
+            yield finding(program, node, "name", f"generators of xarrayops have no {node.attr}", answer)

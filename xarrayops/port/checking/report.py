@@ -8,7 +8,6 @@ from typing import Any
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.checking import creation, dtypes, foreign, indices, methods, names, operators, scalars, writes
-from xarrayops.port.checking.places import Analysed
 from xarrayops.port.checking.traced import LineOfRun, by_line, of_trace
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import Finding
@@ -122,8 +121,7 @@ def check(
 
 def findings(program: Program) -> tuple[Finding, ...]:
     """What differs by library, in the order of the source; the same text at the same place is said once."""
-    analysed = Analysed(program)
-    return tuple(sorted({finding for topic in TOPICS for finding in topic.rules(analysed)}))
+    return tuple(sorted({finding for topic in TOPICS for finding in topic.rules(program)}))
 
 
 def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...]:

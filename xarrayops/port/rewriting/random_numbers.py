@@ -16,7 +16,6 @@ from xarrayops.port.source.value import words
 _STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
 _IN_PLACE = ("shuffle",)
 _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
-_OBJECTS = re.compile(r"(rng|random_state|generator|rs|prng)\d*$")
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
