@@ -23,6 +23,8 @@ def found(body):
         ("x = np.zeros(3)\nx += 1", "augmented", "x"),
         ("x = np.zeros(3)\nnp.add(x, 1, out=x)", "out", "x"),
         ("x = np.zeros(3)\nx.sum(out=x)", "out", "x"),
+        ("x = np.zeros(3)\nnp.add(x, 1, x)", "out", "x"),
+        ("x = np.zeros(3)\nnp.add(x, 1, out=(x,))", "out", "x"),
         ("x = np.zeros(3)\nnp.copyto(x, 1)", "function", "x"),
         ("x = np.zeros(3)\nnp.add.at(x, [0], 1)", "function", "x"),
         ("x = np.zeros(3)\nx.sort()", "method", "x"),

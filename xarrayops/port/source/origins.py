@@ -1,81 +1,24 @@
-"""Where an array comes from: a place that makes arrays, a parameter, or the outside; and which writes it forbids."""
+"""Where the arrays of a program come from, and which writes this forbids."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
 
-from xarrayops._protocol.records import Record
 from xarrayops.port.source import indices
 from xarrayops.port.source.in_place import IN_PLACE_METHODS, out_of
 from xarrayops.port.source.names import Names
 from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES, VIEWS
+from xarrayops.port.source.origin import CONTAINER, NONE, OUTSIDE, Label, Origins, State, parameters_in
 from xarrayops.port.source.value import words
 from xarrayops.port.source.values import Values, root
 from xarrayops.port.source.walk import Walker
 
-
-class Label(Record):
-    """An origin: "new", "old" (made in an earlier round of a loop), "parameter", "container" or "outside"."""
-
-    kind: str
-    what: object = None
-
-
-Origins = frozenset[Label]
-NONE: Origins = frozenset()
-OUTSIDE = Label("outside")
-CONTAINER = Label("container")
 _METADATA = words("dtype itemsize nbytes ndim shape size strides")
 SHARING = words("broadcast_arrays meshgrid split array_split hsplit vsplit dsplit unstack nan_to_num array astype")
 """Functions whose result may share memory with their arguments, besides those that always may."""
 _ITERATES = words("dict enumerate filter getattr iter list map max min next reversed set sorted tuple vars zip")
 _CONTAINERS = words("append appendleft add extend insert update setdefault push put")
-
-
-class State:
-    """What the variables may be at one place of a function."""
-
-    def __init__(self) -> None:
-        self.origins: dict[str, Origins] = {}
-        self.stale: dict[str, frozenset[ast.AST]] = {}
-        """The writes that a variable would not show if they made a new array."""
-        self.shared: dict[Label, str] = {}
-        """The origins that something else may refer to, with what that is."""
-
-    def copy(self) -> State:
-        """Another state with the same content."""
-        other = State()
-        other.origins, other.stale, other.shared = dict(self.origins), dict(self.stale), dict(self.shared)
-        return other
-
-    def joined(self, other: State) -> State:
-        """What may be after either of two states."""
-        both = self.copy()
-        for name, origins in other.origins.items():
-            both.origins[name] = both.origins.get(name, NONE) | origins
-        for name, writes in other.stale.items():
-            both.stale[name] = both.stale.get(name, frozenset()) | writes
-        both.shared = {**other.shared, **self.shared}
-        return both
-
-    def same(self, other: State) -> bool:
-        """Whether two states are equal."""
-        return self.origins == other.origins and self.stale == other.stale and self.shared.keys() == other.shared.keys()
-
-    def forget(self, name: str) -> None:
-        """A variable is no longer used."""
-        self.origins.pop(name, None)
-        self.stale.pop(name, None)
-
-    def age(self, made: Label) -> None:
-        """A place makes another array: what it made before is no longer the newest."""
-        old = Label("old", made.what)
-        for name, origins in self.origins.items():
-            if made in origins:
-                self.origins[name] = (origins - {made}) | {old}
-        if made in self.shared:
-            self.shared[old] = self.shared.pop(made)
 
 
 class OriginWalker(Walker[Origins, State]):
@@ -363,8 +306,3 @@ class OriginWalker(Walker[Origins, State]):
     def call_function(self, node: ast.Call, values: list[Origins], given: dict[str | None, Origins]) -> Origins:
         """The call of a function of this program."""
         raise NotImplementedError
-
-
-def parameters_in(origins: Origins) -> set[str]:
-    """The parameters among origins."""
-    return {str(label.what) for label in origins if label.kind == "parameter"}

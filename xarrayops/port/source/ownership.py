@@ -13,7 +13,8 @@ from typing import TypeGuard
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
 from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
-from xarrayops.port.source.origins import CONTAINER, NONE, Label, Origins, OriginWalker, parameters_in
+from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parameters_in
+from xarrayops.port.source.origins import OriginWalker
 from xarrayops.port.source.values import Values
 
 CREATED = CREATION | frozenset(["array", "copy", "identity", "zeros_like", "ones_like", "empty_like", "full_like"])
