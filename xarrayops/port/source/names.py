@@ -25,7 +25,7 @@ FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 T = TypeVar("T")
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Binding(Record):
@@ -71,6 +71,7 @@ class Names:
         self._scopes: dict[ast.AST, Scope] = {}
         self._inner: dict[FunctionNode, Scope] = {}
         self._resolving: set[tuple[int, str]] = set()
+        self._visited: set[ast.AST] = set()
         for statement in tree.body:
             self._visit(statement, self.module)
         is_last = bool(self.stars) and self.stars[-1][0] in NUMPY  # a later one may have bound the names again
@@ -150,8 +151,9 @@ class Names:
             target.bindings.setdefault(name, []).append(binding)
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:
-        visit = getattr(self, f"_visit_{type(node).__name__}", self._visit_children)
-        visit(node, scope)
+        if node not in self._visited:
+            visit = getattr(self, f"_visit_{type(node).__name__}", self._visit_children)
+            visit(node, scope)
 
     def _visit_children(self, node: ast.AST, scope: Scope) -> None:
         """The parts of a node; handlers of exceptions and patterns have names as plain text."""
@@ -190,7 +192,7 @@ class Names:
 
     def _visit_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> None:
         self._visit(node.value, scope)
-        while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
+        while isinstance(scope.node, _Comprehension) and scope.parent is not None:
             scope = scope.parent
         self._visit_Name(node.target, scope)
 
@@ -203,51 +205,34 @@ class Names:
         for name in node.names:
             scope.elsewhere[name] = None if scope.parent is None else scope.parent.owner(name)
 
-    def _visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        self._bind(node.name, scope, Binding())
-        for outside in (*node.decorator_list, node.returns):
+    def _visit_scope(self, node: FunctionNode | ast.ClassDef | _Comprehension, scope: Scope) -> None:
+        """A function, class or comprehension, of which some parts belong to the scope around it."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self._bind(node.name, scope, Binding())
+        inner = Scope(node, scope)
+        if isinstance(node, FunctionNode):
+            self._inner[node] = inner
+            for argument in arguments(node):
+                self._bind(argument.arg, inner, Binding())
+        for outside in _evaluated_outside(node):
             if outside is not None:
                 self._visit(outside, scope)
-        self._enter(node, scope)
+                self._visited.add(outside)
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, inner)
 
-    _visit_AsyncFunctionDef = _visit_FunctionDef
+    _visit_FunctionDef = _visit_AsyncFunctionDef = _visit_Lambda = _visit_ClassDef = _visit_scope
+    _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_scope
 
-    def _visit_Lambda(self, node: ast.Lambda, scope: Scope) -> None:
-        self._enter(node, scope)
 
-    def _enter(self, node: FunctionNode, scope: Scope) -> None:
-        """A function: its defaults and annotations belong to the scope around it."""
-        inner = self._inner[node] = Scope(node, scope)
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            if default is not None:
-                self._visit(default, scope)
-        for argument in arguments(node):
-            self._bind(argument.arg, inner, Binding())
-            if argument.annotation is not None:
-                self._visit(argument.annotation, scope)
-        for statement in node.body if isinstance(node.body, list) else [node.body]:
-            self._visit(statement, inner)
-
-    def _visit_ClassDef(self, node: ast.ClassDef, scope: Scope) -> None:
-        self._bind(node.name, scope, Binding())
-        for outside in (*node.decorator_list, *node.bases, *node.keywords):
-            self._visit(outside, scope)
-        inner = Scope(node, scope)
-        for statement in node.body:
-            self._visit(statement, inner)
-
-    def _visit_comprehension_of(self, node: ast.ListComp | ast.DictComp, scope: Scope) -> None:
-        """A comprehension: only the first iterable belongs to the scope around it."""
-        inner = Scope(node, scope)
-        for i, generator in enumerate(node.generators):
-            self._visit(generator.iter, inner if i else scope)
-            self._visit(generator.target, inner)
-            for condition in generator.ifs:
-                self._visit(condition, inner)
-        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-            self._visit(part, inner)
-
-    _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_comprehension_of
+def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> list[ast.expr | ast.keyword | None]:
+    """The parts of a scope that belong to the scope around it: decorators, defaults, annotations, the first iterable."""
+    if isinstance(node, _Comprehension):
+        return [node.generators[0].iter]
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    found = [*node.args.defaults, *node.args.kw_defaults, *(each.annotation for each in arguments(node))]
+    return found if isinstance(node, ast.Lambda) else [*node.decorator_list, node.returns, *found]
 
 
 def arguments(node: FunctionNode) -> list[ast.arg]:
