@@ -226,7 +226,7 @@ class Names:
 
 
 def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> list[ast.expr | ast.keyword | None]:
-    """The parts of a scope that belong to the scope around it: decorators, defaults, annotations, the first iterable."""
+    """The parts that belong to the scope around it: decorators, defaults and annotations, or the first iterable."""
     if isinstance(node, _Comprehension):
         return [node.generators[0].iter]
     if isinstance(node, ast.ClassDef):
