@@ -21,7 +21,7 @@ from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
-from xarrayops.port.source.interface import signature
+from xarrayops.port.source.interface import has, signature
 from xarrayops.port.source.names import is_none
 from xarrayops.port.source.numpy_results import dtype_of
 from xarrayops.port.source.value import ARRAY, DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
@@ -35,6 +35,8 @@ OF_ONE_ARRAY = words(
 """Functions of one array that do the same here, with the options that both have."""
 OF_SEVERAL = words("concat concatenate linalg.solve matmul stack where") | {"clip"}
 """Functions of several arrays: they do the same for arrays of one dtype."""
+OF_TWO = frozenset(name for name, function in UFUNCS.items() if function.nin == 2)
+"""Elementwise functions of two operands."""
 CREATION = words("arange array asarray empty eye full ones zeros")
 """Functions that make arrays: here with the dtype that is NumPy's default."""
 SEQUENCES = words("concat concatenate stack")
@@ -96,15 +98,8 @@ def _ours(name: str) -> str:
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
         line = re.match(r"xo\.([\w.]+)\(", names.lines[last][1]) if last in names.lines else None
         return line[1] if line else ours
-    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if _exists(ours) else ": xo has none"
+    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if has(ours, xo) else ": xo has none"
     raise _Stays(names.answer(last) or takes)
-
-
-def _exists(name: str) -> bool:
-    owner: object = xo
-    for part in name.split("."):
-        owner = getattr(owner, part, None)
-    return owner is not None
 
 
 class _Arguments:
@@ -195,7 +190,7 @@ class _Arguments:
             if not isinstance(given[0], ast.List | ast.Tuple):
                 raise _Stays(f": xo.{self._verb} takes a sequence of arrays of one dtype, which is not proved")
             return given[0].elts
-        count = 3 if self._name in ("where", "clip") else 2 if self._name in OF_SEVERAL | _two_operands() else 1
+        count = 3 if self._name in ("where", "clip") else 2 if self._name in OF_SEVERAL | OF_TWO else 1
         if self._name == "where" and len(given) != count:
             raise _Stays(f"{MAIN.answer('where') or ': xo.where takes three arguments'}")
         names = [n for n in list(self._theirs)[:count] if self._nodes.get(n) is not None]
@@ -322,11 +317,6 @@ class _Arguments:
     def _are_extents(self, nodes: list[ast.expr]) -> bool:
         values = [self._context.value(each) for each in nodes]
         return all(value.kind == SCALAR and value.dtype == "int" for value in values)
-
-
-def _two_operands() -> frozenset[str]:
-    """The elementwise functions of two operands, by NumPy's names."""
-    return frozenset(name for name, function in UFUNCS.items() if function.nin == 2)
 
 
 def _bound(

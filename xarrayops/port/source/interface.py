@@ -6,28 +6,26 @@ import ast
 import inspect
 from collections.abc import Sequence
 from functools import cache
+from operator import attrgetter
 
 import xarrayops.numpy as ours
 
 
-def has(name: str) -> bool:
-    """Whether xarrayops.numpy has one of NumPy's names, which may be dotted."""
-    owner: object = ours
-    for part in name.split("."):
-        if not hasattr(owner, part):
-            return False
-        owner = getattr(owner, part)
+def has(name: str, owner: object = ours) -> bool:
+    """Whether xarrayops.numpy, or another module, has one of NumPy's names, which may be dotted."""
+    try:
+        attrgetter(name)(owner)
+    except AttributeError:
+        return False
     return True
 
 
 @cache
 def signature(name: str) -> inspect.Signature | None:
     """The signature of a function by NumPy's name; None for what has none."""
-    function: object = ours
-    for part in name.split("."):
-        function = getattr(function, part, None)
+    function = attrgetter(name)(ours) if has(name) else type
     try:
-        return None if isinstance(function, type) else inspect.signature(function)  # type: ignore[arg-type]
+        return None if isinstance(function, type) else inspect.signature(function)
     except (TypeError, ValueError):
         return None
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy
@@ -270,10 +271,11 @@ def _of_ours(name: str | None) -> str | None:
         return None
     ours = name.removeprefix("xarrayops.")
     known = _THEIRS.get(ours, ours)
-    owner: object = numpy
-    for part in known.split("."):
-        owner = getattr(owner, part, None)
-    return None if owner is None or known.partition(".")[0] == "random" else known
+    try:
+        is_known = attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random"
+    except AttributeError:
+        return None
+    return known if is_known else None
 
 
 def of_numpy(name: str | None) -> str | None:
