@@ -17,6 +17,10 @@ from xarrayops.port.trace import operations
 Points = tuple[tuple[float, float], ...]
 """Pairs of a size and the seconds that an operation of that size takes, by increasing size."""
 _TIMEOUT_S = 300
+_MEASURE = """import json, sys
+from xarrayops.port.trace.operations import measure_operations
+print(json.dumps(measure_operations(sys.argv[1], kinds=sys.argv[2:])))"""
+"""The program of a process that measures a library."""
 
 
 class Rates(Record):
@@ -84,7 +88,7 @@ def measured(backends: Sequence[str], kinds: Iterable[str]) -> tuple[tuple[Rates
     """
     found, missing = [], {}
     for backend in backends:
-        command = [sys.executable, "-m", "xarrayops.port.trace.operations", backend, ",".join(kinds)]
+        command = [sys.executable, "-c", _MEASURE, backend, *kinds]
         print(f"measuring {backend} ...", file=sys.stderr)
         try:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
