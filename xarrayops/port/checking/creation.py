@@ -60,5 +60,5 @@ def _array_parameter(program: Program, function: FunctionNode) -> tuple[str, boo
     for name in (argument.arg for argument in arguments(function)):
         value = program.values.parameter(function, name)
         if value.is_array or (value.kind == UNKNOWN and name in indexed):
-            found.append((name, value.is_array and value.certain))
+            found.append((name, value.is_proved))
     return max(found, key=lambda pair: pair[1]) if found else None

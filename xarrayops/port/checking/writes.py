@@ -59,7 +59,7 @@ def _of_item(program: Program, write: Write, in_loop: bool) -> Iterator[Finding]
     else:
         what = f"JAX arrays cannot change{copies}"
         assigned = program.value(node.value) if isinstance(node, ast.Assign | ast.AugAssign) else write.value
-        certain = (write.value.is_array and write.value.certain) or (assigned.is_array and assigned.certain)
+        certain = write.value.is_proved or assigned.is_proved
         yield finding(program, node, "item assignment", what, instead, JAX, certain=certain)
     yield from _of_assigned(program, write)
 

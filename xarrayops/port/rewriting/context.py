@@ -59,8 +59,7 @@ class Context:
 
     def is_array(self, node: ast.AST) -> bool:
         """Whether an expression is an array, proved."""
-        value = self.value(node)
-        return value.is_array and value.certain
+        return self.value(node).is_proved
 
     def has_array_method(self, node: ast.expr, name: str) -> bool:
         """Whether an expression with this method or attribute is surely an array."""

@@ -147,7 +147,7 @@ class _Selection:
         """Whether a parameter is an array: by its use, by what is written into it, or by all calls in the file."""
         values = self._program.values
         known = values.parameter(function, name)
-        if known.is_array and known.certain:
+        if known.is_proved:
             return True
         for node in own_nodes(function):
             if not isinstance(node, ast.Assign | ast.AugAssign):
@@ -157,11 +157,11 @@ class _Selection:
                 value, index = values.of(node.value), parts(target.slice)
                 if any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in index):
                     return True
-                if any(isinstance(part, ast.Slice) for part in index) and value.is_array and value.certain:
+                if any(isinstance(part, ast.Slice) for part in index) and value.is_proved:
                     return True
         given = [given_by(function, call).get(name) for call in self.calls(function.name)]
         found = [values.of(each) for each in given if each is not None]
-        return bool(found) and len(found) == len(given) and all(each.is_array and each.certain for each in found)
+        return bool(found) and len(found) == len(given) and all(each.is_proved for each in found)
 
     def calls(self, name: str) -> list[ast.Call]:
         """The calls of a function of the module."""

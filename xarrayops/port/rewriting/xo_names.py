@@ -163,7 +163,7 @@ class _Arguments:
             return
         operands = self._operands()
         values = [self._context.value(each) for each in operands]
-        unknown = [e for e, v in zip(operands, values, strict=True) if not _is_number(v) and not self._is_array(v)]
+        unknown = [e for e, v in zip(operands, values, strict=True) if not _is_number(v) and not v.is_proved]
         if unknown:
             raise _Stays(f": nothing proves that {ast.unparse(unknown[0])} is an array; then xo.{self._verb}")
         if self._name == "where" and values[0].dtype_kind != "bool":
@@ -200,10 +200,6 @@ class _Arguments:
             ]
         return [each for name in names if (each := self._nodes[name]) is not None]
 
-    @staticmethod
-    def _is_array(value: Value) -> bool:
-        return value.is_array and value.certain
-
     def _check_defaults(self) -> None:
         """Whether NumPy's defaults of the options that are left out are ours."""
         first = self._context.value(next(iter(self._nodes.values())) or ast.Constant(None))
@@ -223,7 +219,7 @@ class _Arguments:
         if self._name == "array" and "copy" not in self._nodes and not isinstance(first, ast.List | ast.Tuple):
             self._set("copy", "True")
         if "like" not in self._nodes:
-            if not is_of_values or first is None or not self._is_array(self._context.value(first)):
+            if not is_of_values or first is None or not self._context.is_array(first):
                 raise _Stays(f": xo.{self._verb} needs like=, or backend=" if self._is_free() else "")
             return
         for name in NUMBERS & self._nodes.keys():

@@ -67,7 +67,7 @@ class _Function:
                 partner = self._partner(node)
                 if partner is not None:
                     value = self._values.of(partner)
-                    yield Meeting(node, partner.id, value.is_array and value.certain)
+                    yield Meeting(node, partner.id, value.is_proved)
 
     def _follow_assignments(self) -> None:
         """Find the variables that are computed from the caller's, and those from arrays of the module alone."""

@@ -7,14 +7,14 @@ of the function, no view that is read later, no container and no other function.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from typing import TypeGuard
+from collections.abc import Callable, Iterator, Mapping
 
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
 from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
 from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parameters_in
 from xarrayops.port.source.origins import OriginWalker
+from xarrayops.port.source.value import NOTHING
 from xarrayops.port.source.values import Values
 
 CREATED = CREATION | frozenset(["array", "copy", "identity", "zeros_like", "ones_like", "empty_like", "full_like"])
@@ -72,18 +72,24 @@ class Ownership:
 
     def is_created(self, node: ast.AST) -> bool:
         """Whether the array of a write was surely made by a function that makes arrays, so that it is no scalar."""
-        origins = self.seen.get(node, NONE)
-        return bool(origins) and all(self._creates(label.what) for label in origins)
+        return self._comes_from(node, self._creates)
 
     def is_made(self, node: ast.AST) -> bool:
         """Whether every place that may have made the array of a write makes arrays with axes."""
-        values = [self._values.of(label.what) for label in self.seen.get(node, NONE) if _is_node(label.what)]
-        return len(values) == len(self.seen.get(node, NONE)) > 0 and all(v.is_array and v.ndim for v in values)
+        return self._comes_from(node, self._makes_axes)
 
     def is_computed(self, node: ast.AST) -> bool:
         """Whether the array of a write is surely the result of arithmetic, which lists do not have."""
+        return self._comes_from(node, _is_arithmetic)
+
+    def _comes_from(self, node: ast.AST, makes: Callable[[object], bool]) -> bool:
+        """Whether all places that may have made the array of a write are known to be of a kind."""
         origins = self.seen.get(node, NONE)
-        return bool(origins) and all(_is_arithmetic(label.what) for label in origins)
+        return bool(origins) and all(makes(label.what) for label in origins)
+
+    def _makes_axes(self, node: object) -> bool:
+        value = self._values.of(node) if isinstance(node, ast.AST) else NOTHING
+        return value.is_array and bool(value.ndim)
 
     def _creates(self, node: object) -> bool:
         if not isinstance(node, ast.Call):
@@ -180,10 +186,6 @@ def _bound(function: ast.FunctionDef, values: list[Origins], given: dict[str | N
     if rest and function.args.vararg:
         bound[function.args.vararg.arg] = NONE.union(*rest)
     return bound
-
-
-def _is_node(what: object) -> TypeGuard[ast.AST]:
-    return isinstance(what, ast.AST)
 
 
 def _is_arithmetic(node: object) -> bool:

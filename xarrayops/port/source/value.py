@@ -57,6 +57,11 @@ class Value(Record):
         return self.kind == ARRAY
 
     @property
+    def is_proved(self) -> bool:
+        """Whether this is surely an array, and not a guess."""
+        return self.is_array and self.certain
+
+    @property
     def dtype_kind(self) -> str | None:
         """The kind of the dtype: "bool", "int", "float" or "complex"; None if unknown or something else."""
         if self.dtype is None:
