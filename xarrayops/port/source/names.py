@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
@@ -226,7 +226,7 @@ class Names:
     _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_scope
 
 
-def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> list[ast.expr | ast.keyword | None]:
+def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
     """The parts that belong to the scope around it: decorators, defaults and annotations, or the first iterable."""
     if isinstance(node, _Comprehension):
         return [node.generators[0].iter]

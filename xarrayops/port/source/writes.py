@@ -114,9 +114,8 @@ def _targets(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr, ast.e
             elif isinstance(target, ast.Attribute) and target.attr in _CHANGED_ATTRIBUTES:
                 yield ATTRIBUTE, target.value, None
     elif isinstance(node, ast.Call):
-        target = target_of(node, names.numpy_name)
-        if target is not None:
-            yield FUNCTION if target in node.args[:1] else OUT, target, None
+        if (written := target_of(node, names.numpy_name)) is not None:
+            yield FUNCTION if written in node.args[:1] else OUT, written, None
         if isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE_METHODS:
             yield METHOD, node.func.value, None
 
