@@ -84,7 +84,8 @@ class Program:
     @cached_property
     def writes(self) -> tuple[Write, ...]:
         """The places that change an array, in the order of the source."""
-        return tuple(writes(self.source.tree, self.names, self.values))
+        nodes = ((place.node, place.function) for place in self.places)
+        return tuple(writes(nodes, self.names, self.values))
 
     @cached_property
     def meetings(self) -> tuple[Meeting, ...]:

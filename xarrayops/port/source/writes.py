@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.source.in_place import IN_PLACE_METHODS, target_of
@@ -66,9 +66,9 @@ class Write(Record):
         return bool(self.parameter or self.aliases or self.stored or self.name is None)
 
 
-def writes(tree: ast.Module, names: Names, values: Values) -> Iterator[Write]:
-    """The changes of arrays in the order of the source; targets that are surely no arrays are left out."""
-    for node, function in _with_functions(tree, None):
+def writes(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], names: Names, values: Values) -> Iterator[Write]:
+    """The changes of arrays among nodes, each with the function around it; what is surely no array is left out."""
+    for node, function in nodes:
         given = {argument_of(each.arg) for each in arguments(function)} if function is not None else set()
         for kind, target, index in _targets(node, names):
             value = values.of(target)
@@ -92,13 +92,6 @@ def _guessed(value: Value, added: Value) -> Value:
     """An unknown target to which an array of some axes is added is probably an array."""
     is_array = added.is_array and added.ndim != 0
     return value._replace(kind=ARRAY, dtype=None, ndim=added.ndim, certain=False) if is_array else value
-
-
-def _with_functions(node: ast.AST, function: FunctionNode | None) -> Iterator[tuple[ast.AST, FunctionNode | None]]:
-    """All nodes, each with the function around it."""
-    for child in ast.iter_child_nodes(node):
-        yield child, function
-        yield from _with_functions(child, child if isinstance(child, FunctionNode) else function)
 
 
 def _targets(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
