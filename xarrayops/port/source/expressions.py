@@ -29,7 +29,7 @@ from xarrayops.port.source.value import (
     member,
     of_constant,
 )
-from xarrayops.port.source.walk import Walker
+from xarrayops.port.source.walk import Called, Walker
 
 UFUNCS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -169,13 +169,12 @@ class Expressions(Walker[Value, State]):
 
     _YieldFrom = _Yield
 
-    def call(
-        self, node: ast.Call, name: str | None, base: Value | None, values: list[Value], given: dict[str | None, Value]
-    ) -> Value:
+    def call(self, call: Called[Value]) -> Value:
         """The result of a call."""
+        node, name, base, values, given = call
         if base is not None and isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE_METHODS:
             self.write(node, node.func.value)
-        of_all = _views((*values, *given.values()))
+        of_all = _views(call.arguments)
         keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         if "out" in given and given["out"].is_array and (base is not None or of_numpy(name)):
             return given["out"]
@@ -193,11 +192,11 @@ class Expressions(Walker[Value, State]):
             if node.func.attr in ("append", "add", "insert", "extend", "put", "update"):
                 self.state.store(of_all)
             return NOTHING._replace(views=of_all | base.views)
-        if name is None and (value := self.call_function(node, values, given)) is not None:
+        if name is None and (value := self.call_function(call)) is not None:
             return value
         return NOTHING._replace(views=of_all)
 
-    def call_function(self, node: ast.Call, values: list[Value], given: dict[str | None, Value]) -> Value | None:
+    def call_function(self, call: Called[Value]) -> Value | None:
         """The result of a function that the module defines; None for all other calls."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES, VIEWS
 from xarrayops.port.source.origin import CONTAINER, NONE, OUTSIDE, Label, Origins, State, parameters_in
 from xarrayops.port.source.value import words
 from xarrayops.port.source.values import Values, root
-from xarrayops.port.source.walk import Walker
+from xarrayops.port.source.walk import Called, Walker
 
 _METADATA = words("dtype itemsize nbytes ndim shape size strides")
 SHARING = words("broadcast_arrays meshgrid split array_split hsplit vsplit dsplit unstack nan_to_num array astype")
@@ -243,18 +243,12 @@ class OriginWalker(Walker[Origins, State]):
 
     _YieldFrom = _Await = _Yield
 
-    def call(
-        self,
-        node: ast.Call,
-        name: str | None,
-        base: Origins | None,
-        values: list[Origins],
-        given: dict[str | None, Origins],
-    ) -> Origins:
-        """A call: what it writes, what it keeps and what it returns."""
-        together = self.either((*values, *given.values()))
+    def call(self, call: Called[Origins]) -> Origins:
+        """A call: what it keeps and what it returns."""
+        node, name, _, values, _ = call
         if name is None:
-            return self._call_of_value(node, base, values, given)
+            return self._call_of_value(call)
+        together = self.either(call.arguments)
         if name.startswith("builtins."):
             return together | {CONTAINER} if name.removeprefix("builtins.") in _ITERATES else NONE
         if name == "xarrayops.at":
@@ -280,13 +274,11 @@ class OriginWalker(Walker[Origins, State]):
         )
         return self.made(node) if is_copy else self.made(node) | arguments
 
-    def _call_of_value(
-        self, node: ast.Call, base: Origins | None, values: list[Origins], given: dict[str | None, Origins]
-    ) -> Origins:
+    def _call_of_value(self, call: Called[Origins]) -> Origins:
         """The call of a method, of a function of this program, or of anything else."""
-        together = self.either((*values, *given.values()))
+        node, _, base, _, _ = call
         if base is None or not isinstance(node.func, ast.Attribute):
-            return self.call_function(node, values, given)
+            return self.call_function(call)
         if (at := self.names.updated(node)) is not None:
             return self.made(node) if node.func.attr == "get" else self.of(at)
         method = node.func.attr
@@ -295,6 +287,7 @@ class OriginWalker(Walker[Origins, State]):
                 return self._made_by(node, method, base)
             self.write(node, node.func.value)
             return NONE
+        together = self.either(call.arguments)
         if method in _CONTAINERS or CONTAINER in base:
             self.share(together, "a container holds it")
             return base
@@ -303,6 +296,6 @@ class OriginWalker(Walker[Origins, State]):
         self.share(together, f"the method {method} gets it")
         return base | together | self.unknown
 
-    def call_function(self, node: ast.Call, values: list[Origins], given: dict[str | None, Origins]) -> Origins:
+    def call_function(self, call: Called[Origins]) -> Origins:
         """The call of a function of this program."""
         raise NotImplementedError

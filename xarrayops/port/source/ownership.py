@@ -16,6 +16,7 @@ from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parame
 from xarrayops.port.source.origins import OriginWalker
 from xarrayops.port.source.value import NOTHING
 from xarrayops.port.source.values import Values
+from xarrayops.port.source.walk import Called
 
 CREATED = CREATION | frozenset(["array", "copy", "identity", "zeros_like", "ones_like", "empty_like", "full_like"])
 """NumPy's functions that make arrays, never scalars."""
@@ -133,15 +134,16 @@ class _Function(OriginWalker):
         super().__init__(names, values, local, captured)
         self._ownership = ownership
 
-    def call_function(self, node: ast.Call, values: list[Origins], given: dict[str | None, Origins]) -> Origins:
+    def call_function(self, call: Called[Origins]) -> Origins:
         """The call of a function of this program."""
+        node = call.node
         function = self.names.function(node)
         if function is None or any(isinstance(each, ast.Starred) for each in node.args):
-            together = self.either((*values, *given.values()))
+            together = self.either(call.arguments)
             self.share(together, "another function gets it")
             return together | self.unknown
         summary = self._ownership.summary(function)
-        bound = _bound(function, values, given)
+        bound = _bound(function, call.values, call.given)
         returned = self._ownership.returning.get(function.name, ())
         for name, origins in bound.items():
             if name in summary.shared:

@@ -10,6 +10,7 @@ from xarrayops.port.source.expressions import Expressions, dotted, operated
 from xarrayops.port.source.names import FunctionNode, Names, given_to
 from xarrayops.port.source.parameters import argument_of, parameter_values
 from xarrayops.port.source.value import NOTHING, OTHER, SCALAR, SEQUENCE, State, Value, joined, member
+from xarrayops.port.source.walk import Called
 
 _VIEW_ATTRIBUTES = ("T", "mT", "real", "imag", "flat")
 
@@ -149,13 +150,13 @@ class _Function(Expressions):
         self.run(node.body)
         self.state = outer
 
-    def call_function(self, node: ast.Call, values: list[Value], given: dict[str | None, Value]) -> Value | None:
+    def call_function(self, call: Called[Value]) -> Value | None:
         """The result of a function that the module defines, with the memory of the arguments for the parameters."""
-        function = self.names.function(node)
+        function = self.names.function(call.node)
         result = self._values.result(function) if function is not None else None
         if function is None or result is None:
             return None
-        return _with_arguments(result, given_to(function, values, given))
+        return _with_arguments(result, given_to(function, call.values, call.given))
 
 
 def root(target: ast.expr) -> str | None:

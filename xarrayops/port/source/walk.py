@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from xarrayops.port.source.in_place import target_of
 from xarrayops.port.source.names import Names
@@ -34,6 +34,21 @@ class Variables(Protocol):
 
 V = TypeVar("V")
 S = TypeVar("S", bound=Variables)
+
+
+class Called(NamedTuple, Generic[V]):
+    """A call: the meaning of the name of the function, or the object of a method, and the arguments."""
+
+    node: ast.Call
+    name: str | None
+    base: V | None
+    values: list[V]
+    given: dict[str | None, V]
+
+    @property
+    def arguments(self) -> list[V]:
+        """All arguments."""
+        return [*self.values, *self.given.values()]
 
 
 class Walker(Generic[V, S]):
@@ -333,10 +348,10 @@ class Walker(Generic[V, S]):
         target = target_of(node, self.names.numpy_name)
         if target is not None:
             self.write(node, target)
-        return self.call(node, name, base if is_method else None, values, given)
+        return self.call(Called(node, name, base if is_method else None, values, given))
 
-    def call(self, node: ast.Call, name: str | None, base: V | None, values: list[V], given: dict[str | None, V]) -> V:
-        """A call: the meaning of the name of the function, or the object of a method, and the arguments."""
+    def call(self, call: Called[V]) -> V:
+        """The result of a call, and what else it does."""
         raise NotImplementedError
 
 
