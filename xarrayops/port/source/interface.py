@@ -7,16 +7,19 @@ import inspect
 from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
+from types import ModuleType
 
 import xarrayops.numpy as ours
 
 
+@cache
 def has(name: str, owner: object = ours) -> bool:
     """Whether xarrayops.numpy, or another module, has one of NumPy's names, which may be dotted."""
-    try:
-        attrgetter(name)(owner)
-    except AttributeError:
-        return False
+    for part in name.split("."):
+        is_listed = not isinstance(owner, ModuleType) or part in dir(owner)  # not ``np.__file__``, which modules have
+        if not is_listed or not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
     return True
 
 
