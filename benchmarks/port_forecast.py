@@ -36,9 +36,9 @@ from rich.console import Console
 from rich.table import Table
 
 import xarrayops as xo
-from xarrayops.bench.measure import operations
 from xarrayops.port import rewrite
 from xarrayops.port.source import Program
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.forecast import forecasts
 from xarrayops.port.trace.rates import measured
 from xarrayops.port.trace.run import run

@@ -4,7 +4,7 @@
 rewrites it, with only those edits that keep its meaning. `xarrayops.testing.verify` compares the result with the
 original on every library.
 
-Each command has a package: `checking`, `rewriting` and `verifying`.
+Each command has a package or module: `checking`, `rewriting` and `verifying`.
 """
 
 from xarrayops.port.checking import check as check

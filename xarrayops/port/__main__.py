@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from xarrayops._cli.arguments import INTERRUPTED
+from xarrayops.port import verifying as verify
 from xarrayops.port.checking import command as check
 from xarrayops.port.rewriting import command as rewrite
 from xarrayops.port.source import PortError
-from xarrayops.port.verifying import command as verify
 
 COMMANDS = {"check": check, "rewrite": rewrite, "verify": verify}
 """The module of each command: it has its help text, its options and what runs it."""

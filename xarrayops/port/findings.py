@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterable
 
 from xarrayops._protocol.records import Record
+from xarrayops.port.source import Program
 
 KINDS = {
     "name": "a name of NumPy that no other library has",
@@ -63,3 +65,23 @@ def alike(findings: Iterable[Finding]) -> Counter[Finding]:
 def times(count: int) -> str:
     """The words after a finding that stands several times in a line."""
     return f" ({count} times in this line)" if count > 1 else ""
+
+
+def finding(
+    program: Program,
+    node: ast.expr | ast.stmt,
+    kind: str,
+    what: str,
+    instead: str,
+    backends: tuple[str, ...] = ALL,
+    *,
+    certain: bool = True,
+) -> Finding:
+    """A finding about a node; of a statement with a block, about its first line."""
+    source = program.source
+    line, end_line = node.lineno, node.end_lineno or node.lineno
+    end_column = source.column(end_line, node.end_col_offset or 0)
+    if getattr(node, "body", None) and isinstance(node, ast.stmt):
+        end_line, end_column = line, len(source.lines[line - 1]) + 1
+    column = source.column(line, node.col_offset)
+    return Finding(line, column, end_line, end_column, kind, what, instead, backends, certain)

@@ -1,14 +1,17 @@
-"""Executing the files of a program: as modules of their package, beside the other modules of their folder."""
+"""Executing a program: its files as modules of their package, beside the others of their folder, and calls in them."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from xarrayops._protocol.records import Record
+from xarrayops.port.source import PortError
 from xarrayops.port.source.names import is_foreign
 
 _INSTALLED = ("site-packages", "dist-packages")
@@ -70,3 +73,23 @@ def importable(place: Place) -> Iterator[None]:
         for name in [name for name in sys.modules if place.has(name) and (name not in known or name in hidden)]:
             del sys.modules[name]
         sys.modules.update(hidden)
+
+
+def parsed_call(text: str) -> ast.Call:
+    """The call that the text of ``--call`` describes."""
+    try:
+        call = ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise PortError(f'--call {text!r} is not Python: {error.msg}. Instead: --call "f(np.ones(3))"') from None
+    if not isinstance(call, ast.Call):
+        raise PortError(f'--call {text!r} is not a call of a function. Instead: --call "f(np.ones(3))"')
+    return call
+
+
+def arguments_of(call: ast.Call, variables: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, by position and by keyword, evaluated with these variables."""
+    collect = ast.Call(ast.Name("collect arguments", ast.Load()), call.args, call.keywords)
+    expression = ast.fix_missing_locations(ast.copy_location(ast.Expression(collect), call))
+    known = {**variables, "collect arguments": lambda *args, **keywords: (args, keywords)}
+    found: tuple[tuple[Any, ...], dict[str, Any]] = eval(compile(expression, "<call>", "eval"), known)
+    return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops.bench.measure import operations
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.rates import Rates
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"

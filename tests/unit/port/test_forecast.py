@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from xarrayops.bench.measure import operations
 from xarrayops.port.checking.verdict import READY, REDESIGN, STAY, Verdict, with_forecasts
 from xarrayops.port.source import PortError
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.forecast import HOST_BOUND, LAUNCH_BOUND, MEMORY_BOUND, PYTHON_BOUND, forecasts, shown
 from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.record import Operation, Trace

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xarrayops.port.checking.rules import findings
+from xarrayops.port.checking.report import findings
 from xarrayops.port.source import Program
 from xarrayops.port.source.files import parsed
 
@@ -17,7 +17,7 @@ def apply(a, b):
 
 def meetings(body):
     text = START + "def f(x, n=2):\n    rows = x.shape[0]\n" + "".join(f"    {line}\n" for line in body.split("\n"))
-    found = Program.of(parsed("program.py", text)).meetings
+    found = Program(parsed("program.py", text)).meetings
     return [(meeting.node.id, meeting.partner, meeting.certain) for meeting in found]
 
 
@@ -48,7 +48,7 @@ def test_operands_of_the_module_and_of_the_caller(body):
 
 def test_a_partner_that_may_be_a_number_is_a_guess():
     text = f"{START}def f(scale):\n    return C * scale\n"
-    program = Program.of(parsed("program.py", text))
+    program = Program(parsed("program.py", text))
     assert [(meeting.partner, meeting.certain) for meeting in program.meetings] == [("scale", False)]
     found = [finding for finding in findings(program) if finding.kind == "creation"]
     assert [(finding.certain, finding.instead) for finding in found] == [(False, "np.asarray(C, like=scale)")]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy
 import pytest
 
-from xarrayops.bench.measure import operations
 from xarrayops.port.source import PortError, Program
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.run import run
 
 SNIPPETS = runpy.run_path(str(Path(__file__).parent / "snippets.py"))

@@ -1,18 +1,13 @@
 """The places that change an array, and whether the change is visible elsewhere."""
 
-import ast
-
 import pytest
 
-from xarrayops.port.source.names import Names
-from xarrayops.port.source.values import Values
-from xarrayops.port.source.writes import writes
+from xarrayops.port.source import Program
+from xarrayops.port.source.files import parsed
 
 
 def found(body):
-    tree = ast.parse(f"import numpy as np\n{body}\n")
-    names = Names(tree)
-    return list(writes(tree, names, Values(tree, names)))
+    return list(Program(parsed("program.py", f"import numpy as np\n{body}\n")).writes)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +18,8 @@ def found(body):
         ("x = np.zeros(3)\nx += 1", "augmented", "x"),
         ("x = np.zeros(3)\nnp.add(x, 1, out=x)", "out", "x"),
         ("x = np.zeros(3)\nx.sum(out=x)", "out", "x"),
+        ("x = np.zeros(3)\nnp.add(x, 1, x)", "out", "x"),
+        ("x = np.zeros(3)\nnp.add(x, 1, out=(x,))", "out", "x"),
         ("x = np.zeros(3)\nnp.copyto(x, 1)", "function", "x"),
         ("x = np.zeros(3)\nnp.add.at(x, [0], 1)", "function", "x"),
         ("x = np.zeros(3)\nx.sort()", "method", "x"),

@@ -21,7 +21,7 @@ from xarrayops._core.backends import registry
 from xarrayops._core.backends.backend import Backend
 from xarrayops._system.process import REPORT_BUG, die_with_parent, keep_stdout
 from xarrayops.bench import workload_sources
-from xarrayops.bench.measure import operations, roofline, sync_check
+from xarrayops.bench.measure import roofline, sync_check
 from xarrayops.bench.measure.cell import Cell, warm_up
 from xarrayops.bench.measure.cell_cache import CellCache
 from xarrayops.bench.measure.failures import guarded
@@ -118,6 +118,8 @@ def _handle(command: dict[str, Any], place: Place, workloads: dict[str, Workload
         case "check-sync":
             return guarded(partial(sync_check.check_synchronisation, place.backend, place.device))
         case "operations":
+            from xarrayops.port.trace import operations  # only here: it imports the analysis of programs
+
             return guarded(partial(operations.measure_operations, place.backend, place.device))
         case "roofline":
             return guarded(lambda: cells.retried(lambda again: roofline.measure_roofline(place, command["dtype"])))

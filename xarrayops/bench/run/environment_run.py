@@ -9,7 +9,6 @@ from typing import Any
 from xarrayops._cli.doctor import own_settings
 from xarrayops._system import gpus, machine
 from xarrayops._system.process import Worker
-from xarrayops.bench.measure.operations import RATES
 from xarrayops.bench.results import Row
 from xarrayops.bench.run.budget import Budget
 from xarrayops.bench.run.environment import Identity
@@ -285,6 +284,8 @@ class EnvironmentRun:
 
     def measure_operations(self, report: Report) -> None:
         """Measure the kinds of operations once on each device of each library, as far as the budget allows."""
+        from xarrayops.port.trace.operations import RATES  # only here: it imports the analysis of programs
+
         for place in dict.fromkeys((r.row.backend, r.row.device, r.row.device_kind) for r in self.measured()):
             backend, device, kind = place
             if (backend, device) not in self.operations and self.budget.seconds_left > 0:

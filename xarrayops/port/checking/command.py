@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 from xarrayops._cli.arguments import console
-from xarrayops.port.checking import page, terminal
-from xarrayops.port.checking.report import check
+from xarrayops.port.checking import page
+from xarrayops.port.checking.report import Report, check
+from xarrayops.port.checking.verdict import READY, REDESIGN, SMALL_FIXES, STAY, Verdict
+from xarrayops.port.findings import Finding, alike, times
 from xarrayops.port.source import PortError, write
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 HELP = "list what differs by library, line by line, with a verdict for each backend"
 FORMATS = ("terminal", "json")
+_STYLES = {READY: "green", SMALL_FIXES: "yellow", REDESIGN: "bold red", STAY: "bold red"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,5 +62,36 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps(report.as_dict(), indent=1))
     else:
-        terminal.show(report, console())
+        _show(report, console())
     return 0
+
+
+def _show(report: Report, console: Console) -> None:
+    """Print the findings line by line, and the verdicts."""
+    for line, found in groupby(report.findings, key=lambda finding: finding.line):
+        place = report.source.place(line)
+        console.print(Text(f"{place}: {report.source.lines[line - 1].strip()}", style="bold"), soft_wrap=True)
+        for finding, count in alike(found).items():
+            console.print(_finding(finding, count), soft_wrap=True)
+    console.print(Text(f"{report.source.path}: {report.summary()}"), soft_wrap=True)
+    for forecast in report.forecasts:
+        console.print(Text(f"{forecast.backend} {forecast.device}: {forecast.text()}"), soft_wrap=True)
+    for note in report.notes:
+        console.print(Text(note), soft_wrap=True)
+    for verdict in report.verdicts:
+        console.print(_verdict(verdict), soft_wrap=True)
+
+
+def _finding(finding: Finding, count: int) -> Text:
+    guess = "" if finding.certain else ", if this is an array"
+    return Text.assemble(
+        (f"  {finding.kind}", "yellow" if finding.certain else "dim"),
+        (f" [{', '.join(finding.backends)}]{guess}: ", "dim"),
+        f"{finding.what}. Instead: {finding.instead}{times(count)}",
+    )
+
+
+def _verdict(verdict: Verdict) -> Text:
+    return Text.assemble(
+        f"{verdict.backend}: ", (verdict.verdict, _STYLES[verdict.verdict]), f" ({'; '.join(verdict.reasons)})"
+    )

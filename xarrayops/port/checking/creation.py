@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from xarrayops._protocol.surface import CREATION
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program
 from xarrayops.port.source.names import FunctionNode, arguments
 from xarrayops.port.source.value import UNKNOWN
 
 _NEW = CREATION - {"asarray"} | {"identity", "array", "tri"}
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about functions that make arrays, or use those of the module, beside those of the caller."""
     yield from _of_module(program)
     given: dict[FunctionNode, tuple[str, bool] | None] = {}
@@ -31,16 +31,16 @@ def rules(program: Analysed) -> Iterator[Finding]:
             what = f"the new array belongs to the default library, which is NumPy, and {name} to that of the caller"
             text = program.text(node)
             instead = f"{text[:-1]}, like={name}), or the call in a block with xo.use({name})"
-            yield program.finding(node, "creation", what, instead, certain=certain)
+            yield finding(program, node, "creation", what, instead, certain=certain)
 
 
-def _of_module(program: Analysed) -> Iterator[Finding]:
-    for node, partner, certain in program.program.meetings:
+def _of_module(program: Program) -> Iterator[Finding]:
+    for node, partner, certain in program.meetings:
         what = f"{node.id} was made by the default library when the module was loaded, and {partner} has the caller's"
-        yield program.finding(node, "creation", what, f"np.asarray({node.id}, like={partner})", certain=certain)
+        yield finding(program, node, "creation", what, f"np.asarray({node.id}, like={partner})", certain=certain)
 
 
-def _copies(program: Analysed, node: ast.Call) -> bool:
+def _copies(program: Program, node: ast.Call) -> bool:
     """Whether the argument decides the library: an array, or something unknown that may be one."""
     if program.names.numpy_name(node.func) != "array" or not node.args:
         return False
@@ -49,7 +49,7 @@ def _copies(program: Analysed, node: ast.Call) -> bool:
     return value.kind not in ("scalar", "sequence") or any(each.kind != "scalar" for each in members)
 
 
-def _array_parameter(program: Analysed, function: FunctionNode) -> tuple[str, bool] | None:
+def _array_parameter(program: Program, function: FunctionNode) -> tuple[str, bool] | None:
     """The first parameter that is an array, and whether that is certain; one with an index is a guess."""
     indexed = {
         node.value.id
@@ -58,7 +58,7 @@ def _array_parameter(program: Analysed, function: FunctionNode) -> tuple[str, bo
     }
     found = []
     for name in (argument.arg for argument in arguments(function)):
-        value = program.program.values.parameter(function, name)
+        value = program.values.parameter(function, name)
         if value.is_array or (value.kind == UNKNOWN and name in indexed):
-            found.append((name, value.is_array and value.certain))
+            found.append((name, value.is_proved))
     return max(found, key=lambda pair: pair[1]) if found else None

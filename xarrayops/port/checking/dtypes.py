@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import ALL, Finding
+from xarrayops.port.findings import ALL, Finding, finding
+from xarrayops.port.source import Program
 from xarrayops.port.source.numpy_results import dtype_of
 
 _ATTRIBUTES = ("kind", "name", "char", "str", "num", "byteorder", "type", "names", "fields")
@@ -15,31 +15,29 @@ _CODES = ("O", "U", "S", "V", "M", "m", "g", "G")
 _PYTHON = ("float", "int", "bool", "complex")
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about dtypes; that the program computes in float64 is said once, at the first such array."""
-    float64 = None
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Compare):
-            yield from _of_test(program, node)
-        elif isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES and _is_dtype(program, node.value):
-            instead = f'np.isdtype({program.text(node.value)}, "real floating")'
-            yield program.finding(node, "dtype", f"dtypes of torch have no {node.attr}", instead, ("torch",))
-        elif isinstance(node, ast.Call):
-            yield from _of_dtype(program, node)
-            if float64 is None and program.names.numpy_name(node.func) and program.value(node).dtype == "float64":
-                float64 = node
+    for comparison in program.nodes(ast.Compare):
+        yield from _of_test(program, comparison)
+    for attribute in program.nodes(ast.Attribute):
+        if attribute.attr in _ATTRIBUTES and _is_dtype(program, attribute.value):
+            instead = f'np.isdtype({program.text(attribute.value)}, "real floating")'
+            yield finding(program, attribute, "dtype", f"dtypes of torch have no {attribute.attr}", instead, ("torch",))
+    for call in program.nodes(ast.Call):
+        yield from _of_dtype(program, call)
+    made = (call for call in program.nodes(ast.Call) if program.names.numpy_name(call.func))
+    float64 = next((call for call in made if program.value(call).dtype == "float64"), None)
     if float64 is not None:
         what = "the program computes in float64 from here on: JAX needs its 64-bit types, and GPUs compute it slowly"
         instead = 'jax.config.update("jax_enable_x64", True), or xo.use(dtype="float32") where that is enough'
-        yield program.finding(float64, "dtype", what, instead, ("jax",))
+        yield finding(program, float64, "dtype", what, instead, ("jax",))
 
 
-def _is_dtype(program: Analysed, node: ast.expr) -> bool:
+def _is_dtype(program: Program, node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "dtype" and program.value(node.value).is_array
 
 
-def _of_test(program: Analysed, node: ast.Compare) -> Iterator[Finding]:
+def _of_test(program: Program, node: ast.Compare) -> Iterator[Finding]:
     sides = [node.left, *node.comparators]
     if any(_is_dtype(program, side) for side in sides):
         for side in sides:
@@ -48,18 +46,18 @@ def _of_test(program: Analysed, node: ast.Compare) -> Iterator[Finding]:
                 name = dtype_of(side, program.names.numpy_name)
                 instead = f"np.{name}" if name else "np.float64"
                 what = f"a dtype of torch is not equal to {program.text(side)}, without an error"
-                yield program.finding(node, "dtype", what, instead, ("torch",))
+                yield finding(program, node, "dtype", what, instead, ("torch",))
     is_type = isinstance(node.left, ast.Call) and program.names.resolve(node.left.func) == "builtins.type"
     if is_type and any(program.names.numpy_name(side) == "ndarray" for side in node.comparators):
         what = "the class of the arrays of other libraries is not np.ndarray"
-        yield program.finding(node, "dtype", what, f"isinstance({_argument(program, node.left)}, np.ndarray)", ALL)
+        yield finding(program, node, "dtype", what, f"isinstance({_argument(program, node.left)}, np.ndarray)", ALL)
 
 
-def _argument(program: Analysed, node: ast.expr) -> str:
+def _argument(program: Program, node: ast.expr) -> str:
     return program.text(node.args[0]) if isinstance(node, ast.Call) and node.args else "x"
 
 
-def _of_dtype(program: Analysed, node: ast.Call) -> Iterator[Finding]:
+def _of_dtype(program: Program, node: ast.Call) -> Iterator[Finding]:
     """A dtype that no device has, given as ``dtype=`` or to ``astype``."""
     is_method = isinstance(node.func, ast.Attribute) and node.func.attr == "astype"
     given = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
@@ -68,10 +66,10 @@ def _of_dtype(program: Analysed, node: ast.Call) -> Iterator[Finding]:
         if _is_only_numpy(program, dtype):
             what = f"only NumPy has arrays of the dtype {program.text(dtype)}"
             instead = "numbers for names and dates; one array for each field; float64 for wider numbers"
-            yield program.finding(node, "dtype", what, instead, ALL)
+            yield finding(program, node, "dtype", what, instead, ALL)
 
 
-def _is_only_numpy(program: Analysed, node: ast.expr) -> bool:
+def _is_only_numpy(program: Program, node: ast.expr) -> bool:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         code = node.value.lstrip("<>=|")
         return code[:1] in _CODES or code in _NO_DEVICE or code.startswith(("datetime64", "timedelta64"))

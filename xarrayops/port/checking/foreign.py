@@ -5,25 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import ALL, Finding
+from xarrayops.port.findings import ALL, Finding, finding
+from xarrayops.port.source import Program
 from xarrayops.port.source.names import is_foreign
 
 _COMPILERS = ("numba", "pythran", "transonic", "cython", "numexpr")
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about arrays that are given to other packages, and about functions that others compile."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Call):
-            yield from _of_call(program, node)
-        elif isinstance(node, ast.FunctionDef):
-            for decorator in node.decorator_list:
-                yield from _of_decorator(program, decorator)
+    for call in program.nodes(ast.Call):
+        yield from _of_call(program, call)
+    for function in program.nodes(ast.FunctionDef):
+        for decorator in function.decorator_list:
+            yield from _of_decorator(program, decorator)
 
 
-def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
+def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     name = program.names.resolve(node.func)
     if name is None or not is_foreign(name):
         return
@@ -35,12 +33,12 @@ def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
         text = program.text(first)
         instead = f'{name}(xo.convert({text}, "numpy")), and xo.convert(result, {text}) for the result'
         certain = all(value.certain for value in arrays)
-        yield program.finding(node, "foreign call", what, instead, ALL, certain=certain)
+        yield finding(program, node, "foreign call", what, instead, ALL, certain=certain)
 
 
-def _of_decorator(program: Analysed, node: ast.expr) -> Iterator[Finding]:
+def _of_decorator(program: Program, node: ast.expr) -> Iterator[Finding]:
     name = program.names.resolve(node.func if isinstance(node, ast.Call) else node)
     if name is not None and name.partition(".")[0] in _COMPILERS:
         what = f"{name} compiles for arrays of NumPy only"
         instead = "the same computation on whole arrays, without the decorator; or keep the function on the CPU"
-        yield program.finding(node, "foreign call", what, instead)
+        yield finding(program, node, "foreign call", what, instead)

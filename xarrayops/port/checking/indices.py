@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed, Place
-from xarrayops.port.findings import Finding
-from xarrayops.port.source.indices import INTEGERS, MASK, kinds, parts, unlike_torch
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program
+from xarrayops.port.source.indices import INTEGERS, MASK, is_negative, kinds, parts, unlike_torch
 from xarrayops.port.source.value import ARRAY, UNKNOWN, words
 
 DATA_DEPENDENT = words(
@@ -18,34 +18,34 @@ DATA_DEPENDENT = words(
 _LAZY = ("jax", "dask")
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about indices, and about functions whose result has as many elements as the values say."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+    changed = {node.target for node in program.nodes(ast.AugAssign)}  # ``x[mask] += 1`` only names elements
+    for node in program.nodes(ast.Subscript):
+        if isinstance(node.ctx, ast.Load):
             yield from _of_dtype(program, node)
-        if isinstance(node, ast.Subscript) and program.value(node.value).is_array:
-            yield from _of_index(program, place, node)
-        elif isinstance(node, ast.Call):
-            yield from _of_call(program, node)
+        if program.value(node.value).is_array:
+            yield from _of_index(program, node, is_read=isinstance(node.ctx, ast.Load) and node not in changed)
+    for call in program.nodes(ast.Call):
+        yield from _of_call(program, call)
 
 
-def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[Finding]:
+def _of_index(program: Program, node: ast.Subscript, *, is_read: bool) -> Iterator[Finding]:
     certain = program.value(node.value).certain
     text = program.text(node.value)
     for axis, part in enumerate(parts(node.slice)):
-        if isinstance(part, ast.Slice) and _is_negative(part.step):
+        if isinstance(part, ast.Slice) and is_negative(part):
             instead = f"np.flip({text}, axis={axis})" if part.lower is part.upper is None else "np.flip of the slice"
-            yield program.finding(node, "index", "torch has no negative steps", instead, ("torch",), certain=certain)
+            yield finding(program, node, "index", "torch has no negative steps", instead, ("torch",), certain=certain)
         if part is node.slice and isinstance(part, ast.List):
             instead = f"{text}[np.array({program.text(part)})]"
-            yield program.finding(node, "index", "JAX takes no lists as indices", instead, ("jax",), certain=certain)
-    found = kinds(node.slice, {part: program.value(part) for part in parts(node.slice)})
+            yield finding(program, node, "index", "JAX takes no lists as indices", instead, ("jax",), certain=certain)
+    found = kinds(node.slice, program.values.known)
     is_grid = isinstance(node.slice, ast.Call) and program.names.numpy_name(node.slice.func) == "ix_"
     if found.count(INTEGERS) > 1 or is_grid:
         what = "Dask takes one array of integers in an index"
         instead = f"np.reshape({text}, (-1,))[flat_indices]"
-        yield program.finding(node, "index", what, instead, ("dask",), certain=certain)
+        yield finding(program, node, "index", what, instead, ("dask",), certain=certain)
     for part in parts(node.slice):
         value = program.value(part)
         if value.is_array and value.dtype_kind == "int" and value.ndim is not None and value.ndim > 1:
@@ -53,16 +53,16 @@ def _of_index(program: Analysed, place: Place, node: ast.Subscript) -> Iterator[
                 f"{program.text(part)} has {value.ndim} axes: Dask takes an array of integers with one axis as an index"
             )
             instead = f"np.reshape({program.text(part)}, (-1,)) as the index, and np.reshape of the result"
-            yield program.finding(node, "index", what, instead, ("dask",), certain=certain)
-    if MASK in found and isinstance(node.ctx, ast.Load) and not _is_changed(place):
+            yield finding(program, node, "index", what, instead, ("dask",), certain=certain)
+    if MASK in found and is_read:
         what = "the size of a selection by a mask depends on data: jax.jit refuses it, and Dask does not know it"
         instead = "np.where(mask, x, fill) for all elements, followed by a reduction"
-        yield program.finding(node, "data-dependent shape", what, instead, _LAZY, certain=certain)
+        yield finding(program, node, "data-dependent shape", what, instead, _LAZY, certain=certain)
 
 
-def _of_dtype(program: Analysed, node: ast.Subscript) -> Iterator[Finding]:
+def _of_dtype(program: Program, node: ast.Subscript) -> Iterator[Finding]:
     """An array of indices of a dtype that PyTorch does not index with."""
-    base, part = program.value(node.value), unlike_torch(node.slice, program.program.values.known)
+    base, part = program.value(node.value), unlike_torch(node.slice, program.values.known)
     is_at = isinstance(node.value, ast.Call) and program.names.resolve(node.value.func) == "xarrayops.at"
     if part is None or is_at or base.kind not in (ARRAY, UNKNOWN):
         return
@@ -70,23 +70,14 @@ def _of_dtype(program: Analysed, node: ast.Subscript) -> Iterator[Finding]:
     known = f"{program.text(part)} has {dtype}" if dtype else f"{program.text(part)} may have another dtype than int64"
     what = f"{known}: torch refuses it as an index, and takes uint8 for a mask"
     instead = f"xo.at({program.text(node.value)})[{program.text(node.slice)}].get()"
-    yield program.finding(node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
+    yield finding(program, node, "index", what, instead, ("torch",), certain=base.is_array and dtype is not None)
 
 
-def _is_negative(step: ast.expr | None) -> bool:
-    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)
-
-
-def _is_changed(place: Place) -> bool:
-    """Whether the selection only names elements that are changed, as in ``x[mask] += 1``."""
-    return isinstance(place.parent, ast.AugAssign) and place.parent.target is place.node
-
-
-def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
+def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     name = program.names.numpy_name(node.func)
     if name is None and isinstance(node.func, ast.Attribute) and program.value(node.func.value).is_array:
         name = node.func.attr
     if name in DATA_DEPENDENT or (name == "where" and len(node.args) == 1):
         what = f"the size of the result of {name} depends on data: jax.jit refuses it, and Dask does not know it"
         instead = "a mask and np.where, where the number of elements is not needed"
-        yield program.finding(node, "data-dependent shape", what, instead, _LAZY)
+        yield finding(program, node, "data-dependent shape", what, instead, _LAZY)

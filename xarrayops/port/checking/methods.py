@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cache
 
 from xarrayops._core.numpy_names import METHODS
 from xarrayops._protocol.records import Record
-from xarrayops.port.checking.places import Analysed, Place
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program
+from xarrayops.port.source.interface import has
 from xarrayops.port.source.value import Value
 
-TORCH, JAX, DASK = ("torch",), ("jax",), ("dask",)
+TORCH, JAX = ("torch",), ("jax",)
 NO_OTHER = ("torch", "jax", "dask")
 
 
@@ -130,18 +130,16 @@ _DIFFERENCES: dict[str, tuple[Difference, ...]] = {
 """By the name of the method or attribute."""
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about methods and attributes of arrays."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _DIFFERENCES:
-            base = program.value(node.value)
-            if base.is_array:
-                yield from _of_use(program, place, node, base)
+    calls = {call.func: call for call in program.nodes(ast.Call)}
+    for node in program.nodes(ast.Attribute):
+        if isinstance(node.ctx, ast.Load) and node.attr in _DIFFERENCES and program.value(node.value).is_array:
+            yield from _of_use(program, node, calls.get(node))
 
 
-def _of_use(program: Analysed, place: Place, node: ast.Attribute, base: Value) -> Iterator[Finding]:
-    call = place.parent if isinstance(place.parent, ast.Call) and place.parent.func is node else None
+def _of_use(program: Program, node: ast.Attribute, call: ast.Call | None) -> Iterator[Finding]:
+    base = program.value(node.value)
     use = Use(base, call, program.value)
     found = [each for each in _DIFFERENCES[node.attr] if each.when(use)]
     if not found:
@@ -149,10 +147,10 @@ def _of_use(program: Analysed, place: Place, node: ast.Attribute, base: Value) -
     backends = tuple(name for each in found for name in each.backends)
     by_library = "; ".join(f"{', '.join(each.backends)}: {each.what}" for each in found)
     what = f"the {'method' if call is not None else 'attribute'} {node.attr} of arrays differs ({by_library})"
-    yield program.finding(call or node, "method", what, _instead(program, node, call), backends, certain=base.certain)
+    yield finding(program, call or node, "method", what, _instead(program, node, call), backends, certain=base.certain)
 
 
-def _instead(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> str:
+def _instead(program: Program, node: ast.Attribute, call: ast.Call | None) -> str:
     """NumPy's function of the same name with the array as the first argument, or the answer of the tables."""
     x = program.text(node.value)
     if node.attr == "astype" and call is not None and call.args:
@@ -163,21 +161,14 @@ def _instead(program: Analysed, node: ast.Attribute, call: ast.Call | None) -> s
         return f"np.size({x})"
     if node.attr in ("fill", "put"):
         return f"np.{'copyto' if node.attr == 'fill' else 'put'}({', '.join([x, *_arguments(program, call)])})"
-    if node.attr in _functions() and call is not None:
+    if has(node.attr) and call is not None:
         return f"np.{node.attr}({', '.join([x, *_arguments(program, call)])})"
     answer = METHODS.answer(node.attr) or ""
     return answer.removeprefix(". Instead of ").removeprefix(". Instead: ").removeprefix(": ")
 
 
-def _arguments(program: Analysed, call: ast.Call | None) -> list[str]:
+def _arguments(program: Program, call: ast.Call | None) -> list[str]:
     if call is None:
         return []
     named = [f"{each.arg}={program.text(each.value)}" for each in call.keywords if each.arg]
     return [*map(program.text, call.args), *named]
-
-
-@cache
-def _functions() -> frozenset[str]:
-    import xarrayops.numpy
-
-    return frozenset(dir(xarrayops.numpy))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import Finding
+from xarrayops.port.findings import Finding, finding
+from xarrayops.port.source import Program
 from xarrayops.port.source.expressions import UFUNCS
 from xarrayops.port.source.value import SCALAR, SEQUENCE, Value
 
@@ -14,29 +14,27 @@ TORCH, NO_LISTS = ("torch",), ("torch", "jax", "cupy")
 _SMALL = ("int8", "int16", "uint8", "uint16")
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about operators, and about Python's functions that stand for one."""
-    for place in program.places:
-        node = place.node
-        if isinstance(node, ast.BinOp):
-            left, right = program.value(node.left), program.value(node.right)
-            if left.is_array or right.is_array:
-                yield from _of_operator(program, node, node.left, node.right, left, right)
-        elif isinstance(node, ast.Compare):
-            yield from _of_comparison(program, node)
-        elif isinstance(node, ast.Call) and program.names.resolve(node.func) in ("builtins.divmod", "builtins.round"):
-            yield from _of_call(program, node)
+    for operator in program.nodes(ast.BinOp):
+        yield from _of_operator(program, operator)
+    for comparison in program.nodes(ast.Compare):
+        yield from _of_comparison(program, comparison)
+    for call in program.nodes(ast.Call):
+        if program.names.resolve(call.func) in ("builtins.divmod", "builtins.round"):
+            yield from _of_call(program, call)
 
 
-def _of_operator(
-    program: Analysed, node: ast.BinOp, a: ast.expr, b: ast.expr, left: Value, right: Value
-) -> Iterator[Finding]:
+def _of_operator(program: Program, node: ast.BinOp) -> Iterator[Finding]:
+    left, right = program.value(node.left), program.value(node.right)
+    if not left.is_array and not right.is_array:
+        return
     certain = all(value.certain for value in (left, right) if value.ndim != 0)
     function = f"np.{'matmul' if isinstance(node.op, ast.MatMult) else UFUNCS[type(node.op)]}"
-    instead = f"{function}({program.text(a)}, {program.text(b)})"
+    instead = f"{function}({program.text(node.left)}, {program.text(node.right)})"
     if SEQUENCE in (left.kind, right.kind):
         what = "lists and tuples are no operands of arrays (torch, JAX and CuPy raise)"
-        yield program.finding(node, "operator", what, instead, NO_LISTS, certain=certain)
+        yield finding(program, node, "operator", what, instead, NO_LISTS, certain=certain)
         return
     kinds = {left.dtype_kind, right.dtype_kind}
     if None in kinds:
@@ -44,15 +42,15 @@ def _of_operator(
     if isinstance(node.op, ast.MatMult):
         if left.dtype != right.dtype:
             what = f"a product of {left.dtype} and {right.dtype}: torch raises"
-            yield program.finding(node, "operator", what, instead, TORCH, certain=certain)
+            yield finding(program, node, "operator", what, instead, TORCH, certain=certain)
     elif isinstance(node.op, ast.Sub) and "bool" in (left.dtype, right.dtype):
-        yield program.finding(node, "operator", "torch subtracts no booleans", instead, TORCH, certain=certain)
+        yield finding(program, node, "operator", "torch subtracts no booleans", instead, TORCH, certain=certain)
     elif found := _promotion(node.op, left, right):
         backends, what = found
-        yield program.finding(node, "operator", what, instead, backends, certain=certain)
+        yield finding(program, node, "operator", what, instead, backends, certain=certain)
 
 
-def _of_comparison(program: Analysed, node: ast.Compare) -> Iterator[Finding]:
+def _of_comparison(program: Program, node: ast.Compare) -> Iterator[Finding]:
     """A comparison with a list; torch gives False for ==, the others raise."""
     values = [program.value(each) for each in (node.left, *node.comparators)]
     is_of_values = not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
@@ -60,7 +58,7 @@ def _of_comparison(program: Analysed, node: ast.Compare) -> Iterator[Finding]:
         what = "lists and tuples are not compared with the elements of arrays on torch, JAX and CuPy"
         certain = all(value.certain for value in values)
         instead = "np.array([...]) in the place of the list"
-        yield program.finding(node, "operator", what, instead, NO_LISTS, certain=certain)
+        yield finding(program, node, "operator", what, instead, NO_LISTS, certain=certain)
 
 
 def _promotion(op: ast.operator, left: Value, right: Value) -> tuple[tuple[str, ...], str] | None:
@@ -90,7 +88,7 @@ def _names(values: list[Value]) -> str:
     return " and ".join(sorted({str(value.dtype) for value in values}))
 
 
-def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
+def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     """``divmod`` and ``round`` of arrays."""
     name = (program.names.resolve(node.func) or "").removeprefix("builtins.")
     value = program.value(node.args[0]) if node.args else None
@@ -99,4 +97,4 @@ def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
     text = ", ".join(map(program.text, node.args))
     backends = ("torch", "dask") if name == "round" else TORCH
     what = f"{name} of an array is not supported by {' and '.join(backends)}"
-    yield program.finding(node, "operator", what, f"np.{name}({text})", backends, certain=value.certain)
+    yield finding(program, node, "operator", what, f"np.{name}({text})", backends, certain=value.certain)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops._protocol.records import Record
-from xarrayops.port.checking.rules import findings
+from xarrayops.port.checking import creation, dtypes, foreign, indices, methods, names, operators, scalars, writes
 from xarrayops.port.checking.traced import LineOfRun, by_line, of_trace
 from xarrayops.port.checking.verdict import Verdict, verdicts, with_forecasts
 from xarrayops.port.findings import Finding
@@ -16,6 +16,8 @@ from xarrayops.port.trace.forecast import Forecast, forecasts, kinds_of
 from xarrayops.port.trace.rates import Rates, measured, of_results
 from xarrayops.port.trace.run import run
 
+TOPICS = (names, creation, methods, operators, indices, writes, scalars, dtypes, foreign)
+"""One file for each topic, each with a function ``rules``."""
 FORECAST = ("numpy", "torch", "jax", "cupy")
 """The libraries that have a forecast."""
 _NEVER = {"dask": "it computes at the end, and its time depends on the chunks and on what is computed together"}
@@ -115,6 +117,11 @@ def check(
     found = tuple(sorted({*found, *of_trace(program.source, trace, found)}))
     judged = with_forecasts(verdicts(found), predicted)
     return Report(program.source, found, judged, predicted, by_line(trace), _notes(rates, missing))
+
+
+def findings(program: Program) -> tuple[Finding, ...]:
+    """What differs by library, in the order of the source; the same text at the same place is said once."""
+    return tuple(sorted({finding for topic in TOPICS for finding in topic.rules(program)}))
 
 
 def _notes(rates: Sequence[Rates], missing: Mapping[str, str]) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed, Place
-from xarrayops.port.findings import ALL, Finding
+from xarrayops.port.findings import ALL, Finding, finding
+from xarrayops.port.source import Place, Program, indices
 from xarrayops.port.source.value import Value
 
 _PULLS = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "complex"))
@@ -15,7 +15,7 @@ _METHODS = ("item", "tolist")
 _LOOPS = ast.For | ast.AsyncFor
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about numbers that are taken out of arrays, one at a time."""
     for place in program.places:
         node = place.node
@@ -29,7 +29,7 @@ def rules(program: Analysed) -> Iterator[Finding]:
             yield from _of_iteration(program, node)
 
 
-def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
+def _of_call(program: Program, node: ast.Call) -> Iterator[Finding]:
     name = program.names.resolve(node.func)
     is_number = name in _PULLS or (name is not None and name.startswith("math."))
     target = node.args[0] if is_number and node.args else None
@@ -39,23 +39,23 @@ def _of_call(program: Analysed, node: ast.Call) -> Iterator[Finding]:
         yield _pull(program, node, value)
 
 
-def _pull(program: Analysed, node: ast.expr, value: Value) -> Finding:
+def _pull(program: Program, node: ast.expr, value: Value) -> Finding:
     what = "a number of an array in each step of a loop: every step waits for the device, and computes on Dask"
     instead = "keep it as an array (np.where for choices), or take all numbers once after the loop"
-    return program.finding(node, "scalar", what, instead, ALL, certain=value.certain)
+    return finding(program, node, "scalar", what, instead, ALL, certain=value.certain)
 
 
-def _of_test(program: Analysed, test: ast.expr) -> Iterator[Finding]:
+def _of_test(program: Program, test: ast.expr) -> Iterator[Finding]:
     """A choice by the value of an array."""
     for part in test.values if isinstance(test, ast.BoolOp) else [test]:
         tested = part.operand if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) else part
         if (value := program.value(tested)).is_array:
             what = "a choice by the value of an array in each step of a loop: every step waits for the device"
             instead = "np.where, or a fixed number of steps and one test after several of them"
-            yield program.finding(tested, "scalar", what, instead, ALL, certain=value.certain)
+            yield finding(program, tested, "scalar", what, instead, ALL, certain=value.certain)
 
 
-def _of_iteration(program: Analysed, node: ast.Call) -> Iterator[Finding]:
+def _of_iteration(program: Program, node: ast.Call) -> Iterator[Finding]:
     """A function of Python that visits each element."""
     name = program.names.resolve(node.func)
     value = program.value(node.args[0]) if len(node.args) == 1 else None
@@ -69,10 +69,10 @@ def _of_iteration(program: Analysed, node: ast.Call) -> Iterator[Finding]:
             else f"np.unstack({text}), or {text} itself"
         )
         what = f"Python's {short} visits the elements one by one: one operation and one wait for each"
-        yield program.finding(node, "loop", what, instead, ALL, certain=value.certain)
+        yield finding(program, node, "loop", what, instead, ALL, certain=value.certain)
 
 
-def _of_loop(program: Analysed, place: Place, node: ast.For | ast.AsyncFor) -> Iterator[Finding]:
+def _of_loop(program: Program, place: Place, node: ast.For | ast.AsyncFor) -> Iterator[Finding]:
     """The outermost loop whose variable selects single elements."""
     if any(isinstance(loop, _LOOPS) and _elements(program, loop) for loop in place.loops):
         return
@@ -81,19 +81,27 @@ def _of_loop(program: Analysed, place: Place, node: ast.For | ast.AsyncFor) -> I
         return
     certain = any(value.certain for value in found)
     what = "a loop in Python over the elements of an array: each element costs at least one launch"
-    yield program.finding(node, "loop", what, "slices or index arrays for all elements at once", ALL, certain=certain)
+    yield finding(program, node, "loop", what, "slices or index arrays for all elements at once", ALL, certain=certain)
 
 
-def _elements(program: Analysed, loop: ast.For | ast.AsyncFor) -> list[Value]:
+def _elements(program: Program, loop: ast.For | ast.AsyncFor) -> list[Value]:
     """The arrays whose elements the steps of a loop select, or over whose elements it goes."""
     names = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     found = []
     for node in (inner for statement in loop.body for inner in ast.walk(statement)):
         if isinstance(node, ast.Subscript) and (base := program.value(node.value)).is_array:
             used = {name.id for name in ast.walk(node.slice) if isinstance(name, ast.Name)}
-            if used & names and program.selects_one(node):
+            if used & names and _selects_one(program, node):
                 found.append(base)
     iterated = program.value(loop.iter)
     if iterated.is_array and iterated.ndim == 1:
         found.append(iterated)
     return found
+
+
+def _selects_one(program: Program, node: ast.Subscript) -> bool:
+    """Whether an index selects one element, as far as is known."""
+    found = indices.kinds(node.slice, program.values.known)
+    ndim = program.value(node.value).ndim
+    is_whole = len(found) == ndim or (ndim is None and len(found) > 1)
+    return is_whole and all(kind == indices.INTEGER for kind in found)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xarrayops.port.checking.places import Analysed
-from xarrayops.port.findings import ALL, Finding
-from xarrayops.port.source.indices import MASK, SLICE, kinds, parts
+from xarrayops.port.findings import ALL, Finding, finding
+from xarrayops.port.source import Program
+from xarrayops.port.source.expressions import operated
+from xarrayops.port.source.in_place import UPDATES
+from xarrayops.port.source.indices import MASK, SLICE, kinds
 from xarrayops.port.source.values import root
 from xarrayops.port.source.writes import (
     ATTRIBUTE,
@@ -20,13 +22,12 @@ from xarrayops.port.source.writes import (
 )
 
 JAX, LAZY = ("jax",), ("jax", "dask")
-_UPDATES = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 
 
-def rules(program: Analysed) -> Iterator[Finding]:
+def rules(program: Program) -> Iterator[Finding]:
     """Findings about everything that changes an array."""
     loops = {place.node: bool(place.loops) for place in program.places if isinstance(place.node, ast.stmt | ast.Call)}
-    for write in program.program.writes:
+    for write in program.writes:
         in_loop = loops.get(write.node, False)
         if write.kind in (ITEM, AUGMENTED_ITEM):
             yield from _of_item(program, write, in_loop)
@@ -37,11 +38,13 @@ def rules(program: Analysed) -> Iterator[Finding]:
         elif write.kind == ATTRIBUTE:
             yield from _of_attribute(program, write)
     for place in program.places:
-        if place.loops and isinstance(place.node, ast.Call) and _is_update(program, place.node):
-            yield _of_update(program, place.node)
+        node = place.node
+        is_update = place.loops and isinstance(node, ast.Call) and program.names.updated(node) is not None
+        if is_update and isinstance(node, ast.Call) and not any(each.arg == "copy" for each in node.keywords):
+            yield _of_update(program, node)
 
 
-def _of_item(program: Analysed, write: Write, in_loop: bool) -> Iterator[Finding]:
+def _of_item(program: Program, write: Write, in_loop: bool) -> Iterator[Finding]:
     """``x[i] = v`` and ``x[i] += v``: JAX has no such assignment, and on Dask views are copies."""
     node = write.node
     assert write.subscript is not None
@@ -52,12 +55,12 @@ def _of_item(program: Analysed, write: Write, in_loop: bool) -> Iterator[Finding
     if (write.is_viewed and not write.parameter) or _is_view(write):
         others = _listed(write.aliases) or "the array that it is a view of"
         what = f"the assignment also changes {others}: JAX has no such assignment, and on Dask views are copies"
-        yield program.finding(node, "view", what, instead, LAZY, certain=write.value.certain)
+        yield finding(program, node, "view", what, instead, LAZY, certain=write.value.certain)
     else:
         what = f"JAX arrays cannot change{copies}"
         assigned = program.value(node.value) if isinstance(node, ast.Assign | ast.AugAssign) else write.value
-        certain = (write.value.is_array and write.value.certain) or (assigned.is_array and assigned.certain)
-        yield program.finding(node, "item assignment", what, instead, JAX, certain=certain)
+        certain = write.value.is_proved or assigned.is_proved
+        yield finding(program, node, "item assignment", what, instead, JAX, certain=certain)
     yield from _of_assigned(program, write)
 
 
@@ -66,25 +69,25 @@ def _is_view(write: Write) -> bool:
     return isinstance(write.target, ast.Subscript | ast.Call) or write.name is None
 
 
-def _update(program: Analysed, node: ast.AST) -> str:
+def _update(program: Program, node: ast.AST) -> str:
     if isinstance(node, ast.AugAssign):
         value = program.text(node.value)
-        name = _UPDATES.get(type(node.op))
+        name = UPDATES.get(type(node.op))
         return f"{name}({value})" if name is not None else f"set(... {value})"
     return f"set({program.text(node.value)})" if isinstance(node, ast.Assign) and len(node.targets) == 1 else "set(...)"
 
 
-def _of_assigned(program: Analysed, write: Write) -> Iterator[Finding]:
+def _of_assigned(program: Program, write: Write) -> Iterator[Finding]:
     """The value that is assigned: a list, or a part of the same array that overlaps."""
     node = write.node
     if not isinstance(node, ast.Assign | ast.AugAssign) or write.subscript is None:
         return
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    selected = kinds(write.subscript, {part: program.value(part) for part in parts(write.subscript)})
+    selected = kinds(write.subscript, program.values.known)
     value = program.value(node.value)
     if isinstance(node.value, ast.List | ast.Tuple) and not isinstance(targets[0], ast.Tuple):
         instead = f"np.array({program.text(node.value)})"
-        yield program.finding(node, "item assignment", "torch assigns no lists and tuples", instead, ("torch",))
+        yield finding(program, node, "item assignment", "torch assigns no lists and tuples", instead, ("torch",))
     if (
         isinstance(node.value, ast.Subscript)
         and write.name == root(node.value)
@@ -93,23 +96,23 @@ def _of_assigned(program: Analysed, write: Write) -> Iterator[Finding]:
         and program.text(node.value.slice) != program.text(write.subscript)
     ):
         what = "the elements that are read and written may overlap: NumPy copies them first, and torch does not"
-        yield program.finding(
-            node, "item assignment", what, f"np.copy({program.text(node.value)}) on the right", ("torch",)
+        yield finding(
+            program, node, "item assignment", what, f"np.copy({program.text(node.value)}) on the right", ("torch",)
         )
     reads = isinstance(node, ast.AugAssign) or any(_has_mask(program, each) for each in ast.walk(node.value))
     if MASK in selected and reads:
         what = "both sides select by a mask: on Dask both sizes are unknown"
         name, mask = program.text(write.target), program.text(write.subscript)
-        yield program.finding(node, "item assignment", what, f"{name} = np.where({mask}, new, {name})", ("dask",))
+        yield finding(program, node, "item assignment", what, f"{name} = np.where({mask}, new, {name})", ("dask",))
 
 
-def _has_mask(program: Analysed, node: ast.AST) -> bool:
+def _has_mask(program: Program, node: ast.AST) -> bool:
     if not isinstance(node, ast.Subscript):
         return False
-    return MASK in kinds(node.slice, {part: program.value(part) for part in parts(node.slice)})
+    return MASK in kinds(node.slice, program.values.known)
 
 
-def _of_augmented(program: Analysed, write: Write) -> Iterator[Finding]:
+def _of_augmented(program: Program, write: Write) -> Iterator[Finding]:
     """``x += v`` where something else shares the memory, or where the dtype would change."""
     node = write.node
     assert isinstance(node, ast.AugAssign)
@@ -119,53 +122,43 @@ def _of_augmented(program: Analysed, write: Write) -> Iterator[Finding]:
         what = f"{text} changes in place, and so does {others}; on JAX and Dask only {text} does"
         kind = "in place" if write.parameter else "view"
         instead = f"return {text}" if write.parameter else f"assign to {others} with xo.at"
-        yield program.finding(node, kind, what, instead, LAZY, certain=write.value.certain)
-    new = program.program.values.operated(node.op, write.value, program.value(node.value))
+        yield finding(program, node, kind, what, instead, LAZY, certain=write.value.certain)
+    new = operated(node.op, write.value, program.value(node.value))
     if new.dtype is not None and write.value.dtype not in (None, new.dtype):
         what = f"{text} keeps {write.value.dtype} on NumPy and torch, and becomes {new.dtype} on JAX and Dask"
         instead = f"{text} += np.astype({program.text(node.value)}, {text}.dtype)"
-        yield program.finding(node, "in place", what, instead, LAZY, certain=write.value.certain)
+        yield finding(program, node, "in place", what, instead, LAZY, certain=write.value.certain)
 
 
-def _of_function(program: Analysed, write: Write) -> Iterator[Finding]:
+def _of_function(program: Program, write: Write) -> Iterator[Finding]:
     assert isinstance(write.node, ast.Call)
     function, target = program.text(write.node.func), program.text(write.target)
     if write.kind == OUT:
         if not write.value.is_array:
             return
         instead = f"{target} = {function}(...), without out=" + (", and return it" if write.parameter else "")
-        yield program.finding(
-            write.node, "in place", "JAX and Dask have no out=", instead, LAZY, certain=write.value.certain
+        yield finding(
+            program, write.node, "in place", "JAX and Dask have no out=", instead, LAZY, certain=write.value.certain
         )
     else:
         instead = f"{target} = xo.at({target})[...].set(...), or np.where(mask, value, {target})"
         what = f"{function} changes an array, and those of JAX and Dask cannot change"
-        yield program.finding(write.node, "in place", what, instead, LAZY)
+        yield finding(program, write.node, "in place", what, instead, LAZY)
 
 
-def _of_attribute(program: Analysed, write: Write) -> Iterator[Finding]:
+def _of_attribute(program: Program, write: Write) -> Iterator[Finding]:
     target = write.node.targets[0] if isinstance(write.node, ast.Assign) else write.target
     name = target.attr if isinstance(target, ast.Attribute) else ""
     text = program.text(write.target)
     instead = f"{text} = np.reshape({text}, new_shape)" if name == "shape" else f"a new array, and {text} for it"
     what = f"the attribute {name} of arrays can be assigned on NumPy and CuPy only"
-    yield program.finding(write.node, "in place", what, instead, ("torch", "jax", "dask"))
+    yield finding(program, write.node, "in place", what, instead, ("torch", "jax", "dask"))
 
 
-def _is_update(program: Analysed, node: ast.Call) -> bool:
-    """Whether this is ``xo.at(x)[i].set(v)`` that copies."""
-    function = node.func
-    if not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Subscript)):
-        return False
-    start = function.value.value
-    copies = not any(each.arg == "copy" for each in node.keywords)
-    return copies and isinstance(start, ast.Call) and program.names.resolve(start.func) == "xarrayops.at"
-
-
-def _of_update(program: Analysed, node: ast.Call) -> Finding:
+def _of_update(program: Program, node: ast.Call) -> Finding:
     what = "xo.at in a loop copies the whole array in each step"
     instead = "copy=None, where nothing else needs the previous array; or one assignment for all elements"
-    return program.finding(node, "copy", what, instead, ALL)
+    return finding(program, node, "copy", what, instead, ALL)
 
 
 def _listed(names: frozenset[str]) -> str:

@@ -51,4 +51,4 @@ def rewrite(path: str | Path, *, style: str = "numpy", return_arguments: bool = 
         if error.name != "libcst":
             raise
         raise PortError('rewrite needs libcst. Instead: pip install "xarrayops[port]"') from None
-    return rewritten(Program.of(source), style, return_arguments=return_arguments)
+    return rewritten(Program(source), style, return_arguments=return_arguments)

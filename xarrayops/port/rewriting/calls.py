@@ -7,28 +7,14 @@ import ast
 import libcst as cst
 
 import xarrayops.numpy as ours
-from xarrayops.port.rewriting.context import Context, argument, has
+from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array, unproved
-from xarrayops.port.rewriting.signatures import parameters, refusal
-from xarrayops.port.rewriting.stores import at, bound, note, why
-from xarrayops.port.rewriting.written import operands, out_of, target_of
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
-from xarrayops.port.source.value import SCALAR, SEQUENCE
+from xarrayops.port.rewriting.stores import at, bound, note, whole, why
+from xarrayops.port.source.in_place import IN_PLACE_METHODS, operands, out_of, target_of
+from xarrayops.port.source.interface import has, parameters, refusal
+from xarrayops.port.source.value import SCALAR, SEQUENCE, words
 
-WITHOUT_LIKE = frozenset(
-    (
-        "bartlett",
-        "blackman",
-        "fft.fftfreq",
-        "fft.rfftfreq",
-        "geomspace",
-        "hamming",
-        "hanning",
-        "kaiser",
-        "linspace",
-        "logspace",
-    )
-)
+WITHOUT_LIKE = words("bartlett blackman fft.fftfreq fft.rfftfreq geomspace hamming hanning kaiser linspace logspace")
 """Functions that make arrays from numbers and take no ``like=``."""
 _OF_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 _AT = {
@@ -186,10 +172,10 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     if any(keyword.arg in ("where", None, "casting") for keyword in node.keywords):
         return None
     if name == "copyto" and len(arguments) == 2:
-        return at(context, whole(target), "set", arguments[1].value)
+        return at(context, whole(cst.Name(target)), "set", arguments[1].value)
     if name == "fill_diagonal" and len(arguments) == 2:
         filled = context.xo_call("fill_diagonal", argument(cst.Name(target)), argument(arguments[1].value))
-        return at(context, whole(target), "set", filled) if context.ownership.is_returned(node) else filled
+        return at(context, whole(cst.Name(target)), "set", filled) if context.ownership.is_returned(node) else filled
     if name.endswith(".at") and name.removesuffix(".at") in _AT and len(arguments) == 3:
         index = cst.SubscriptElement(cst.Index(arguments[1].value))
         selected = cst.Subscript(cst.Name(target), [index])
@@ -201,12 +187,7 @@ def _in_place(context: Context, name: str, node: ast.Call, updated: cst.Call, ta
     if count is not None and len(node.args) == count + 1:
         kept = kept[:count] + kept[count + 1 :]
     kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return at(context, whole(target), "set", updated.with_changes(args=kept))
-
-
-def whole(name: str) -> cst.Subscript:
-    """``name[...]``."""
-    return cst.Subscript(cst.Name(name), [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+    return at(context, whole(cst.Name(target)), "set", updated.with_changes(args=kept))
 
 
 def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmallStatement | None:
@@ -221,9 +202,25 @@ def _method(context: Context, node: ast.Call, updated: cst.Call) -> cst.BaseSmal
         return None
     assert isinstance(base, ast.Name)
     if method == "fill":
-        value = at(context, whole(base.id), "set", updated.args[0].value)
+        value = at(context, whole(cst.Name(base.id)), "set", updated.args[0].value)
     else:
         value = context.np_call("sort", argument(cst.Name(base.id)), *updated.args)
-        value = at(context, whole(base.id), "set", value) if context.ownership.is_returned(node) else value
+        value = at(context, whole(cst.Name(base.id)), "set", value) if context.ownership.is_returned(node) else value
     context.edit(node, "in place", f"{why(context, node)}: a new one has the same meaning")
     return bound(cst.Name(base.id), value)
+
+
+def of_module(context: Context, node: ast.Name, updated: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``np.asarray(C, like=x)`` for an array C of the module; a note if nothing proves that x is an array."""
+    meeting = context.meetings.get(node)
+    if meeting is None:
+        return None
+    if not meeting.certain:
+        context.todo(
+            node,
+            f"{node.id} was made by the default library when the module was loaded; "
+            f"np.asarray({node.id}, like={meeting.partner}) if {meeting.partner} is an array",
+        )
+        return None
+    context.edit(node, "creation", f"{node.id} moves to the library of {meeting.partner}")
+    return context.np_call("asarray", argument(updated), argument(cst.Name(meeting.partner), "like"))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
+import tokenize
 from pathlib import Path
 
 from rich.text import Text
 
 from xarrayops._cli.arguments import console
 from xarrayops.port.rewriting import STYLES, Rewritten, rewrite
-from xarrayops.port.rewriting.encoding import write
+from xarrayops.port.source import write
 
 HELP = "rewrite a NumPy program for every library, with only those edits that keep its meaning"
 
@@ -44,9 +46,20 @@ def run(arguments: argparse.Namespace) -> int:
     if out is None:
         print(result.text, end="")
         return 0
-    write(out, result, arguments.file)
+    write(out, _encoded(result, arguments.file))
     _show(result, out)
     return 0
+
+
+def _encoded(result: Rewritten, original: Path) -> bytes:
+    """The text in the encoding and with the ends of lines of the original: of mixed ones those that it has most."""
+    data = original.read_bytes()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    text = result.text.removeprefix("\ufeff")
+    windows = data.count(b"\r\n")
+    if windows > data.count(b"\n") - windows:
+        text = text.replace("\n", "\r\n")
+    return text.encode(encoding)
 
 
 def _show(result: Rewritten, out: Path) -> None:

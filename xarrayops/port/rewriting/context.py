@@ -10,31 +10,13 @@ from functools import cached_property
 
 import libcst as cst
 
-import xarrayops.numpy as ours
 from xarrayops.port.rewriting.edits import Edit, Returned, Todo
-from xarrayops.port.rewriting.ownership import Ownership
 from xarrayops.port.source import Program
+from xarrayops.port.source.ownership import Ownership
 from xarrayops.port.source.parameters import ARRAY_NAMES, is_of_arrays
-from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
+from xarrayops.port.source.value import ARRAY, UNKNOWN, Value, words
 
-OTHER_ARRAYS = frozenset(
-    [
-        "awkward",
-        "cudf",
-        "cupy",
-        "dask",
-        "jax",
-        "pandas",
-        "pint",
-        "polars",
-        "sparse",
-        "statsmodels",
-        "sympy",
-        "tensorflow",
-        "torch",
-        "xarray",
-    ]
-)
+OTHER_ARRAYS = words("awkward cudf cupy dask jax pandas pint polars sparse statsmodels sympy tensorflow torch xarray")
 """Packages whose objects have methods of arrays."""
 _INDEXED = "[]"
 """Stands for an index among the attributes of a variable."""
@@ -64,13 +46,12 @@ class Context:
         """The modules that edits use: "xarrayops", "xarrayops.numpy", "numpy"."""
         self.meetings = {meeting.node: meeting for meeting in program.meetings}
         """The uses of arrays of the module beside arrays of the caller."""
-        self._parents = {child: node for node in ast.walk(program.source.tree) for child in ast.iter_child_nodes(node)}
         self._used = {node.id for node in ast.walk(program.source.tree) if isinstance(node, ast.Name)}
 
     @cached_property
     def ownership(self) -> Ownership:
         """Which writes can make a new array."""
-        return Ownership(self.program, {name: each.written for name, each in self.returned.items()})
+        return self.program.ownership_with({name: each.written for name, each in self.returned.items()})
 
     def value(self, node: ast.AST) -> Value:
         """What is known of the value of an expression."""
@@ -78,8 +59,7 @@ class Context:
 
     def is_array(self, node: ast.AST) -> bool:
         """Whether an expression is an array, proved."""
-        value = self.value(node)
-        return value.is_array and value.certain
+        return self.value(node).is_proved
 
     def has_array_method(self, node: ast.expr, name: str) -> bool:
         """Whether an expression with this method or attribute is surely an array."""
@@ -110,7 +90,7 @@ class Context:
     def _attributes(self) -> dict[tuple[ast.AST | None, str], set[str]]:
         """The attributes that the program uses of each variable."""
         found: dict[tuple[ast.AST | None, str], set[str]] = {}
-        for node in self._parents:
+        for node in self.program.parents:
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
                 attribute = node.attr if isinstance(node, ast.Attribute) else _INDEXED
                 found.setdefault(self._variable(node.value), set()).add(attribute)
@@ -123,7 +103,7 @@ class Context:
     @cached_property
     def _assigned(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for node in self._parents:
+        for node in self.program.parents:
             for target in node.targets if isinstance(node, ast.Assign) else ():
                 if isinstance(target, ast.Attribute) and isinstance(node, ast.Assign):
                     found.setdefault(ast.unparse(target), set()).add(self.value(node.value).kind)
@@ -158,20 +138,15 @@ class Context:
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""
-        return self._parents.get(node)
+        return self.program.parents.get(node)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement that a node is a part of."""
-        while not isinstance(node, ast.stmt):
-            node = self._parents[node]
-        return node
+        return next(each for each in (node, *self.program.around(node)) if isinstance(each, ast.stmt))
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function around a node; None at the level of the module."""
-        parent = self._parents.get(node)
-        while parent is not None and not isinstance(parent, FUNCTIONS):
-            parent = self._parents.get(parent)
-        return parent
+        return next((each for each in self.program.around(node) if isinstance(each, FUNCTIONS)), None)
 
     @cached_property
     def numpy(self) -> str:
@@ -204,12 +179,6 @@ class Context:
         if self.is_port and name is not None and not name.startswith("xarrayops."):
             return None
         return self.names.numpy_name(node)
-
-    def is_update(self, call: ast.Call) -> bool:
-        """Whether a call is ``xo.at(x)[i].set(v)`` or another method of it."""
-        selected = call.func.value if isinstance(call.func, ast.Attribute) else None
-        at = selected.value if isinstance(selected, ast.Subscript) else None
-        return isinstance(at, ast.Call) and self.names.resolve(at.func) == "xarrayops.at"
 
     def imported(self, module: str) -> str | None:
         """The name under which the program imports a module; None if it does not."""
@@ -271,13 +240,3 @@ def operand(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, atoms) or value.lpar:
         return value
     return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-
-
-def has(name: str) -> bool:
-    """Whether xarrayops.numpy has one of NumPy's names, which may be dotted."""
-    owner: object = ours
-    for part in name.split("."):
-        if not hasattr(owner, part):
-            return False
-        owner = getattr(owner, part)
-    return True

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 import libcst as cst
+from libcst.helpers import get_full_name_for_node as name_of
 
 from xarrayops.port.rewriting.context import Context, dotted
 from xarrayops.port.rewriting.names import is_host
@@ -42,9 +43,9 @@ def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[
         return None
     used = {node.id for node in ast.walk(context.program.source.tree) if isinstance(node, ast.Name)}
     if isinstance(statement, cst.Import):
-        found = [(_text(alias.name), alias.evaluated_alias) for alias in statement.names]
+        found = [(name_of(alias.name), alias.evaluated_alias) for alias in statement.names]
     elif isinstance(statement, cst.ImportFrom) and isinstance(statement.names, Sequence) and statement.module:
-        found = [(_text(statement.module), each.evaluated_alias or _text(each.name)) for each in statement.names]
+        found = [(name_of(statement.module), each.evaluated_alias or name_of(each.name)) for each in statement.names]
     else:
         return None
     is_unused = all(module in _PORTED and name is not None and name not in used for module, name in found)
@@ -52,7 +53,7 @@ def _without_unused(context: Context, updated: cst.SimpleStatementLine) -> list[
 
 
 def _moved(context: Context, alias: cst.ImportAlias) -> cst.ImportAlias:
-    module = cst.ensure_type(alias.name, cst.Name | cst.Attribute) and _text(alias.name)  # type: ignore[arg-type]
+    module = name_of(alias.name)
     if module not in _MOVED:
         return alias
     name = alias.asname
@@ -63,26 +64,19 @@ def _moved(context: Context, alias: cst.ImportAlias) -> cst.ImportAlias:
     return alias.with_changes(name=dotted(f"xarrayops.{module}"), asname=name)
 
 
-def _text(node: cst.BaseExpression) -> str:
-    """The dotted name of a module."""
-    if isinstance(node, cst.Attribute):
-        return f"{_text(node.value)}.{node.attr.value}"
-    return node.value if isinstance(node, cst.Name) else ""
-
-
 def _from(
     context: Context, statement: cst.ImportFrom, updated: cst.SimpleStatementLine
 ) -> list[cst.SimpleStatementLine] | None:
     """``from numpy import f, g``: the names that xarrayops.numpy has come from there."""
-    module = "" if statement.module is None or statement.relative else _text(statement.module)
-    if module not in _MOVED:
+    module = None if statement.module is None or statement.relative else name_of(statement.module)
+    if module is None or module not in _MOVED:
         return None
     prefix = module.removeprefix("numpy").removeprefix(".")
     if isinstance(statement.names, cst.ImportStar):
         names: Sequence[cst.ImportAlias] = [cst.ImportAlias(cst.Name(name)) for name in _used(context, prefix)]
     else:
         names = statement.names
-    ours = [each for each in names if not is_host(".".join(filter(None, (prefix, _text(each.name)))))]
+    ours = [each for each in names if not is_host(".".join(filter(None, (prefix, name_of(each.name)))))]
     others = [each for each in names if each not in ours]
     lines = []
     if ours:
@@ -142,11 +136,8 @@ def _first(body: Sequence[cst.CSTNode]) -> int:
     for i, statement in enumerate(body):
         first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
         is_text = i == 0 and isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)
-        is_future = (
-            isinstance(first, cst.ImportFrom)
-            and isinstance(first.module, cst.Name)
-            and first.module.value == "__future__"
-        )
+        module = first.module if isinstance(first, cst.ImportFrom) else None
+        is_future = module is not None and name_of(module) == "__future__"
         if is_text or is_future:
             place = i + 1
     return place

@@ -7,12 +7,12 @@ import ast
 import libcst as cst
 
 from xarrayops._core.numpy_names import METHODS
-from xarrayops.port.rewriting.context import Context, argument, has
-from xarrayops.port.rewriting.origins import SHARING
-from xarrayops.port.rewriting.signatures import refusal
+from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.source import indices
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.in_place import IN_PLACE_METHODS
+from xarrayops.port.source.interface import has, refusal
 from xarrayops.port.source.numpy_results import VIEWS
+from xarrayops.port.source.origins import SHARING
 from xarrayops.port.source.parameters import ARRAY_NAMES
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
@@ -30,7 +30,8 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
     if context.names.resolve(node.func) is not None or not isinstance(updated.func, cst.Attribute):
         return None
     name, base = node.func.attr, node.func.value
-    if name in _SAME | IN_PLACE_METHODS or not has(name if name != "flatten" else "ravel") or context.is_update(node):
+    function = "ravel" if name == "flatten" else name
+    if name in _SAME | IN_PLACE_METHODS or not has(function) or context.names.updated(node) is not None:
         return None
     if not context.has_array_method(base, name):
         if context.value(base).kind in (ARRAY, UNKNOWN) and (name in ARRAY_NAMES or name == "copy"):
@@ -40,7 +41,7 @@ def method(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst
         return None
     given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype" and name == "astype")]
     keywords = [each for each in node.keywords if each.arg != "dtype" or name != "astype"]
-    refused = refusal("ravel" if name == "flatten" else name, [None, *given], keywords)
+    refused = refusal(function, [None, *given], keywords)
     is_taken_apart = name in ("reshape", "transpose") and len(node.args) > 1
     if refused is not None and not is_taken_apart:
         context.todo(node, f"xarrayops.numpy.{name}, which is the same on every library: {refused}")
@@ -112,12 +113,12 @@ def subscript(context: Context, node: ast.Subscript, updated: cst.BaseExpression
         return None
     parts = indices.parts(node.slice)
     has_list = any(isinstance(part, ast.List) for part in parts)
-    if not has_list and not any(map(_is_negative, parts)):
+    if not has_list and not any(map(indices.is_negative, parts)):
         return None
     if has_list or _is_consumed(context, node):
         context.edit(node, "index", "xo.at takes negative steps and lists on every library")
         return _got(context, updated)
-    axes = [axis for axis, part in enumerate(parts) if _is_negative(part)]
+    axes = [axis for axis, part in enumerate(parts) if indices.is_negative(part)]
     if len(axes) > 1 or not all(_is_whole(part) for part in parts):
         context.todo(node, "PyTorch has no negative steps. xo.at(x)[i].get() has them, and is a copy, not a view")
         return None
@@ -162,9 +163,3 @@ def _is_whole(part: ast.expr) -> bool:
     if not isinstance(part, ast.Slice) or part.lower is not None or part.upper is not None:
         return False
     return part.step is None or ast.unparse(part.step) == "-1"
-
-
-def _is_negative(part: ast.expr) -> bool:
-    """Whether a slice has a negative step."""
-    step = part.step if isinstance(part, ast.Slice) else None
-    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)

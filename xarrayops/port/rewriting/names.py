@@ -7,7 +7,8 @@ import ast
 import libcst as cst
 
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN
-from xarrayops.port.rewriting.context import Context, dotted, has
+from xarrayops.port.rewriting.context import Context, dotted
+from xarrayops.port.source.interface import has
 from xarrayops.port.source.names import is_foreign
 
 _QUIET = ("random", "typing", "testing", "exceptions")

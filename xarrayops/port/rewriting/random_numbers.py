@@ -11,24 +11,11 @@ import numpy
 from xarrayops.port.rewriting.calls import is_moved
 from xarrayops.port.rewriting.context import Context, argument
 from xarrayops.port.rewriting.reference import reference_array
+from xarrayops.port.source.value import words
 
-_STATE = frozenset(
-    [
-        "seed",
-        "get_state",
-        "set_state",
-        "default_rng",
-        "RandomState",
-        "Generator",
-        "SeedSequence",
-        "PCG64",
-        "MT19937",
-        "Philox",
-    ]
-)
+_STATE = words("seed get_state set_state default_rng RandomState Generator SeedSequence PCG64 MT19937 Philox")
 _IN_PLACE = ("shuffle",)
 _GENERATORS = ("random.default_rng", "random.RandomState", "random.Generator")
-_OBJECTS = re.compile(r"(rng|random_state|generator|rs|prng)\d*$")
 
 
 def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -49,20 +36,13 @@ def call(context: Context, node: ast.Call, updated: cst.BaseExpression) -> cst.B
 
 def _draw(context: Context, node: ast.Call) -> str | None:
     """The method that draws numbers; None for other calls."""
-    name = context.numpy_name(node.func)
+    name = context.names.numpy_name(node.func)
     if name is not None:
         return name.removeprefix("random.") if name.startswith("random.") else None
-    if not isinstance(node.func, ast.Attribute) or (
-        not hasattr(numpy.random.RandomState, node.func.attr) and not hasattr(numpy.random.Generator, node.func.attr)
-    ):
-        return _host_draw(context, node)
-    return node.func.attr if _is_generator(context, node.func.value) else _host_draw(context, node)
-
-
-def _host_draw(context: Context, node: ast.Call) -> str | None:
-    """The same for NumPy's own module in a program that is a port already."""
-    name = context.names.numpy_name(node.func) if context.is_port else None
-    return name.removeprefix("random.") if name is not None and name.startswith("random.") else None
+    if not isinstance(node.func, ast.Attribute) or not _is_generator(context, node.func.value):
+        return None
+    has_method = any(hasattr(each, node.func.attr) for each in (numpy.random.RandomState, numpy.random.Generator))
+    return node.func.attr if has_method else None
 
 
 def _is_generator(context: Context, node: ast.expr) -> bool:

@@ -7,7 +7,9 @@ import ast
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.source.names import arguments
 from xarrayops.port.source.parameters import ARRAY_NAMES
-from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE
+from xarrayops.port.source.value import OTHER, SCALAR, SEQUENCE, words
+
+_QUESTIONS = words("isinstance hasattr callable type isscalar ndim iterable")
 
 
 def reference_array(context: Context, node: ast.expr) -> str | None:
@@ -18,7 +20,7 @@ def reference_array(context: Context, node: ast.expr) -> str | None:
     function = context.function(node)
     if function is None:
         return None
-    found = [name for name in _parameters(context, function) if not _is_bound_again(function, name)]
+    found = [name for name in _parameters(context, function) if not _count_bindings(function, name)]
     named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     found.sort(key=lambda name: name not in named)
     return found[0] if found else _variable(context, function, node)
@@ -57,37 +59,20 @@ def _parameters(context: Context, function: ast.FunctionDef | ast.AsyncFunctionD
 
 def _is_surely_array(context: Context, function: ast.AST, parameter: ast.arg) -> bool:
     """Whether a parameter has an attribute or an index that only arrays have; functions also take lists."""
-    if any(_asks(node, parameter.arg) for node in ast.walk(function)):
-        return False
+    found = False
     for node in ast.walk(function):
-        inner = getattr(node, "value", None)
-        if not (isinstance(inner, ast.Name) and inner.id == parameter.arg):
-            continue
-        if isinstance(node, ast.Attribute) and node.attr in ARRAY_NAMES | {"size", "astype", "T"}:
-            return True
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-            return True
-    return False
+        match node:
+            case ast.Call(args=[ast.Name(id=parameter.arg), *_]) if _name_of(node.func) in _QUESTIONS:
+                return False  # a call that asks what a variable is: it may be several things
+            case ast.Attribute(value=ast.Name(id=parameter.arg)):
+                found |= node.attr in ARRAY_NAMES | {"size", "astype", "T"}
+            case ast.Subscript(value=ast.Name(id=parameter.arg)):
+                found |= isinstance(node.slice, ast.Tuple)
+    return found
 
 
-def _asks(node: ast.AST, name: str) -> bool:
-    """Whether a call asks what a variable is, such as ``isinstance(x, float)``: then it may be several things."""
-    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Name):
-        return False
-    asked = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return node.args[0].id == name and asked in (
-        "isinstance",
-        "hasattr",
-        "callable",
-        "type",
-        "isscalar",
-        "ndim",
-        "iterable",
-    )
-
-
-def _is_bound_again(function: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+def _name_of(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _variable(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr) -> str | None:
@@ -120,27 +105,13 @@ def _count_bindings(function: ast.AST, name: str) -> int:
 
 def _is_operand(context: Context, use: ast.Name) -> bool:
     """Whether a variable is iterated over, indexed, or an argument of a function of NumPy."""
-    parent = context.parent(use)
-    if isinstance(parent, ast.Subscript | ast.For):
-        return use in (parent.value if isinstance(parent, ast.Subscript) else None, getattr(parent, "iter", None))
-    return isinstance(parent, ast.Call) and context.names.numpy_name(parent.func) is not None
+    match context.parent(use):
+        case ast.Subscript(value=operand) | ast.For(iter=operand):
+            return operand is use
+        case ast.Call(func=function):
+            return context.names.numpy_name(function) is not None
+    return False
 
 
-MADE = frozenset(
-    [
-        "arange",
-        "array",
-        "asarray",
-        "empty",
-        "eye",
-        "full",
-        "identity",
-        "indices",
-        "linspace",
-        "logspace",
-        "ones",
-        "tri",
-        "zeros",
-    ]
-)
+MADE = words("arange array asarray empty eye full identity indices linspace logspace ones tri zeros")
 """NumPy's functions whose result does not follow the library of an argument."""

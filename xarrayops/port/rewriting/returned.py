@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from xarrayops._protocol.records import Record
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
-from xarrayops.port.rewriting.ownership import Ownership, given_to
 from xarrayops.port.source import Program
 from xarrayops.port.source.indices import parts
-from xarrayops.port.source.names import arguments
+from xarrayops.port.source.names import arguments, given_by, is_none
+from xarrayops.port.source.ownership import Ownership, own_nodes
 from xarrayops.port.source.value import ARRAY, UNKNOWN
 
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
@@ -65,7 +65,7 @@ def chosen(program: Program, excluded: frozenset[str] = frozenset()) -> tuple[di
         else:
             refusals.append(result)
     while found:
-        ownership = Ownership(program, {name: each.written for name, each in found.items()})
+        ownership = program.ownership_with({name: each.written for name, each in found.items()})
         refused = {name: refusal for name in found if (refusal := selection.refuses(found[name], ownership))}
         if not refused:
             break
@@ -79,19 +79,18 @@ class _Selection:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._ownership = Ownership(program)
+        self._ownership = program.ownership
         tree = program.source.tree
-        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self._uses: dict[str, list[ast.Name]] = {}
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Name) or node.id not in self._ownership.functions:
+            if not isinstance(node, ast.Name) or node.id not in program.names.functions:
                 continue
             if isinstance(node.ctx, ast.Load) and program.names.scope_of(node).owner(node.id) is program.names.module:
                 self._uses.setdefault(node.id, []).append(node)
 
     def writing(self) -> Iterator[tuple[str, ast.FunctionDef]]:
         """The functions of the module that write into their arguments."""
-        for name, function in self._ownership.functions.items():
+        for name, function in self._program.names.functions.items():
             if self._written(function):
                 yield name, function
 
@@ -108,7 +107,7 @@ class _Selection:
         if reason is not None:
             return Refusal(function.name, written, function, reason)
         returns = [node for node in own_nodes(function) if isinstance(node, ast.Return)]
-        given = [each.value for each in returns if each.value is not None and not _is_none(each.value)]
+        given = [each.value for each in returns if each.value is not None and not is_none(each.value)]
         if not given:
             return Returned(function.name, written, NOTHING)
         names = names_of(given[0])
@@ -148,7 +147,7 @@ class _Selection:
         """Whether a parameter is an array: by its use, by what is written into it, or by all calls in the file."""
         values = self._program.values
         known = values.parameter(function, name)
-        if known.is_array and known.certain:
+        if known.is_proved:
             return True
         for node in own_nodes(function):
             if not isinstance(node, ast.Assign | ast.AugAssign):
@@ -158,11 +157,11 @@ class _Selection:
                 value, index = values.of(node.value), parts(target.slice)
                 if any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in index):
                     return True
-                if any(isinstance(part, ast.Slice) for part in index) and value.is_array and value.certain:
+                if any(isinstance(part, ast.Slice) for part in index) and value.is_proved:
                     return True
-        given = [given_to(function, call).get(name) for call in self.calls(function.name)]
+        given = [given_by(function, call).get(name) for call in self.calls(function.name)]
         found = [values.of(each) for each in given if each is not None]
-        return bool(found) and len(found) == len(given) and all(each.is_array and each.certain for each in found)
+        return bool(found) and len(found) == len(given) and all(each.is_proved for each in found)
 
     def calls(self, name: str) -> list[ast.Call]:
         """The calls of a function of the module."""
@@ -170,14 +169,14 @@ class _Selection:
 
     def _call_of(self, use: ast.Name) -> ast.Call | None:
         """The call of a function where its name stands; None where it is a value."""
-        parent = self._parents.get(use)
+        parent = self._program.parents.get(use)
         return parent if isinstance(parent, ast.Call) and parent.func is use else None
 
     def refuses(self, returned: Returned, ownership: Ownership) -> Refusal | None:
         """Why a function cannot return what it writes, with all the others that do; None if it can."""
-        function = ownership.functions[returned.name]
+        function = self._program.names.functions[returned.name]
         for call, origins in ownership.handed.items():
-            if function in self._around(call) and any(label.kind == "parameter" for label in origins):
+            if function in self._program.around(call) and any(label.kind == "parameter" for label in origins):
                 return self._refusal(returned, call, f"{ast.unparse(call.func)} writes into it and does not return it")
         for write in ownership.seen:
             reason = ownership.reason(write)
@@ -201,7 +200,7 @@ class _Selection:
         self, function: ast.FunctionDef, returned: Returned, call: ast.Call, ownership: Ownership
     ) -> str | None:
         """Why a call cannot take what the function returns; None if it can."""
-        given = given_to(function, call)
+        given = given_by(function, call)
         is_unpacked = any(isinstance(each, ast.Starred) for each in call.args)
         if is_unpacked or any(each.arg is None for each in call.keywords):
             return "this call unpacks its arguments"
@@ -214,24 +213,20 @@ class _Selection:
             if reason is not None:
                 return reason
             names.append(argument.id)
-        around = self._around(call)
+        around = [*self._program.around(call)]
         if any(isinstance(each, ast.Try | ast.TryStar) for each in around):
             return "this call is inside a try statement"
-        if ast.Lambda in map(type, around) or not self._innermost_is_followed(call):
+        if ast.Lambda in map(type, around) or isinstance(self._innermost(call), ast.ClassDef):
             return "this call is inside another expression or a class"
         return self._of_statement(returned.form, call, names)
 
-    def _innermost_is_followed(self, node: ast.AST) -> bool:
-        """Whether the code around a call is a function or the module, not the body of a class."""
-        return not isinstance(next((n for n in self._around(node) if isinstance(n, _INNER)), None), ast.ClassDef)
-
     def _of_statement(self, form: str, call: ast.Call, names: list[str]) -> str | None:
         """Why the statement of a call cannot bind what the function returns; None if it can."""
-        statement = self._parents[call]
+        statement = self._program.parents[call]
         if isinstance(statement, ast.Expr):
             return None
         if isinstance(statement, ast.Return):
-            others = (node for node in self._parents if isinstance(node, ast.stmt) and node is not statement)
+            others = (node for node in self._program.parents if isinstance(node, ast.stmt) and node is not statement)
             return "this call shares its line" if any(n.lineno == statement.lineno for n in others) else None
         if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
             return "this call is a part of another expression"
@@ -245,28 +240,9 @@ class _Selection:
             return "the result of this call replaces the argument"
         return None
 
-    def _around(self, node: ast.AST) -> list[ast.AST]:
-        """The nodes around a node, from the inside outwards."""
-        found = []
-        parent = self._parents.get(node)
-        while parent is not None:
-            found.append(parent)
-            parent = self._parents.get(parent)
-        return found
-
     def _innermost(self, node: ast.AST) -> ast.AST | None:
-        """The function around a node."""
-        return next((each for each in self._around(node) if isinstance(each, _INNER)), None)
-
-
-def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of the body of a function, without those of inner functions and classes."""
-    level: list[ast.AST] = [*function.body]
-    while level:
-        node = level.pop()
-        yield node
-        if not isinstance(node, _INNER):
-            level += ast.iter_child_nodes(node)
+        """The function or class around a node."""
+        return next((each for each in self._program.around(node) if isinstance(each, _INNER)), None)
 
 
 def ends(body: list[ast.stmt]) -> bool:
@@ -275,10 +251,6 @@ def ends(body: list[ast.stmt]) -> bool:
     if isinstance(last, ast.If):
         return bool(last.orelse) and ends(last.body) and ends(last.orelse)
     return isinstance(last, ast.Return | ast.Raise)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def names_of(node: ast.expr) -> tuple[str, ...]:

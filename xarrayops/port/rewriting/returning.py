@@ -9,9 +9,9 @@ import libcst as cst
 
 from xarrayops.port.rewriting.context import Context
 from xarrayops.port.rewriting.edits import NOTHING, SAME, VALUE, Returned
-from xarrayops.port.rewriting.ownership import given_to
 from xarrayops.port.rewriting.returned import ends, listed, names_of
 from xarrayops.port.rewriting.stores import bound
+from xarrayops.port.source.names import given_by
 
 _KIND = "returned argument"
 
@@ -19,7 +19,7 @@ _KIND = "returned argument"
 def function(context: Context, node: ast.FunctionDef, updated: cst.FunctionDef) -> cst.FunctionDef:
     """A function that returns what it writes, also where its statements end without a return."""
     returned = context.returned.get(node.name)
-    if returned is None or context.ownership.functions.get(node.name) is not node:
+    if returned is None or context.names.functions.get(node.name) is not node:
         return updated
     names = listed(returned.written)
     if returned.form == SAME:
@@ -107,18 +107,18 @@ def _reason(returned: Returned) -> str:
 
 def _called(context: Context, node: ast.expr | None) -> tuple[Returned, list[cst.Name]] | None:
     """The function that a call runs, if it returns what it writes, with the variables that it writes."""
-    function = context.ownership.function(node) if isinstance(node, ast.Call) else None
+    function = context.names.function(node) if isinstance(node, ast.Call) else None
     returned = context.returned.get(function.name) if function is not None else None
     if returned is None or function is None or not isinstance(node, ast.Call):
         return None
-    given = given_to(function, node)
+    given = given_by(function, node)
     return returned, [cst.Name(ast.unparse(given[name])) for name in returned.written]
 
 
 def _of_function(context: Context, node: ast.Return) -> Returned | None:
     """What the function around a statement returns, if it returns what it writes."""
     function = context.function(node)
-    if function is None or context.ownership.functions.get(function.name) is not function:
+    if function is None or context.names.functions.get(function.name) is not function:
         return None
     return context.returned.get(function.name)
 

@@ -13,10 +13,9 @@ import libcst as cst
 from xarrayops.port.rewriting.context import Context, argument, operand
 from xarrayops.port.rewriting.reference import counts
 from xarrayops.port.source import indices
+from xarrayops.port.source.in_place import UPDATES
 from xarrayops.port.source.value import ARRAY, OTHER, SCALAR, SEQUENCE, UNKNOWN
 
-METHODS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
-"""The method of `xarrayops.at` for an operator."""
 _KINDS = ("bool", "int", "float", "complex")
 _WIDEST = ("int64", "float64", "complex128")
 _DIRECT = {indices.SLICE, indices.NEW_AXIS, indices.ELLIPSIS, indices.INTEGER, indices.MASK}
@@ -100,11 +99,9 @@ def augment(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cs
         return None
     assert isinstance(updated.target, cst.Subscript)
     found = set(indices.kinds(node.target.slice, context.program.values.known))
-    method = METHODS.get(type(node.op))
     context.edit(node, "augmented assignment", f"{why(context, node)}: a new one has the same meaning")
-    if method is not None and found <= _DIRECT:
-        return bound(updated.target.value, at(context, updated.target, method, updated.value))
-    return bound(updated.target.value, at(context, updated.target, "set", _operated(updated.target, updated)))
+    new = _augmented(context, node, updated.target, updated, is_direct=found <= _DIRECT)
+    return bound(updated.target.value, new)
 
 
 def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.AugAssign | None:
@@ -114,8 +111,7 @@ def _augment_attribute(context: Context, node: ast.AugAssign, updated: cst.AugAs
         return None
     note(context, node, node.target, node, "others may refer to it")
     context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
-    whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
-    return updated.with_changes(target=whole)
+    return updated.with_changes(target=whole(updated.target))
 
 
 def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign) -> cst.BaseSmallStatement | None:
@@ -125,22 +121,18 @@ def _augment_name(context: Context, node: ast.AugAssign, updated: cst.AugAssign)
     if value.kind in (SCALAR, OTHER, SEQUENCE) or (not value.is_array and _is_count(context, node.target)):
         return None
     assert isinstance(updated.target, cst.Name)
-    whole = cst.Subscript(updated.target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
     if reason is not None:
         note(context, node, node.target, node, reason)
         is_array = value.is_array or context.ownership.is_made(node)
         if not is_array and _is_read(context, node.target):
             return None
         context.edit(node, "augmented assignment", "it raises where the array cannot be written, and is no new array")
-        return updated.with_changes(target=whole)
+        return updated.with_changes(target=whole(updated.target))
     is_created = context.ownership.is_created(node) and _may_widen(context, node)
     if not (is_created or context.ownership.is_returned(node)):
         return None
     context.edit(node, "augmented assignment", "the dtype of the array stays, also on libraries that make a new array")
-    method = METHODS.get(type(node.op))
-    if method is not None:
-        return bound(updated.target, at(context, whole, method, updated.value))
-    return bound(updated.target, at(context, whole, "set", _operated(updated.target, updated)))
+    return bound(updated.target, _augmented(context, node, whole(updated.target), updated))
 
 
 def _is_count(context: Context, name: ast.Name) -> bool:
@@ -250,12 +242,22 @@ def at(context: Context, target: cst.Subscript, method: str, value: cst.BaseExpr
     return cst.Call(cst.Attribute(selected, cst.Name(method)), [argument(value), argument(cst.Name("None"), "copy")])
 
 
-def _operated(left: cst.BaseExpression, updated: cst.AugAssign) -> cst.BinaryOperation:
-    """The operation of an augmented assignment."""
-    name = type(updated.operator).__name__.removesuffix("Assign")
-    operator = getattr(cst, name)()
+def _augmented(
+    context: Context, node: ast.AugAssign, target: cst.Subscript, updated: cst.AugAssign, *, is_direct: bool = True
+) -> cst.Call:
+    """The array after an augmented assignment; by a method of `xarrayops.at`, if no element is selected twice."""
+    method = UPDATES.get(type(node.op))
+    if method is not None and is_direct:
+        return at(context, target, method, updated.value)
+    operator = getattr(cst, type(updated.operator).__name__.removesuffix("Assign"))()
     value = updated.value if isinstance(updated.value, cst.Name | cst.Integer | cst.Float) else operand(updated.value)
-    return cst.BinaryOperation(left.with_changes(lpar=[], rpar=[]), operator, value)
+    left = updated.target.with_changes(lpar=[], rpar=[])
+    return at(context, target, "set", cst.BinaryOperation(left, operator, value))
+
+
+def whole(array: cst.BaseExpression) -> cst.Subscript:
+    """``array[...]``."""
+    return cst.Subscript(array, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
 
 
 def bound(name: cst.BaseExpression, value: cst.BaseExpression) -> cst.Assign:

@@ -8,13 +8,12 @@ from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from xarrayops.port.rewriting import (
     calls,
     imports,
     methods,
-    module_arrays,
     names,
     random_numbers,
     returning,
@@ -22,11 +21,9 @@ from xarrayops.port.rewriting import (
     xo_names,
 )
 from xarrayops.port.rewriting.context import Context
-from xarrayops.port.rewriting.edits import Edit, Returned, Rewritten, Todo
-from xarrayops.port.rewriting.matching import Twins
+from xarrayops.port.rewriting.edits import MARK, Edit, Returned, Rewritten, Todo
 from xarrayops.port.rewriting.returned import Refusal, chosen
-from xarrayops.port.rewriting.todo import commented
-from xarrayops.port.source import Program
+from xarrayops.port.source import Program, Source
 from xarrayops.port.source.files import parsed
 
 _RULES: dict[str, tuple[Any, ...]] = {
@@ -36,13 +33,15 @@ _RULES: dict[str, tuple[Any, ...]] = {
     "Call": (calls.call, methods.method, random_numbers.call, xo_names.call),
     "Compare": (names.compare,),
     "Expr": (returning.expression, calls.statement),
-    "Name": (module_arrays.moved,),
+    "Name": (calls.of_module,),
     "Return": (returning.return_,),
     "Subscript": (methods.subscript, calls.grid),
 }
 """The rules by the class of the node; each gives the new node, or None where it does not apply."""
 
-
+_IN_AST = {name: name for name in _RULES if name != "Compare"} | {"Comparison": "Compare"}
+"""The class in ``ast`` by the class in libcst, for the nodes that are edited."""
+_Place = tuple[str, int, int, int, int]
 _Record = TypeVar("_Record", Edit, Todo)
 _MOST_PASSES = 6
 """Passes until nothing changes: what one of them wrote may be known better in the next."""
@@ -100,7 +99,7 @@ class _Work:
         self._edits += _in_lines_of(self._source.text, before, context.edits)
         self._todos += _in_lines_of(self._source.text, before, context.announced)
         if text != before:
-            self._program = Program.of(parsed(self._source.path, text))
+            self._program = Program(parsed(self._source.path, text))
         return text != before
 
     def finished(self, *, return_arguments: bool) -> Rewritten:
@@ -159,8 +158,8 @@ class _Transformer(cst.CSTTransformer):
         self._context = context
         self._notes = notes
         self._positions = wrapper.resolve(PositionProvider)
-        self._twins = Twins(context.program.source, self._positions)
-        functions = context.ownership.functions.values() if context.returned else ()
+        self._twins = _Twins(context.program.source, self._positions)
+        functions = context.names.functions.values() if context.returned else ()
         self._functions = {node.lineno: node for node in functions}
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
@@ -182,7 +181,7 @@ class _Transformer(cst.CSTTransformer):
         problems = [todo.problem for todo in found if todo.line == line]
         if not lines:
             return cst.RemoveFromParent()
-        lines[0] = commented(lines[0], problems)
+        lines[0] = _commented(lines[0], problems)
         return lines[0] if len(lines) == 1 else cst.FlattenSentinel(lines)
 
     def _lines(self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine) -> list[Any]:
@@ -197,3 +196,39 @@ class _Transformer(cst.CSTTransformer):
             reason = "xarrayops.numpy has NumPy's names for every library" if imported else "nothing uses it any more"
             self._context.edits.append(Edit(line, "import", reason))
         return found or ([updated] if imported is None else imported)
+
+
+def _commented(statement: cst.CSTNode, problems: Sequence[str]) -> cst.CSTNode:
+    """A statement with a comment for each problem before it; comments that are there stay alone."""
+    leading = list(statement.leading_lines)  # type: ignore[attr-defined]
+    known = {line.comment.value for line in leading if line.comment is not None}
+    texts = [f"# {MARK}: {problem}" for problem in dict.fromkeys(problems)]
+    lines = [cst.EmptyLine(comment=cst.Comment(text)) for text in texts if text not in known]
+    return statement.with_changes(leading_lines=[*leading, *lines]) if lines else statement
+
+
+class _Twins:
+    """Finds the node of ``ast`` that stands at the position of a node with formatting."""
+
+    def __init__(self, source: Source, positions: Mapping[cst.CSTNode, CodeRange]) -> None:
+        self._positions = positions
+        self._nodes: dict[_Place, ast.AST] = {}
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.expr | ast.stmt) and type(node).__name__ in _IN_AST.values():
+                self._nodes.setdefault(_place(source, node), node)
+
+    def of(self, node: cst.CSTNode) -> ast.AST | None:
+        """The same node in ``ast``; None for nodes that are not edited."""
+        name = _IN_AST.get(type(node).__name__)
+        position = self._positions.get(node)
+        if name is None or position is None:
+            return None
+        start, end = position.start, position.end
+        return self._nodes.get((name, start.line, start.column, end.line, end.column))
+
+
+def _place(source: Source, node: ast.expr | ast.stmt) -> _Place:
+    """The class and the position of a node, with columns in characters from 0."""
+    first, last = node.lineno, node.end_lineno or node.lineno
+    start = source.column(first, node.col_offset) - 1
+    return type(node).__name__, first, start, last, source.column(last, node.end_col_offset or 0) - 1

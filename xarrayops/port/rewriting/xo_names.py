@@ -21,9 +21,10 @@ from xarrayops._protocol.dtypes import DTYPE_NAMES
 from xarrayops.numpy._elementwise import SAME_BINARY, SAME_UNARY, UFUNCS
 from xarrayops.port.rewriting.context import Context, argument, dotted
 from xarrayops.port.rewriting.reference import unproved
-from xarrayops.port.rewriting.signatures import signature
+from xarrayops.port.source.interface import has, signature
+from xarrayops.port.source.names import is_none
 from xarrayops.port.source.numpy_results import dtype_of
-from xarrayops.port.source.value import ARRAY, SCALAR, SEQUENCE, Value, words
+from xarrayops.port.source.value import ARRAY, DEFAULT_DTYPES, SCALAR, SEQUENCE, Value, words
 
 OF_ONE_ARRAY = words(
     "all amax amin any argmax argmin argsort astype broadcast_to count_nonzero cumprod cumsum diff empty_like "
@@ -34,6 +35,8 @@ OF_ONE_ARRAY = words(
 """Functions of one array that do the same here, with the options that both have."""
 OF_SEVERAL = words("concat concatenate linalg.solve matmul stack where") | {"clip"}
 """Functions of several arrays: they do the same for arrays of one dtype."""
+OF_TWO = frozenset(name for name, function in UFUNCS.items() if function.nin == 2)
+"""Elementwise functions of two operands."""
 CREATION = words("arange array asarray empty eye full ones zeros")
 """Functions that make arrays: here with the dtype that is NumPy's default."""
 SEQUENCES = words("concat concatenate stack")
@@ -45,7 +48,6 @@ NUMBERS = words("M N fill_value k start step stop")
 """Arguments of functions that make arrays which must be numbers."""
 FLAT = words("cumprod cumsum")
 """Functions that flatten an array of several axes without an axis."""
-_WHOLE = {"int": "int64", "float": "float64", "complex": "complex128", "bool": "bool"}
 _KIND = "xo"
 
 
@@ -96,15 +98,8 @@ def _ours(name: str) -> str:
     if name in OF_ONE_ARRAY | OF_SEVERAL | CREATION:
         line = re.match(r"xo\.([\w.]+)\(", names.lines[last][1]) if last in names.lines else None
         return line[1] if line else ours
-    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if _exists(ours) else ": xo has none"
+    takes = f": xo.{ours} takes {', '.join(parameters(ours))}" if has(ours, xo) else ": xo has none"
     raise _Stays(names.answer(last) or takes)
-
-
-def _exists(name: str) -> bool:
-    owner: object = xo
-    for part in name.split("."):
-        owner = getattr(owner, part, None)
-    return owner is not None
 
 
 class _Arguments:
@@ -168,7 +163,7 @@ class _Arguments:
             return
         operands = self._operands()
         values = [self._context.value(each) for each in operands]
-        unknown = [e for e, v in zip(operands, values, strict=True) if not _is_number(v) and not self._is_array(v)]
+        unknown = [e for e, v in zip(operands, values, strict=True) if not _is_number(v) and not v.is_proved]
         if unknown:
             raise _Stays(f": nothing proves that {ast.unparse(unknown[0])} is an array; then xo.{self._verb}")
         if self._name == "where" and values[0].dtype_kind != "bool":
@@ -195,24 +190,20 @@ class _Arguments:
             if not isinstance(given[0], ast.List | ast.Tuple):
                 raise _Stays(f": xo.{self._verb} takes a sequence of arrays of one dtype, which is not proved")
             return given[0].elts
-        count = 3 if self._name in ("where", "clip") else 2 if self._name in OF_SEVERAL | _two_operands() else 1
+        count = 3 if self._name in ("where", "clip") else 2 if self._name in OF_SEVERAL | OF_TWO else 1
         if self._name == "where" and len(given) != count:
             raise _Stays(f"{MAIN.answer('where') or ': xo.where takes three arguments'}")
         names = [n for n in list(self._theirs)[:count] if self._nodes.get(n) is not None]
         if self._name == "clip":
             names = [
-                n for n in self._nodes if n in ("a", "a_min", "a_max", "min", "max") and not _is_none(self._nodes[n])
+                n for n in self._nodes if n in ("a", "a_min", "a_max", "min", "max") and not is_none(self._nodes[n])
             ]
         return [each for name in names if (each := self._nodes[name]) is not None]
-
-    @staticmethod
-    def _is_array(value: Value) -> bool:
-        return value.is_array and value.certain
 
     def _check_defaults(self) -> None:
         """Whether NumPy's defaults of the options that are left out are ours."""
         first = self._context.value(next(iter(self._nodes.values())) or ast.Constant(None))
-        has_axis = self._nodes.get("axis") is not None and not _is_none(self._nodes["axis"])
+        has_axis = self._nodes.get("axis") is not None and not is_none(self._nodes["axis"])
         if self._name in FLAT and not has_axis and first.ndim != 1:
             raise _Stays(f": xo.{self._verb} needs the axis of an array of several axes")
         if self._name in REQUIRED and not (has_axis or self._nodes.get("axes") is not None):
@@ -228,7 +219,7 @@ class _Arguments:
         if self._name == "array" and "copy" not in self._nodes and not isinstance(first, ast.List | ast.Tuple):
             self._set("copy", "True")
         if "like" not in self._nodes:
-            if not is_of_values or first is None or not self._is_array(self._context.value(first)):
+            if not is_of_values or first is None or not self._context.is_array(first):
                 raise _Stays(f": xo.{self._verb} needs like=, or backend=" if self._is_free() else "")
             return
         for name in NUMBERS & self._nodes.keys():
@@ -250,7 +241,7 @@ class _Arguments:
             return "float64"
         if self._name == "full":
             value = self._context.value(self._nodes["fill_value"] or ast.Constant(None))
-            return _WHOLE.get(value.dtype or "") if value.kind == SCALAR else None
+            return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
         if self._name == "arange":
             kinds = {
                 self._context.value(node).dtype if self._context.value(node).kind == SCALAR else None
@@ -264,12 +255,12 @@ class _Arguments:
         """The dtype of a nested list of numbers."""
         if isinstance(node, ast.List | ast.Tuple):
             found = {self._dtype_of_sequence(each) for each in node.elts}
-            ranks = [name for name in _WHOLE.values() if name in found]
+            ranks = [name for name in DEFAULT_DTYPES.values() if name in found]
             if None in found or not found or ("bool" in found and len(found) > 1):
                 return None
             return "bool" if found == {"bool"} else [n for n in ("int64", "float64", "complex128") if n in ranks][-1]
         value = self._context.value(node) if node is not None else Value()
-        return _WHOLE.get(value.dtype or "") if value.kind == SCALAR else None
+        return DEFAULT_DTYPES.get(value.dtype or "") if value.kind == SCALAR else None
 
     def _set(self, name: str, text: str) -> None:
         """Give an option that the call left out."""
@@ -324,11 +315,6 @@ class _Arguments:
         return all(value.kind == SCALAR and value.dtype == "int" for value in values)
 
 
-def _two_operands() -> frozenset[str]:
-    """The elementwise functions of two operands, by NumPy's names."""
-    return frozenset(name for name, function in UFUNCS.items() if function.nin == 2)
-
-
 def _bound(
     node: ast.Call, updated: cst.Call, theirs: inspect.Signature
 ) -> tuple[dict[str, ast.expr | None], dict[str, cst.BaseExpression]]:
@@ -357,11 +343,7 @@ def _is_default(parameter: inspect.Parameter, node: ast.expr | None) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    return value.kind == SCALAR and value.dtype in _WHOLE
-
-
-def _is_none(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return value.kind == SCALAR and value.dtype in DEFAULT_DTYPES
 
 
 def _are_integers(values: list[Value]) -> bool:

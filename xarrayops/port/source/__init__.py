@@ -1,11 +1,123 @@
 """Reading a program and its static analysis, with the standard library's ``ast``: nothing is executed.
 
-`files` reads a file or a notebook, `names` finds which names mean NumPy, `values` follows the values through each
-function, `writes` lists the places that change an array, and `module_arrays` those where an array of the module meets
-one of the caller. `Program` has all of them.
+`files` reads a file or a notebook, and `names` finds which names mean NumPy. `walk` follows the statements of each
+function for two kinds of knowledge: `values` says what variables may hold, `origins` and `ownership` where arrays come
+from and who else may see them. `writes` lists the places that change an array, and `module_arrays` those where an array
+of the module meets one of the caller. `Program` has all of them.
 """
 
-from xarrayops.port.source.files import PortError, Source, read, write
-from xarrayops.port.source.program import Program
+from __future__ import annotations
 
-__all__ = ["PortError", "Program", "Source", "read", "write"]
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from xarrayops._protocol.records import Record
+from xarrayops.port.source.files import PortError, Source, read, write
+from xarrayops.port.source.module_arrays import Meeting, meetings
+from xarrayops.port.source.names import FunctionNode, Names
+from xarrayops.port.source.ownership import Ownership, Returning
+from xarrayops.port.source.value import Value
+from xarrayops.port.source.values import Values
+from xarrayops.port.source.writes import Write, writes
+
+__all__ = ["Place", "PortError", "Program", "Source", "read", "write"]
+
+
+N = TypeVar("N", bound=ast.AST)
+Loop = ast.For | ast.AsyncFor | ast.While
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+class Place(Record):
+    """A node with the node around it, the function around it, and the loops of that function around it."""
+
+    node: ast.AST
+    parent: ast.AST
+    function: FunctionNode | None
+    loops: tuple[ast.AST, ...]
+
+
+class Program:
+    """A source and what is found in it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.names = Names(source.tree)
+        self.values = Values(source.tree, self.names)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Program:
+        """Read and analyse a file; see `xarrayops.port.source.files.read` for the errors."""
+        return cls(read(path))
+
+    def value(self, node: ast.AST) -> Value:
+        """What is known of the value of an expression."""
+        return self.values.of(node)
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        """The source of a node, in one line."""
+        return self.source.segment(node)
+
+    def nodes(self, kind: type[N]) -> Iterator[N]:
+        """The nodes of a class, in the order of the source."""
+        return (place.node for place in self.places if isinstance(place.node, kind))
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """All nodes with what is around them, in the order of the source."""
+        return tuple(_places(self.source.tree, None, ()))
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node around each node."""
+        return {child: node for node in ast.walk(self.source.tree) for child in ast.iter_child_nodes(node)}
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside outwards."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    @cached_property
+    def writes(self) -> tuple[Write, ...]:
+        """The places that change an array, in the order of the source."""
+        nodes = ((place.node, place.function) for place in self.places)
+        return tuple(writes(nodes, self.names, self.values))
+
+    @cached_property
+    def meetings(self) -> tuple[Meeting, ...]:
+        """The uses of arrays of the module beside arrays of the caller, in the order of the source."""
+        return meetings(self.source.tree, self.names, self.values, self.parents)
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Which writes can make a new array."""
+        return self.ownership_with({})
+
+    def ownership_with(self, returning: Returning) -> Ownership:
+        """The same, if these functions return parameters that they write."""
+        return Ownership(self.source.tree, self.names, self.values, returning)
+
+
+def _places(node: ast.AST, function: FunctionNode | None, loops: tuple[ast.AST, ...]) -> Iterator[Place]:
+    once = _evaluated_once(node)
+    inside = (*loops, node) if isinstance(node, Loop | _COMPREHENSIONS) else loops
+    for child in ast.iter_child_nodes(node):
+        around = loops if child in once else inside
+        yield Place(child, node, function, around)
+        if isinstance(child, FunctionNode):
+            yield from _places(child, child, ())
+        else:
+            yield from _places(child, function, around)
+
+
+def _evaluated_once(node: ast.AST) -> tuple[ast.AST, ...]:
+    """The parts of a loop that do not belong to its steps."""
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return (node.iter, *node.orelse)
+    if isinstance(node, ast.While):
+        return tuple(node.orelse)
+    return (node.generators[0],) if isinstance(node, _COMPREHENSIONS) else ()

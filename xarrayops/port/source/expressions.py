@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 
 from xarrayops._protocol.dtypes import REAL_OF
 from xarrayops.port.source import numpy_results
+from xarrayops.port.source.in_place import IN_PLACE_METHODS
 from xarrayops.port.source.indices import element_of
 from xarrayops.port.source.names import Names, of_numpy
-from xarrayops.port.source.state import State
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
@@ -20,6 +20,7 @@ from xarrayops.port.source.value import (
     SCALAR,
     SEQUENCE,
     STRING,
+    State,
     Value,
     array,
     common_dtype,
@@ -28,6 +29,7 @@ from xarrayops.port.source.value import (
     member,
     of_constant,
 )
+from xarrayops.port.source.walk import Called, Walker
 
 UFUNCS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -47,10 +49,6 @@ UFUNCS: dict[type[ast.AST], str] = {
     ast.Invert: "invert",
 }
 """NumPy's function for each operator."""
-IN_PLACE_METHODS = frozenset(
-    ("fill", "sort", "put", "partition", "itemset", "resize", "setflags", "setfield", "byteswap")
-)
-"""Methods of NumPy's arrays that change the array and return None."""
 _NUMBERS = {
     "float": FLOAT,
     "int": INTEGER,
@@ -59,137 +57,105 @@ _NUMBERS = {
     "complex": Value(SCALAR, "complex"),
     "isinstance": BOOLEAN,
 }
+_CONSTANTS = ("pi", "e", "inf", "nan", "euler_gamma")
 _SAME_MEMBERS = ("list", "tuple", "sorted", "reversed", "iter", "set")
-LocalCall = Callable[[ast.Call, list[Value], State], Value | None]
 
 
-class Expressions:
-    """Finds the value of each expression and keeps it."""
+class Expressions(Walker[Value, State]):
+    """Finds the value of each expression and keeps it; what several visits find is joined."""
 
-    def __init__(self, names: Names, call_local: LocalCall) -> None:
-        self.names = names
-        self.values: dict[ast.AST, Value] = {}
-        self._call_local = call_local
+    unknown = NOTHING
 
-    def of(self, node: ast.expr, state: State) -> Value:
-        """The value of an expression; what several visits find is joined."""
-        visit = getattr(self, f"_{type(node).__name__}", self._others)
-        value: Value = visit(node, state)
-        self.values[node] = joined(self.values.get(node), value)
+    def __init__(self, names: Names, state: State, known: dict[ast.AST, Value]) -> None:
+        super().__init__(names, state)
+        self.known = known
+
+    def of(self, node: ast.expr | None) -> Value:
+        """The value of an expression."""
+        value = super().of(node)
+        if node is not None:
+            self.known[node] = joined(self.known.get(node), value)
         return value
 
-    def _others(self, node: ast.expr, state: State) -> Value:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.of(child, state)
-        return NOTHING
-
-    def _Constant(self, node: ast.Constant, state: State) -> Value:
-        return of_constant(node.value)
-
-    def _JoinedStr(self, node: ast.JoinedStr, state: State) -> Value:
-        self._others(node, state)
-        return STRING
-
-    def _Lambda(self, node: ast.Lambda, state: State) -> Value:
-        return Value(OTHER)
-
-    def _Name(self, node: ast.Name, state: State) -> Value:
-        if self.names.resolve(node) is not None:
-            return Value(OTHER)
-        return state.load(node.id)
-
-    def _Attribute(self, node: ast.Attribute, state: State) -> Value:
-        name = self.names.resolve(node)
-        if name is not None:
-            constant = self.names.function_name(node) if name.count(".") < 3 else None
-            return (
-                FLOAT
-                if constant in ("pi", "e", "inf", "nan", "euler_gamma") or name.startswith("math.")
-                else Value(OTHER)
-            )
-        base = self.of(node.value, state)
-        if base.is_array:
-            return _attribute(base, node.attr)
-        path = dotted(node)
-        if path is not None and state.knows(path):
-            return state.load(path)
-        return NOTHING._replace(views=base.views | ({path} if path else set()))
-
-    def _Subscript(self, node: ast.Subscript, state: State) -> Value:
-        base = self.of(node.value, state)
-        self.of(node.slice, state)
-        if self.names.numpy_name(node.value) in ("r_", "c_", "mgrid", "ogrid"):
-            return array()
-        return element_of(base, node.slice, self.values)
-
-    def _Slice(self, node: ast.Slice, state: State) -> Value:
-        self._others(node, state)
-        return Value(OTHER)
-
-    def _Tuple(self, node: ast.Tuple | ast.List, state: State) -> Value:
-        items = [self.of(item, state) for item in node.elts]
-        views = frozenset().union(*(item.views for item in items))
-        if any(isinstance(item, ast.Starred) for item in node.elts):
-            return Value(SEQUENCE, views=views)
-        return Value(SEQUENCE, views=views, items=tuple(items))
-
-    _List = _Tuple
-
-    def _Starred(self, node: ast.Starred, state: State) -> Value:
-        return self.of(node.value, state)
-
-    def _Dict(self, node: ast.Dict, state: State) -> Value:
-        parts = [self.of(part, state) for part in (*node.keys, *node.values) if part is not None]
-        return Value(OTHER, views=frozenset().union(*(part.views for part in parts)))
-
-    def _BinOp(self, node: ast.BinOp, state: State) -> Value:
-        return self.operated(node.op, self.of(node.left, state), self.of(node.right, state))
-
-    def operated(self, op: ast.operator, left: Value, right: Value) -> Value:
-        """The value of an operator with two operands."""
-        operands = [left, right]
-        if left.kind == OTHER or right.kind == OTHER:
-            return Value(OTHER) if left.kind in (OTHER, SCALAR, SEQUENCE) else NOTHING
-        if not left.is_array and not right.is_array:
-            if left.kind == SCALAR and right.kind == SCALAR:
-                return Value(SCALAR, "float" if isinstance(op, ast.Div) else common_dtype(left, right))
-            if SEQUENCE in (left.kind, right.kind):
-                return Value(
-                    SEQUENCE,
-                    views=left.views | right.views,
-                    element=joined(member(left), member(right))
-                    if left.kind == right.kind
-                    else member(left if left.kind == SEQUENCE else right),
-                )
-            return NOTHING._replace(fresh=True)
-        certain = all(value.certain for value in operands if value.is_array)
-        if isinstance(op, ast.MatMult):
-            return array(common_dtype(*operands), numpy_results.product_ndim(left, right), certain=certain)
-        dtype = numpy_results.ufunc_dtype(UFUNCS[type(op)], operands)
-        return array(dtype, common_ndim(*operands), certain=certain)
-
-    def _UnaryOp(self, node: ast.UnaryOp, state: State) -> Value:
-        operand = self.of(node.operand, state)
-        if isinstance(node.op, ast.Not):
-            return BOOLEAN
-        return operand._replace(views=frozenset(), fresh=True) if operand.kind in (ARRAY, SCALAR) else NOTHING
-
-    def _BoolOp(self, node: ast.BoolOp, state: State) -> Value:
-        return self._any(*(self.of(value, state) for value in node.values))
-
-    def _IfExp(self, node: ast.IfExp, state: State) -> Value:
-        self.of(node.test, state)
-        return self._any(self.of(node.body, state), self.of(node.orelse, state))
-
-    def _any(self, *values: Value) -> Value:
+    def either(self, values: Iterable[Value]) -> Value:
+        """A value that is one of several."""
         result = None
         for value in values:
             result = joined(result, value)
         return result or NOTHING
 
-    def _Compare(self, node: ast.Compare, state: State) -> Value:
-        operands = [self.of(each, state) for each in (node.left, *node.comparators)]
+    def bind(self, name: str, value: Value) -> None:
+        """A variable gets a value."""
+        self.state.bind(name, value)
+
+    def gathered(self, node: ast.expr, parts: Sequence[Value]) -> Value:
+        """A container: the members of lists and tuples are known, if none is unpacked."""
+        views = _views(parts)
+        if isinstance(node, ast.Dict):
+            return Value(OTHER, views=views)
+        if isinstance(node, ast.Set):
+            return NOTHING
+        is_known = isinstance(node, ast.Tuple | ast.List) and not any(
+            isinstance(each, ast.Starred) for each in node.elts
+        )
+        return Value(SEQUENCE, views=views, items=tuple(parts) if is_known else None)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        outer, self.state = self.state, self.state.copy()
+        parts = self.comprehend(node)
+        self.state = outer
+        return Value(OTHER) if isinstance(node, ast.DictComp) else Value(SEQUENCE, element=parts[0])
+
+    _ListComp = _SetComp = _GeneratorExp = _DictComp = _comprehension
+
+    def _Constant(self, node: ast.Constant) -> Value:
+        return of_constant(node.value)
+
+    def _JoinedStr(self, node: ast.JoinedStr) -> Value:
+        self._others(node)
+        return STRING
+
+    def _Lambda(self, node: ast.Lambda) -> Value:
+        return Value(OTHER)
+
+    def _Slice(self, node: ast.Slice) -> Value:
+        self._others(node)
+        return Value(OTHER)
+
+    def _Name(self, node: ast.Name) -> Value:
+        return self.state.load(node.id) if self.names.resolve(node) is None else Value(OTHER)
+
+    def _Attribute(self, node: ast.Attribute) -> Value:
+        name = self.names.resolve(node)
+        if name is not None:
+            is_number = name.startswith("math.") or self.names.function_name(node) in _CONSTANTS
+            return FLOAT if is_number else Value(OTHER)
+        base = self.of(node.value)
+        if base.is_array:
+            return _attribute(base, node.attr)
+        path = dotted(node)
+        if path is not None and self.state.knows(path):
+            return self.state.load(path)
+        return NOTHING._replace(views=base.views | ({path} if path else set()))
+
+    def _Subscript(self, node: ast.Subscript) -> Value:
+        base = self.of(node.value)
+        self.of(node.slice)
+        if self.names.numpy_name(node.value) in ("r_", "c_", "mgrid", "ogrid"):
+            return array()
+        return element_of(base, node.slice, self.known)
+
+    def _BinOp(self, node: ast.BinOp) -> Value:
+        return operated(node.op, self.of(node.left), self.of(node.right))
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Value:
+        operand = self.of(node.operand)
+        if isinstance(node.op, ast.Not):
+            return BOOLEAN
+        return operand._replace(views=frozenset(), fresh=True) if operand.kind in (ARRAY, SCALAR) else NOTHING
+
+    def _Compare(self, node: ast.Compare) -> Value:
+        operands = [self.of(each) for each in (node.left, *node.comparators)]
         if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
             return BOOLEAN
         arrays = [value for value in operands if value.is_array]
@@ -197,46 +163,18 @@ class Expressions:
             return array("bool", common_ndim(*operands), certain=all(value.certain for value in arrays))
         return BOOLEAN if all(value.kind in (SCALAR, OTHER) for value in operands) else NOTHING._replace(fresh=True)
 
-    def _NamedExpr(self, node: ast.NamedExpr, state: State) -> Value:
-        value = self.of(node.value, state)
-        state.bind(node.target.id, value)
-        return value
-
-    def _Yield(self, node: ast.Yield | ast.YieldFrom, state: State) -> Value:
-        if node.value is not None:
-            state.store(self.of(node.value, state).views)
+    def _Yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
+        self.state.store(self.of(node.value).views)
         return NOTHING
 
     _YieldFrom = _Yield
 
-    def _ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, state: State) -> Value:
-        inner = self._generators(node.generators, state)
-        return Value(SEQUENCE, element=self.of(node.elt, inner))
-
-    _SetComp = _GeneratorExp = _ListComp
-
-    def _DictComp(self, node: ast.DictComp, state: State) -> Value:
-        inner = self._generators(node.generators, state)
-        self.of(node.key, inner)
-        self.of(node.value, inner)
-        return Value(OTHER)
-
-    def _generators(self, generators: list[ast.comprehension], state: State) -> State:
-        inner = state.copy()
-        for generator in generators:
-            bind(generator.target, member(self.of(generator.iter, inner)), inner)
-            for condition in generator.ifs:
-                self.of(condition, inner)
-        return inner
-
-    def _Call(self, node: ast.Call, state: State) -> Value:
-        name = self.names.resolve(node.func)
-        base = self.of(node.func.value, state) if isinstance(node.func, ast.Attribute) and name is None else None
-        if base is None:
-            self.of(node.func, state)
-        values = [self.of(argument, state) for argument in node.args]
-        given = {keyword.arg: self.of(keyword.value, state) for keyword in node.keywords}
-        of_all = frozenset().union(*(value.views for value in (*values, *given.values())))
+    def call(self, call: Called[Value]) -> Value:
+        """The result of a call."""
+        node, name, base, values, given = call
+        if base is not None and isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE_METHODS:
+            self.write(node, node.func.value)
+        of_all = _views(call.arguments)
         keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         if "out" in given and given["out"].is_array and (base is not None or of_numpy(name)):
             return given["out"]
@@ -244,35 +182,33 @@ class Expressions:
             return numpy_results.result(
                 numpy_results.Call(numpy_name, node.args, values, keywords, self.names.function_name)
             )
-        if (updated := self._updated(node)) is not None:
-            return updated
+        if (at := self.names.updated(node)) is not None:
+            return self._updated(node, at)
         if name is not None and name.startswith("builtins."):
             return _builtin(name.removeprefix("builtins."), values, of_all)
-        if base is not None and base.is_array and isinstance(node.func, ast.Attribute):
-            return self._method(node.func.attr, node, base, values, keywords)
-        if name is None and (value := self._call_local(node, values, state)) is not None:
+        if isinstance(node.func, ast.Attribute) and base is not None:
+            if base.is_array:
+                return self._method(node.func.attr, node, base, values, keywords)
+            if node.func.attr in ("append", "add", "insert", "extend", "put", "update"):
+                self.state.store(of_all)
+            return NOTHING._replace(views=of_all | base.views)
+        if name is None and (value := self.call_function(call)) is not None:
             return value
-        if (
-            isinstance(node.func, ast.Attribute)
-            and base is not None
-            and node.func.attr in ("append", "add", "insert", "extend", "put", "update")
-        ):
-            state.store(of_all)
-        return NOTHING._replace(views=of_all | (base.views if base is not None else frozenset()))
+        return NOTHING._replace(views=of_all)
 
-    def _updated(self, node: ast.Call) -> Value | None:
-        """``xo.at(x)[i].set(v)`` and so on: an array as x, or its elements; None for other calls."""
-        selected = node.func.value if isinstance(node.func, ast.Attribute) else None
-        at = selected.value if isinstance(selected, ast.Subscript) else None
-        if not isinstance(at, ast.Call) or self.names.resolve(at.func) != "xarrayops.at" or len(at.args) != 1:
-            return None
+    def call_function(self, call: Called[Value]) -> Value | None:
+        """The result of a function that the module defines; None for all other calls."""
+        raise NotImplementedError
+
+    def _updated(self, node: ast.Call, at: ast.Call) -> Value:
+        """``xo.at(x)[i].set(v)`` and so on: an array as x, or its elements."""
+        base = self.known.get(at.args[0], NOTHING)
         assert isinstance(node.func, ast.Attribute)
-        assert isinstance(selected, ast.Subscript)
-        base = self.values.get(at.args[0], NOTHING)
-        if node.func.attr == "get":
-            found = element_of(base, selected.slice, self.values)
-            return found._replace(views=frozenset(), fresh=True, is_view=False)
-        return base
+        assert isinstance(node.func.value, ast.Subscript)
+        if node.func.attr != "get":
+            return base
+        found = element_of(base, node.func.value.slice, self.known)
+        return found._replace(views=frozenset(), fresh=True, is_view=False)
 
     def _method(
         self, name: str, node: ast.Call, base: Value, values: list[Value], keywords: dict[str, ast.expr]
@@ -286,6 +222,29 @@ class Expressions:
             return array(base.dtype, 1 if name == "flatten" else base.ndim, certain=base.certain)
         call = numpy_results.Call(name, node.args, [base, *values], keywords, self.names.function_name)
         return numpy_results.result(call)._replace(certain=base.certain)
+
+
+def _views(values: Iterable[Value]) -> frozenset[str]:
+    return frozenset().union(*(value.views for value in values))
+
+
+def operated(op: ast.operator, left: Value, right: Value) -> Value:
+    """The value of an operator with two operands."""
+    operands = (left, right)
+    if left.kind == OTHER or right.kind == OTHER:
+        return Value(OTHER) if left.kind in (OTHER, SCALAR, SEQUENCE) else NOTHING
+    if not left.is_array and not right.is_array:
+        if left.kind == right.kind == SCALAR:
+            return Value(SCALAR, "float" if isinstance(op, ast.Div) else common_dtype(left, right))
+        if SEQUENCE not in (left.kind, right.kind):
+            return NOTHING._replace(fresh=True)
+        members = [member(value) for value in operands if value.kind == SEQUENCE]
+        return Value(SEQUENCE, views=_views(operands), element=joined(members[0], members[-1]))
+    certain = all(value.certain for value in operands if value.is_array)
+    if isinstance(op, ast.MatMult):
+        return array(common_dtype(*operands), numpy_results.product_ndim(left, right), certain=certain)
+    dtype = numpy_results.ufunc_dtype(UFUNCS[type(op)], operands)
+    return array(dtype, common_ndim(*operands), certain=certain)
 
 
 def _attribute(base: Value, name: str) -> Value:
@@ -337,20 +296,3 @@ def dotted(node: ast.expr) -> str | None:
         owner = dotted(node.value)
         return None if owner is None else f"{owner}.{node.attr}"
     return None
-
-
-def bind(target: ast.expr, value: Value, state: State) -> None:
-    """Bind the names of a target to a value, or to its members."""
-    if isinstance(target, ast.Tuple | ast.List):
-        starred = any(isinstance(each, ast.Starred) for each in target.elts)
-        items = (
-            value.items if value.items is not None and len(value.items) == len(target.elts) and not starred else None
-        )
-        for i, each in enumerate(target.elts):
-            bind(each, items[i] if items is not None else member(value), state)
-    elif isinstance(target, ast.Starred):
-        bind(target.value, Value(SEQUENCE, views=value.views, element=member(value)), state)
-    elif (path := dotted(target)) is not None:
-        state.bind(path, value)
-    elif isinstance(target, ast.Subscript):
-        state.store(value.views)

@@ -82,9 +82,7 @@ def read(path: str | Path) -> Source:
         text, cells = _notebook(path, data)
     else:
         text, cells = _decoded(path, data), ()
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    source = Source(str(path), text, tuple(text.split("\n")), ast.Module([], []), cells)
-    return source._replace(tree=_tree(source))
+    return parsed(str(path), text.replace("\r\n", "\n").replace("\r", "\n"), cells)
 
 
 def write(path: Path, data: bytes) -> None:
@@ -95,9 +93,9 @@ def write(path: Path, data: bytes) -> None:
         raise PortError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def parsed(path: str, text: str) -> Source:
+def parsed(path: str, text: str, cells: tuple[int, ...] = ()) -> Source:
     """A source of a text; PortError names the line of a syntax error."""
-    source = Source(path, text, tuple(text.split("\n")), ast.Module([], []))
+    source = Source(path, text, tuple(text.split("\n")), ast.Module([], []), cells)
     return source._replace(tree=_tree(source))
 
 

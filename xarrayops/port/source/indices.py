@@ -55,6 +55,12 @@ def kinds(index: ast.expr, values: Mapping[ast.AST, Value]) -> list[str]:
     return [kind(part, values) for part in parts(index)]
 
 
+def is_negative(part: ast.expr) -> bool:
+    """Whether this is a slice with a negative step, which PyTorch does not have."""
+    step = part.step if isinstance(part, ast.Slice) else None
+    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)
+
+
 TORCH_INDICES = ("bool", "int32", "int64")
 """The dtypes of indices with which PyTorch does the same as NumPy; of uint8 it makes a mask, others it refuses."""
 

@@ -35,9 +35,8 @@ class Meeting(Record):
     certain: bool
 
 
-def meetings(tree: ast.Module, names: Names, values: Values) -> tuple[Meeting, ...]:
+def meetings(tree: ast.Module, names: Names, values: Values, parents: Mapping[ast.AST, ast.AST]) -> tuple[Meeting, ...]:
     """The uses of arrays of the module beside arrays of the caller, in the order of the source."""
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     found = [
         meeting
         for node in ast.walk(tree)
@@ -68,7 +67,7 @@ class _Function:
                 partner = self._partner(node)
                 if partner is not None:
                     value = self._values.of(partner)
-                    yield Meeting(node, partner.id, value.is_array and value.certain)
+                    yield Meeting(node, partner.id, value.is_proved)
 
     def _follow_assignments(self) -> None:
         """Find the variables that are computed from the caller's, and those from arrays of the module alone."""
@@ -132,28 +131,25 @@ class _Function:
 
     def _others(self, parent: ast.AST, node: ast.expr) -> list[ast.expr] | None:
         """The other operands of an operation; None if the parent is none or moves its operand itself."""
-        if isinstance(parent, ast.BinOp):
-            return [parent.right if node is parent.left else parent.left]
-        if isinstance(parent, ast.Compare):
-            return [each for each in (parent.left, *parent.comparators) if each is not node]
-        if isinstance(parent, ast.List | ast.Tuple):  # arrays that a function joins; other tuples are no operations
-            return (
-                None
-                if not isinstance(self._parents[parent], ast.Call)
-                else [each for each in parent.elts if each is not node]
-            )
-        if isinstance(parent, ast.UnaryOp | ast.Starred):
-            return []
-        if isinstance(parent, ast.Attribute):
-            return [] if parent.attr not in _EXTENTS else None
-        if isinstance(parent, ast.AugAssign):
-            return [parent.target] if node is parent.value and isinstance(parent.target, ast.Name) else None
-        if isinstance(parent, ast.Subscript):
-            index = parent.slice
-            is_array = self._values.of(index).is_array
-            return None if node is index or isinstance(parent.ctx, ast.Store) else [index] if is_array else []
-        if isinstance(parent, ast.Call):
-            return self._others_of_call(parent, node)
+        match parent:
+            case ast.BinOp():
+                return [parent.right if node is parent.left else parent.left]
+            case ast.Compare():
+                return [each for each in (parent.left, *parent.comparators) if each is not node]
+            case ast.List() | ast.Tuple():  # arrays that a function joins; other tuples are no operations
+                is_joined = isinstance(self._parents[parent], ast.Call)
+                return [each for each in parent.elts if each is not node] if is_joined else None
+            case ast.UnaryOp() | ast.Starred():
+                return []
+            case ast.Attribute():
+                return [] if parent.attr not in _EXTENTS else None
+            case ast.AugAssign(target=ast.Name()):
+                return [parent.target] if node is parent.value else None
+            case ast.Subscript(slice=index):
+                is_changed = isinstance(parent.ctx, ast.Store)
+                return None if node is index or is_changed else [index] if self._values.of(index).is_array else []
+            case ast.Call():
+                return self._others_of_call(parent, node)
         return None
 
     def _others_of_call(self, call: ast.Call, node: ast.expr) -> list[ast.expr] | None:

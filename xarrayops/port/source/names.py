@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy
 
@@ -23,7 +25,8 @@ NUMPY = ("numpy", "xarrayops.numpy")
 FOR_ALL = ("numpy", "xarrayops", "array_api_compat", "array_api_extra")
 """The packages whose functions take arrays of every library."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+T = TypeVar("T")
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Binding(Record):
@@ -69,9 +72,18 @@ class Names:
         self._scopes: dict[ast.AST, Scope] = {}
         self._inner: dict[FunctionNode, Scope] = {}
         self._resolving: set[tuple[int, str]] = set()
+        self._visited: set[ast.AST] = set()
         for statement in tree.body:
             self._visit(statement, self.module)
-        self._star_names = frozenset(self._names_of_stars())
+        is_last = bool(self.stars) and self.stars[-1][0] in NUMPY  # a later one may have bound the names again
+        self._star_names = frozenset(numpy.__all__ if is_last else ())
+        self._has_builtins = all(module in NUMPY for module, _ in self.stars)
+        self.functions = {
+            node.name: node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and len(self.module.bindings[node.name]) == 1
+        }
+        """The functions that the module defines once, by name."""
 
     def scope_of(self, node: ast.Name) -> Scope:
         """The scope in which a name is used."""
@@ -103,11 +115,24 @@ class Names:
         name = self.resolve(node)
         return of_numpy(name) or _of_ours(name)
 
+    def function(self, call: ast.Call) -> ast.FunctionDef | None:
+        """The function of the module that a call runs; None for all others."""
+        name = call.func
+        is_module = isinstance(name, ast.Name) and self.scope_of(name).owner(name.id) is self.module
+        return self.functions.get(name.id) if isinstance(name, ast.Name) and is_module else None
+
+    def updated(self, node: ast.AST) -> ast.Call | None:
+        """The call ``xo.at(x)`` of ``xo.at(x)[i].set(v)`` or another method of it; None for all other expressions."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Call(args=[_]) as at))):
+                return at if self.resolve(at.func) == "xarrayops.at" else None
+        return None
+
     def _meaning(self, name: str, owner: Scope | None) -> str | None:
         if owner is None:
             if name in self._star_names:
                 return f"numpy.{name}"
-            return f"builtins.{name}" if hasattr(builtins, name) and not self._unknown_star() else None
+            return f"builtins.{name}" if self._has_builtins and hasattr(builtins, name) else None
         key = (id(owner), name)
         if key in self._resolving:
             return None
@@ -121,24 +146,21 @@ class Names:
     def _of(self, binding: Binding) -> str | None:
         return self.resolve(binding.value) if binding.value is not None else binding.imported
 
-    def _unknown_star(self) -> bool:
-        return any(module not in NUMPY for module, _ in self.stars)
-
-    def _names_of_stars(self) -> Iterator[str]:
-        """The names that ``from numpy import *`` binds, unless a later star import may have bound them again."""
-        if self.stars and self.stars[-1][0] in NUMPY:
-            yield from numpy.__all__
-
     def _bind(self, name: str, scope: Scope, binding: Binding) -> None:
         target = scope.elsewhere.get(name, scope)
         if target is not None:
             target.bindings.setdefault(name, []).append(binding)
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:
-        visit = getattr(self, f"_visit_{type(node).__name__}", self._visit_children)
-        visit(node, scope)
+        if node not in self._visited:
+            visit = getattr(self, f"_visit_{type(node).__name__}", self._visit_children)
+            visit(node, scope)
 
     def _visit_children(self, node: ast.AST, scope: Scope) -> None:
+        """The parts of a node; handlers of exceptions and patterns have names as plain text."""
+        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
+            if isinstance(name, str):
+                self._bind(name, scope, Binding())
         for child in ast.iter_child_nodes(node):
             self._visit(child, scope)
 
@@ -171,7 +193,7 @@ class Names:
 
     def _visit_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> None:
         self._visit(node.value, scope)
-        while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
+        while isinstance(scope.node, _Comprehension) and scope.parent is not None:
             scope = scope.parent
         self._visit_Name(node.target, scope)
 
@@ -184,63 +206,34 @@ class Names:
         for name in node.names:
             scope.elsewhere[name] = None if scope.parent is None else scope.parent.owner(name)
 
-    def _visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        self._bind(node.name, scope, Binding())
-        for outside in (*node.decorator_list, node.returns):
+    def _visit_scope(self, node: FunctionNode | ast.ClassDef | _Comprehension, scope: Scope) -> None:
+        """A function, class or comprehension, of which some parts belong to the scope around it."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self._bind(node.name, scope, Binding())
+        inner = Scope(node, scope)
+        if isinstance(node, FunctionNode):
+            self._inner[node] = inner
+            for argument in arguments(node):
+                self._bind(argument.arg, inner, Binding())
+        for outside in _evaluated_outside(node):
             if outside is not None:
                 self._visit(outside, scope)
-        self._enter(node, scope)
+                self._visited.add(outside)
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, inner)
 
-    _visit_AsyncFunctionDef = _visit_FunctionDef
+    _visit_FunctionDef = _visit_AsyncFunctionDef = _visit_Lambda = _visit_ClassDef = _visit_scope
+    _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_scope
 
-    def _visit_Lambda(self, node: ast.Lambda, scope: Scope) -> None:
-        self._enter(node, scope)
 
-    def _enter(self, node: FunctionNode, scope: Scope) -> None:
-        """A function: its defaults and annotations belong to the scope around it."""
-        inner = self._inner[node] = Scope(node, scope)
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            if default is not None:
-                self._visit(default, scope)
-        for argument in arguments(node):
-            self._bind(argument.arg, inner, Binding())
-            if argument.annotation is not None:
-                self._visit(argument.annotation, scope)
-        for statement in node.body if isinstance(node.body, list) else [node.body]:
-            self._visit(statement, inner)
-
-    def _visit_ClassDef(self, node: ast.ClassDef, scope: Scope) -> None:
-        self._bind(node.name, scope, Binding())
-        for outside in (*node.decorator_list, *node.bases, *node.keywords):
-            self._visit(outside, scope)
-        inner = Scope(node, scope)
-        for statement in node.body:
-            self._visit(statement, inner)
-
-    def _visit_comprehension_of(self, node: ast.ListComp | ast.DictComp, scope: Scope) -> None:
-        """A comprehension: only the first iterable belongs to the scope around it."""
-        inner = Scope(node, scope)
-        for i, generator in enumerate(node.generators):
-            self._visit(generator.iter, inner if i else scope)
-            self._visit(generator.target, inner)
-            for condition in generator.ifs:
-                self._visit(condition, inner)
-        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-            self._visit(part, inner)
-
-    _visit_ListComp = _visit_SetComp = _visit_GeneratorExp = _visit_DictComp = _visit_comprehension_of
-
-    def _visit_ExceptHandler(self, node: ast.ExceptHandler, scope: Scope) -> None:
-        if node.name:
-            self._bind(node.name, scope, Binding())
-        self._visit_children(node, scope)
-
-    def _visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
-        if node.name:
-            self._bind(node.name, scope, Binding())
-        self._visit_children(node, scope)
-
-    _visit_MatchStar = _visit_MatchAs
+def _evaluated_outside(node: FunctionNode | ast.ClassDef | _Comprehension) -> Sequence[ast.expr | ast.keyword | None]:
+    """The parts that belong to the scope around it: decorators, defaults and annotations, or the first iterable."""
+    if isinstance(node, _Comprehension):
+        return [node.generators[0].iter]
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    found = [*node.args.defaults, *node.args.kw_defaults, *(each.annotation for each in arguments(node))]
+    return found if isinstance(node, ast.Lambda) else [*node.decorator_list, node.returns, *found]
 
 
 def arguments(node: FunctionNode) -> list[ast.arg]:
@@ -248,6 +241,22 @@ def arguments(node: FunctionNode) -> list[ast.arg]:
     args = node.args
     special = [each for each in (args.vararg, args.kwarg) if each is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *special]
+
+
+def given_to(function: FunctionNode, args: Iterable[T], keywords: Mapping[str | None, T]) -> dict[str, T]:
+    """The arguments of a call by the names of the parameters, as far as they are given one by one."""
+    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    return dict(zip(positional, args, strict=False)) | {name: each for name, each in keywords.items() if name}
+
+
+def given_by(function: FunctionNode, call: ast.Call) -> dict[str, ast.expr]:
+    """The expressions of the arguments of a call, in the same way."""
+    return given_to(function, call.args, {each.arg: each.value for each in call.keywords})
+
+
+def is_none(node: ast.AST | None) -> bool:
+    """Whether an expression is None, written out."""
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def is_foreign(name: str) -> bool:
@@ -262,10 +271,11 @@ def _of_ours(name: str | None) -> str | None:
         return None
     ours = name.removeprefix("xarrayops.")
     known = _THEIRS.get(ours, ours)
-    owner: object = numpy
-    for part in known.split("."):
-        owner = getattr(owner, part, None)
-    return None if owner is None or known.partition(".")[0] == "random" else known
+    try:
+        is_known = attrgetter(known)(numpy) is not None and known.partition(".")[0] != "random"
+    except AttributeError:
+        return None
+    return known if is_known else None
 
 
 def of_numpy(name: str | None) -> str | None:

@@ -9,15 +9,19 @@ import numpy as np
 
 from xarrayops._core.numpy_names.renamed import DTYPE_CODES
 from xarrayops._protocol.dtypes import REAL_OF
+from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
+from xarrayops.port.source.names import is_none
 from xarrayops.port.source.value import (
     ARRAY,
     BOOLEAN,
+    DEFAULT_DTYPES,
     INTEGER,
     NOTHING,
     OTHER,
     SCALAR,
     SEQUENCE,
+    WEAK,
     Value,
     array,
     common_dtype,
@@ -64,6 +68,10 @@ _NO_ARRAYS = words(
     "broadcast_shapes vectorize ndenumerate ndindex nditer savez save savetxt s_ index_exp r_ c_ poly1d testing"
 )
 ARRAY_ATTRIBUTES = {"T", "mT", "real", "imag", "flat"}
+_WIDE = dict.fromkeys(("bool", "int8", "int16", "int32"), "int64") | dict.fromkeys(
+    ("uint8", "uint16", "uint32"), "uint64"
+)
+"""The dtypes of sums of small integers."""
 _COMPLEX = words("fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn")
 _DRAWS = words(
     "rand random random_sample uniform normal randn standard_normal exponential standard_exponential lognormal beta "
@@ -83,7 +91,7 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         code: object = DTYPE_CODES.get(node.value.lstrip("<>=|"), node.value)
     elif isinstance(node, ast.Name) and numpy_name(node) is None:
-        code = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}.get(node.id)
+        code = DEFAULT_DTYPES.get(node.id)
     elif node is not None and (name := numpy_name(node)) is not None:
         code = getattr(np, name, None)
     else:
@@ -94,26 +102,17 @@ def dtype_of(node: ast.expr | None, numpy_name: Callable[[ast.AST], str | None])
         return None
 
 
-class Call:
+class Call(Record):
     """A call of a function of NumPy or of a method: the values of its arguments, and the nodes of its keywords.
 
-    For a method, the array is the first argument.
+    For a method, the array is the first argument, and ``nodes`` are those of the other positional arguments.
     """
 
-    def __init__(
-        self,
-        name: str,
-        nodes: Sequence[ast.expr],
-        values: Sequence[Value],
-        keywords: dict[str, ast.expr],
-        numpy_name: Callable[[ast.AST], str | None],
-    ) -> None:
-        self.name = name
-        self.nodes = nodes
-        """The nodes of the positional arguments; of a method, without the array."""
-        self.values = values
-        self.keywords = keywords
-        self.numpy_name = numpy_name
+    name: str
+    nodes: Sequence[ast.expr]
+    values: Sequence[Value]
+    keywords: dict[str, ast.expr]
+    numpy_name: Callable[[ast.AST], str | None]
 
     @property
     def first(self) -> Value:
@@ -125,14 +124,14 @@ class Call:
         node = self.keywords.get("dtype")
         if node is None and position is not None and position < len(self.nodes):
             node = self.nodes[position]
-        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+        if node is None or is_none(node):
             return default
         return dtype_of(node, self.numpy_name)
 
     def is_given(self, keyword: str, position: int) -> bool:
         """Whether an argument other than None is given."""
         node = self.keywords.get(keyword, self.nodes[position] if position < len(self.nodes) else None)
-        return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+        return node is not None and not is_none(node)
 
 
 def result(call: Call) -> Value:
@@ -149,7 +148,7 @@ def result(call: Call) -> Value:
     if isinstance(getattr(np, name, None), type) and issubclass(getattr(np, name), np.generic):
         return array(np.dtype(getattr(np, name)).name, 0 if call.first.kind == SCALAR else call.first.ndim)
     if name in REDUCTIONS:
-        return array(_reduced_dtype(call), _reduced_ndim(call))
+        return array(_dtype(call), _reduced_ndim(call))
     if is_elementwise(name):
         return _elementwise(call)
     if name in _TUPLES and not (name == "where" and len(call.values) > 1):
@@ -180,15 +179,13 @@ def _elementwise(call: Call) -> Value:
     )
 
 
-def ufunc_dtype(name: str, operands: list[Value]) -> str | None:
+def ufunc_dtype(name: str, operands: Sequence[Value]) -> str | None:
     """The dtype of the result of an elementwise function."""
     if any(value.dtype is None for value in operands):
         return None
     ufunc = getattr(np, name)
-    kinds = {"bool": bool, "int": int, "float": float, "complex": complex}
-    given = [kinds[v.dtype] if v.kind == SCALAR and v.dtype in kinds else np.dtype(v.dtype) for v in operands]
-    if any(kind is bool for kind in given):
-        given = [np.dtype(bool) if kind is bool else kind for kind in given]
+    weak = {**WEAK, "bool": np.dtype(bool)}
+    given = [weak[v.dtype] if v.kind == SCALAR and v.dtype in weak else np.dtype(v.dtype) for v in operands]
     try:
         return str(ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))[ufunc.nin].name)
     except (TypeError, ValueError):
@@ -246,10 +243,10 @@ def _created(call: Call) -> Value:
         return array(dtype, _depth(first) if first.kind != ARRAY else first.ndim)
     if name == "arange":
         default = common_dtype(*call.values[:3])
-        return array(call.dtype({"int": "int64", "float": "float64"}.get(default or "", default), 3), 1)
+        return array(call.dtype(DEFAULT_DTYPES.get(default or "", default), 3), 1)
     if name == "full":
         value = call.values[1] if len(call.values) > 1 else NOTHING
-        default = {"int": "int64", "float": "float64", "complex": "complex128"}.get(value.dtype or "", value.dtype)
+        default = DEFAULT_DTYPES.get(value.dtype or "", value.dtype)
         return array(call.dtype(default, 2), _shape_ndim(call))
     if name in ("zeros", "ones", "empty"):
         return array(call.dtype("float64", 1), _shape_ndim(call))
@@ -275,7 +272,7 @@ def _sequence_dtype(value: Value) -> str | None:
         return str(np.result_type(*(dtype for dtype in dtypes if dtype is not None)).name)
     if value.kind == SEQUENCE:
         return None if value.element is None else _sequence_dtype(value.element)
-    return {"int": "int64", "float": "float64", "complex": "complex128"}.get(value.dtype or "", value.dtype)
+    return DEFAULT_DTYPES.get(value.dtype or "", value.dtype)
 
 
 def _combined(call: Call) -> Value:
@@ -332,25 +329,13 @@ def _dtype(call: Call) -> str | None:
     if name in _FLOATING:
         return _floating(first.dtype)
     if name in ("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod"):
-        wide = {
-            "bool": "int64",
-            "int8": "int64",
-            "int16": "int64",
-            "int32": "int64",
-            "uint8": "uint64",
-            "uint16": "uint64",
-            "uint32": "uint64",
-        }
-        return call.dtype(wide.get(first.dtype or "", first.dtype))
+        return call.dtype(_WIDE.get(first.dtype or "", first.dtype))
     same = (
         name in SAME_NDIM
         or name in REDUCTIONS
         or name in ("take", "tile", "repeat", "pad", "unique", "flatten", "outer")
     )
     return first.dtype if same and first.kind == ARRAY else None
-
-
-_reduced_dtype = _dtype
 
 
 def _floating(dtype: str | None) -> str | None:

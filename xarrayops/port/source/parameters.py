@@ -19,7 +19,6 @@ ARRAY_NAMES = frozenset(
 )
 """Attributes and methods that only arrays have."""
 _ANNOTATIONS = ("ndarray", "NDArray", "Array", "Tensor")
-_OF_NUMBERS = ast.Sub | ast.Mult | ast.Div | ast.Pow
 _TAKES_ANYTHING = CREATION | words(
     "array asanyarray ascontiguousarray isscalar size ndim shape round clip dtype can_cast result_type prod savez "
     "save savetxt load iterable copy array_equal allclose testing"
@@ -110,29 +109,30 @@ def _used_as_integers(node: FunctionNode, names: Names) -> set[str]:
 
 
 def _uses(node: ast.AST, names: Names) -> Iterator[tuple[str, bool]]:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in ARRAY_NAMES:
-        yield node.value.id, True
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Tuple):
-        yield node.value.id, any(_is_of_arrays(part) for part in node.slice.elts)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        yield from ((side.id, True) for side in (node.left, node.right) if isinstance(side, ast.Name))
-    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr == "size":
-        yield node.value.id, False
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NUMBERS):
-        yield from ((name, True) for name in _sliced(node))
-    elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
-        name = names.function_name(node.func)
-        if name is not None and name.partition(".")[0] not in _TAKES_ANYTHING | {"random"} and not is_elementwise(name):
-            yield node.args[0].id, True
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute in ARRAY_NAMES or attribute == "size":
+            yield name, attribute != "size"
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=parts)):
+            yield name, any(map(_is_of_arrays, parts))
+        case ast.BinOp(op=ast.MatMult()):
+            yield from ((side.id, True) for side in (node.left, node.right) if isinstance(side, ast.Name))
+        case ast.BinOp(op=ast.Sub() | ast.Mult() | ast.Div() | ast.Pow()):
+            yield from ((name, True) for name in _sliced(node))
+        case ast.Call(args=[ast.Name(id=name), *_]):
+            function = names.function_name(node.func)
+            is_open = function is None or function.partition(".")[0] in _TAKES_ANYTHING | {"random"}
+            if function is not None and not is_open and not is_elementwise(function):
+                yield name, True
 
 
 def _sliced(node: ast.expr) -> Iterator[str]:
     """The names of which a slice is an operand, as in ``0.5 * (x[1:] + x[:-1])``; lists have no such operators."""
-    if isinstance(node, ast.BinOp):
-        yield from _sliced(node.left)
-        yield from _sliced(node.right)
-    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
-        yield node.value.id
+    match node:
+        case ast.BinOp():
+            yield from _sliced(node.left)
+            yield from _sliced(node.right)
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice()):
+            yield name
 
 
 def _is_of_arrays(part: ast.expr) -> bool:

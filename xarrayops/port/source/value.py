@@ -1,4 +1,4 @@
-"""What is known of a value without running the program."""
+"""What is known of a value, and of the variables at a place, without running the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from xarrayops._protocol.records import Record
 ARRAY, SCALAR, SEQUENCE, OTHER, UNKNOWN = "array", "scalar", "sequence", "other", "unknown"
 WEAK = {"bool": bool, "int": int, "float": float, "complex": complex}
 """The dtypes of Python's numbers, which give way to those of arrays."""
-MOST_DIMENSIONS = 64
+DEFAULT_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+"""The dtypes of arrays that NumPy makes of Python's numbers."""
 
 
 class Value(Record):
@@ -54,6 +55,11 @@ class Value(Record):
     def is_array(self) -> bool:
         """Whether this is an array."""
         return self.kind == ARRAY
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether this is surely an array, and not a guess."""
+        return self.is_array and self.certain
 
     @property
     def dtype_kind(self) -> str | None:
@@ -137,3 +143,74 @@ def common_ndim(*values: Value) -> int | None:
     """The number of axes of arrays that are broadcast; numbers have none."""
     known = [0 if value.kind == SCALAR else value.ndim for value in values]
     return None if None in known or not known else max(ndim for ndim in known if ndim is not None)
+
+
+class State:
+    """The variables at a place of a function: their values, and which of them share memory.
+
+    Attributes such as ``self.x`` are variables, too.
+    """
+
+    def __init__(self, outer: State | None = None) -> None:
+        self.values: dict[str, Value] = {}
+        self.stored: set[str] = set()
+        """The variables whose memory something else may refer to: a container, a generator, another function."""
+        self.outer = outer
+
+    def copy(self) -> State:
+        """The same variables, to be changed separately."""
+        other = State(self.outer)
+        other.values, other.stored = dict(self.values), set(self.stored)
+        return other
+
+    def knows(self, name: str) -> bool:
+        """Whether the variable was bound here."""
+        return name in self.values
+
+    def load(self, name: str) -> Value:
+        """The value of a variable."""
+        value = self.values.get(name)
+        if value is None:
+            value = NOTHING if self.outer is None else self.outer.load(name)
+        return value if value.kind == SCALAR else value._replace(views=value.views | {name}, fresh=False)
+
+    def bind(self, name: str, value: Value) -> None:
+        """Assign to a variable. Other variables keep the memory of its previous value."""
+        holders = {other for other, known in self.values.items() if name in known.views and other != name}
+        for other in holders:
+            known = self.values[other]
+            self.values[other] = known._replace(views=known.views - {name} | (holders - {other}))
+        self.values[name] = value._replace(views=self._replaced(value.views, name, holders))
+        self.stored.discard(name)
+
+    def _replaced(self, views: frozenset[str], name: str, holders: set[str]) -> frozenset[str]:
+        """The views of a new value without the name itself; what shared its previous memory stands for it."""
+        if name not in views:
+            return views
+        previous = self.values[name].views if name in self.values else frozenset()
+        return (views - {name} | previous - {name} | holders) - {name}
+
+    def store(self, names: frozenset[str]) -> None:
+        """Note that something else refers to the memory of these variables."""
+        self.stored |= names
+
+    def aliases(self, name: str) -> frozenset[str]:
+        """The other variables that may share memory with one."""
+        found = {name}
+        while True:
+            more = {other for other in found if other in self.values for other in self.values[other].views}
+            more |= {other for other, value in self.values.items() if value.views & found}
+            if more <= found:
+                return frozenset(found - {name})
+            found |= more
+
+    def joined(self, other: State) -> State:
+        """What is known after one of two branches."""
+        both = State(self.outer)
+        both.values = self.values | {name: joined(self.values.get(name), value) for name, value in other.values.items()}
+        both.stored = self.stored | other.stored
+        return both
+
+    def same(self, other: State) -> bool:
+        """Whether both know the same."""
+        return self.values == other.values and self.stored == other.stored

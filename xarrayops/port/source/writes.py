@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xarrayops._protocol.records import Record
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
+from xarrayops.port.source.in_place import IN_PLACE_METHODS, target_of
 from xarrayops.port.source.names import FunctionNode, Names, arguments
 from xarrayops.port.source.parameters import argument_of
 from xarrayops.port.source.value import ARRAY, UNKNOWN, Value
-from xarrayops.port.source.values import Values, root
+from xarrayops.port.source.values import Sharing, Values, root
 
 ITEM, AUGMENTED_ITEM, AUGMENTED, OUT, FUNCTION, METHOD, ATTRIBUTE = (
     *("item", "augmented item", "augmented", "out", "function", "method", "attribute"),
 )
 """``x[i] = v``, ``x[i] += v``, ``x += v``, ``np.f(x, out=x)``, ``np.copyto(x, v)``, ``x.sort()``, ``x.shape = s``."""
-IN_PLACE_FUNCTIONS = frozenset(
-    ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "random.shuffle")
-)
 _CHANGED_ATTRIBUTES = ("shape", "strides", "dtype", "flat", "real", "imag", "data")
 
 
@@ -69,15 +66,26 @@ class Write(Record):
         return bool(self.parameter or self.aliases or self.stored or self.name is None)
 
 
-def writes(tree: ast.Module, names: Names, values: Values) -> Iterator[Write]:
-    """The changes of arrays in the order of the source; targets that are surely no arrays are left out."""
-    for node, function in _with_functions(tree, None):
-        for place, kind, target, index in _targets(node, names, values):
+def writes(nodes: Iterable[tuple[ast.AST, FunctionNode | None]], names: Names, values: Values) -> Iterator[Write]:
+    """The changes of arrays among nodes, each with the function around it; what is surely no array is left out."""
+    for node, function in nodes:
+        given = {argument_of(each.arg) for each in arguments(function)} if function is not None else set()
+        for kind, target, index in _targets(node, names):
             value = values.of(target)
-            if isinstance(place, ast.AugAssign) and kind == AUGMENTED and value.kind == UNKNOWN:
-                value = _guessed(value, values.of(place.value))
-            if value.is_array or (value.kind == UNKNOWN and kind in (ITEM, AUGMENTED_ITEM, OUT)):
-                yield _write(place, kind, target, index, function, value, names, values)
+            if isinstance(node, ast.AugAssign) and kind == AUGMENTED and value.kind == UNKNOWN:
+                value = _guessed(value, values.of(node.value))
+            if not value.is_array and (value.kind != UNKNOWN or kind not in (ITEM, AUGMENTED_ITEM, OUT)):
+                continue
+            assert isinstance(node, ast.stmt | ast.Call)
+            name = root(target)
+            sharing = values.sharing.get(target, Sharing())
+            parameter = not given.isdisjoint(sharing.aliases)
+            outside = function is not None and name is not None and not names.binds(function, name.partition(".")[0])
+            stored = name is None or sharing.stored or outside
+            viewed = value.is_view or sharing.viewed
+            yield Write(
+                *(node, kind, target, index, name, value, parameter, sharing.aliases - given, stored, viewed, function)
+            )
 
 
 def _guessed(value: Value, added: Value) -> Value:
@@ -86,56 +94,23 @@ def _guessed(value: Value, added: Value) -> Value:
     return value._replace(kind=ARRAY, dtype=None, ndim=added.ndim, certain=False) if is_array else value
 
 
-def _write(
-    place: ast.stmt | ast.Call,
-    kind: str,
-    target: ast.expr,
-    index: ast.expr | None,
-    function: FunctionNode | None,
-    value: Value,
-    names: Names,
-    values: Values,
-) -> Write:
-    name = root(target)
-    sharing = values.sharing(place, name) if name is not None else None
-    aliases = sharing.aliases if sharing is not None else frozenset()
-    given = {argument_of(argument.arg) for argument in arguments(function)} if function is not None else set()
-    outside = function is not None and name is not None and not names.binds(function, name.partition(".")[0])
-    viewed = value.is_view or (sharing is not None and sharing.viewed)
-    parameter = not given.isdisjoint(aliases)
-    stored = sharing is None or sharing.stored or outside
-    return Write(place, kind, target, index, name, value, parameter, aliases - given, stored, viewed, function)
-
-
-def _with_functions(node: ast.AST, function: FunctionNode | None) -> Iterator[tuple[ast.AST, FunctionNode | None]]:
-    """All nodes, each with the function around it."""
-    for child in ast.iter_child_nodes(node):
-        yield child, function
-        yield from _with_functions(child, child if isinstance(child, FunctionNode) else function)
-
-
-def _targets(
-    node: ast.AST, names: Names, values: Values
-) -> Iterator[tuple[ast.stmt | ast.Call, str, ast.expr, ast.expr | None]]:
+def _targets(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
+    """What a statement or call changes: the kind, the array and the index."""
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.For | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         augmented = isinstance(node, ast.AugAssign)
         for target in (each for outer in targets for each in _single(outer)):
             if isinstance(target, ast.Subscript):
-                yield node, AUGMENTED_ITEM if augmented else ITEM, target.value, target.slice
+                yield AUGMENTED_ITEM if augmented else ITEM, target.value, target.slice
             elif augmented:
-                yield node, AUGMENTED, target, None
+                yield AUGMENTED, target, None
             elif isinstance(target, ast.Attribute) and target.attr in _CHANGED_ATTRIBUTES:
-                yield node, ATTRIBUTE, target.value, None
+                yield ATTRIBUTE, target.value, None
     elif isinstance(node, ast.Call):
-        name = names.numpy_name(node.func)
-        for keyword in node.keywords:
-            if keyword.arg == "out" and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
-                yield node, OUT, keyword.value, None
-        if node.args and name is not None and (name in IN_PLACE_FUNCTIONS or name.endswith(".at")):
-            yield node, FUNCTION, node.args[0], None
-        if isinstance(node.func, ast.Attribute) and name is None and node.func.attr in IN_PLACE_METHODS:
-            yield node, METHOD, node.func.value, None
+        if (written := target_of(node, names.numpy_name)) is not None:
+            yield FUNCTION if written in node.args[:1] else OUT, written, None
+        if isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE_METHODS:
+            yield METHOD, node.func.value, None
 
 
 def _single(target: ast.expr) -> Iterator[ast.expr]:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.bench.measure import operations
-from xarrayops.port.source.expressions import IN_PLACE_METHODS
-from xarrayops.port.source.writes import IN_PLACE_FUNCTIONS
+from xarrayops.port.source.in_place import IN_PLACE_FUNCTIONS, IN_PLACE_METHODS
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.kinds import flops_of, kind_of, kind_of_ufunc
 from xarrayops.port.trace.record import Trace, arrays_in
 

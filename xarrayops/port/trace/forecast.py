@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xarrayops._protocol.records import Record
-from xarrayops.bench.measure import operations
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.rates import Rates
 from xarrayops.port.trace.record import OF_INDICES, Operation, Trace
 
@@ -132,7 +132,7 @@ def _work(kind: str, by_function: bool, size: float, rates: Rates) -> float:
 
 
 def size_of(operation: Operation) -> float:
-    """The size by which the rates are ordered. The samples in `xarrayops.bench.measure.operations` have the same."""
+    """The size by which the rates are ordered. The samples in `xarrayops.port.trace.operations` have the same."""
     if operation.kind in operations.BY_ARITHMETIC:
         return operation.flops
     if operation.kind in (operations.MASKED, operations.FILL, operations.PLACE):  # the whole mask is read

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.bench.measure import operations
 from xarrayops.port.source.numpy_results import REDUCTIONS, VIEWS
 from xarrayops.port.source.value import words
+from xarrayops.port.trace import operations
 
 _PRODUCTS = words(
     "matmul dot vdot inner tensordot einsum multi_dot vecdot matvec vecmat convolve correlate cov corrcoef"

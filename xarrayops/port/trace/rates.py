@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from xarrayops._protocol.records import Record
-from xarrayops.bench.measure import operations
 from xarrayops.bench.results import Results
 from xarrayops.port.source import PortError
+from xarrayops.port.trace import operations
 
 Points = tuple[tuple[float, float], ...]
 """Pairs of a size and the seconds that an operation of that size takes, by increasing size."""
 _TIMEOUT_S = 300
+_MEASURE = """import json, sys
+from xarrayops.port.trace.operations import measure_operations
+print(json.dumps(measure_operations(sys.argv[1], kinds=sys.argv[2:])))"""
+"""The program of a process that measures a library."""
 
 
 class Rates(Record):
@@ -84,7 +88,7 @@ def measured(backends: Sequence[str], kinds: Iterable[str]) -> tuple[tuple[Rates
     """
     found, missing = [], {}
     for backend in backends:
-        command = [sys.executable, "-m", "xarrayops.bench.measure.operations", backend, ",".join(kinds)]
+        command = [sys.executable, "-c", _MEASURE, backend, *kinds]
         print(f"measuring {backend} ...", file=sys.stderr)
         try:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
@@ -158,6 +162,6 @@ def _transfer_rate(results: Results, place: str) -> float | None:
 
 
 def _read(backend: str, data: dict[str, Any]) -> Rates:
-    """The rates in what `xarrayops.bench.measure.operations.measure_operations` gave."""
+    """The rates in what `xarrayops.port.trace.operations.measure_operations` gave."""
     points = {(kind, by_function): tuple(map(tuple, found)) for kind, by_function, found in data["operations"]}
     return Rates(backend, data["device"], points, data["number_s"], data["transfer_rate"])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from xarrayops._protocol.records import Record
-from xarrayops.bench.measure.operations import BLOCK, ELEMENT, VIEW
+from xarrayops.port.trace.operations import BLOCK, ELEMENT, VIEW
 
 _CALIBRATION = 500
 

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
@@ -15,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from xarrayops.port.loading import Place, importable
+from xarrayops.port.loading import Place, arguments_of, importable, parsed_call
 from xarrayops.port.source import PortError, Program
 from xarrayops.port.source.writes import AUGMENTED_ITEM
 from xarrayops.port.trace.array import plain, wrapped
-from xarrayops.port.trace.counting import counted_code, counted_modules, counting
-from xarrayops.port.trace.modules import NumPy
+from xarrayops.port.trace.modules import NumPy, counted_code, counted_modules, counting
 from xarrayops.port.trace.record import Trace, arrays_in
 
 _RUNS, _MOST_S = 4, 0.5
@@ -43,7 +43,7 @@ def run(program: Program, call: str) -> Trace:
     PortError
         The text is no call, or the program or the call raises.
     """
-    expression = _parsed(call)
+    expression = parsed_call(call)
     trace = Trace(program.source.path)
     augmented = [write.node for write in program.writes if write.kind == AUGMENTED_ITEM]
     trace.augmented_items = frozenset(
@@ -56,7 +56,9 @@ def run(program: Program, call: str) -> Trace:
             few = wrapped(np.ones(2), trace)
             number = few[0]
             trace.calibrate({"view": lambda: few[0], "number": lambda: float(number), "other": lambda: few + few})
-            trace.argument_bytes = sum(array.nbytes for array in arrays_in(list(function.arguments)))
+            trace.argument_bytes = sum(
+                array.nbytes for array in arrays_in([*function.args, *function.keywords.values()])
+            )
             with trace.running():
                 result = function()
             trace.result_bytes = sum(array.nbytes for array in arrays_in(result))
@@ -67,7 +69,7 @@ def run(program: Program, call: str) -> Trace:
     return trace
 
 
-def _time(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -> None:
+def _time(expression: ast.Call, variables: dict[str, Any], trace: Trace) -> None:
     """Time the call without counting, several times if it is short. What it prints was printed before."""
     for module in (variables, *(vars(each) for each in trace.modules)):
         module.update({name: plain(value) for name, value in module.items()})
@@ -84,41 +86,14 @@ def _time(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -
         trace.python_s = min(trace.python_s, max(trace.plain_s - trace.operation_s - trace.foreign_s, 0.0))
 
 
-def _parsed(call: str) -> ast.Expression:
-    try:
-        found = ast.parse(call, mode="eval")
-    except SyntaxError as error:
-        raise PortError(f"--call {call!r} is not Python: {error.msg}. Instead: --call 'f(np.ones(10))'") from None
-    if not isinstance(found.body, ast.Call):
-        raise PortError(f"--call {call!r} is not a call of a function. Instead: --call 'f(np.ones(10))'")
-    return found
-
-
-class _Prepared:
-    """A call whose arguments are evaluated."""
-
-    def __init__(self, function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-        self.function, self.given, self.options = function, arguments, options
-        self.arguments = (*arguments, *options.values())
-
-    def __call__(self) -> Any:
-        return self.function(*self.given, **self.options)
-
-
-def _prepared(expression: ast.Expression, variables: dict[str, Any], trace: Trace) -> _Prepared:
-    """The function and the arguments of a call; of one with ``*args`` or ``**options``, its evaluation."""
-    node = expression.body
-    is_simple = isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args)
-    if not is_simple or not isinstance(node, ast.Call) or any(keyword.arg is None for keyword in node.keywords):
-        code = compile(expression, "<call>", "eval")
-        return _Prepared(lambda: eval(code, variables), (), {})
-
-    def value(part: ast.expr) -> Any:
-        found = eval(compile(ast.Expression(part), "<call>", "eval"), variables)
-        return wrapped(found, trace) if trace.counts else found
-
-    options = {str(keyword.arg): value(keyword.value) for keyword in node.keywords}
-    return _Prepared(value(node.func), tuple(map(value, node.args)), options)
+def _prepared(call: ast.Call, variables: dict[str, Any], trace: Trace) -> partial[Any]:
+    """The function of a call with its arguments, which count while the trace counts."""
+    function = eval(compile(ast.Expression(call.func), "<call>", "eval"), variables)
+    args, options = arguments_of(call, variables)
+    if trace.counts:
+        args = tuple(wrapped(each, trace) for each in args)
+        options = {name: wrapped(each, trace) for name, each in options.items()}
+    return partial(function, *args, **options)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a call writes into: ``out=``, functions that work in place."""
+"""What functions and methods of NumPy change in place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from collections.abc import Callable
 
 import numpy
 
-from xarrayops.port.source.writes import IN_PLACE_FUNCTIONS
+from xarrayops.port.source.names import is_none
+from xarrayops.port.source.value import words
+
+IN_PLACE_FUNCTIONS = words("copyto fill_diagonal place put put_along_axis putmask random.shuffle")
+"""Functions that change their first argument, besides ``np.add.at`` and so on."""
+IN_PLACE_METHODS = words("fill sort put partition itemset resize setflags setfield byteswap")
+"""Methods of NumPy's arrays that change the array and return None."""
+UPDATES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+"""The method of `xarrayops.at` for an operator."""
 
 
 def target_of(call: ast.Call, numpy_name: Callable[[ast.AST], str | None]) -> ast.expr | None:
@@ -21,7 +29,7 @@ def target_of(call: ast.Call, numpy_name: Callable[[ast.AST], str | None]) -> as
 def out_of(call: ast.Call, name: str | None) -> ast.expr | None:
     """The array of ``out=``, by keyword, or by position of an elementwise function; None without one."""
     for keyword in call.keywords:
-        if keyword.arg == "out" and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None):
+        if keyword.arg == "out" and not is_none(keyword.value):
             value = keyword.value
             return value.elts[0] if isinstance(value, ast.Tuple) and len(value.elts) == 1 else value
     count = operands(name)

@@ -4,11 +4,11 @@ from itertools import chain
 
 import numpy as np
 
-from xarrayops.bench.measure import operations
 from xarrayops.bench.run.journal import Journal
 from xarrayops.bench.run.plan import BenchPlan
 from xarrayops.bench.run.runner import run as bench
 from xarrayops.bench.workloads import WORKLOADS
+from xarrayops.port.trace import operations
 from xarrayops.port.trace.array import wrapped
 from xarrayops.port.trace.forecast import size_of
 from xarrayops.port.trace.modules import NumPy

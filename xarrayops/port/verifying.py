@@ -15,21 +15,12 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._cli.arguments import names
-from xarrayops._protocol.records import Record
-from xarrayops.port.loading import Place, importable
+from xarrayops.port.loading import Place, arguments_of, importable, parsed_call
 from xarrayops.port.source import PortError, read
 
 HELP = "compare a port with its original, on every library of this machine"
 DIFFERENT = 1
 """The exit status if the results differ."""
-
-
-class _Call(Record):
-    """A call of the command line: the function's name, and the values of the arguments."""
-
-    function: str
-    args: tuple[Any, ...]
-    keywords: dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,20 +44,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print the report, and return the exit status."""
-    from xarrayops.testing import verify  # it imports NumPy
+    import numpy
+
+    from xarrayops.testing import verify  # it imports NumPy, too
 
     with ExitStack() as modules:
         try:
             original = _loaded(arguments.original, "original", modules)
             port = original if arguments.port is None else _loaded(arguments.port, "port", modules)
-            call = _parsed(arguments.call, original)
-            expected = _function(original, arguments.original, call.function)
-            function = _function(port, arguments.port or arguments.original, call.function)
+            call = parsed_call(arguments.call)
+            name = ast.unparse(call.func)
+            args, keywords = arguments_of(call, {"np": numpy, "numpy": numpy, **vars(original)})
+            expected = _function(original, arguments.original, name)
+            function = _function(port, arguments.port or arguments.original, name)
             report = verify(
                 function,
-                *call.args,
+                *args,
                 expected=None if function is expected else expected,
-                keywords=call.keywords,
+                keywords=keywords,
                 libraries=arguments.libraries,
                 replay=not arguments.no_replay,
             )
@@ -100,31 +95,6 @@ def _loaded(path: Path, role: str, modules: ExitStack) -> ModuleType:
     modules.callback(sys.modules.pop, spec.name, None)
     spec.loader.exec_module(module)
     return module
-
-
-def _parsed(text: str, original: ModuleType) -> _Call:
-    """The call that a text describes; its arguments are evaluated with the names of the original and ``np``."""
-    try:
-        call = ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        raise PortError(f'--call {text!r} is not Python: {error.msg}. Instead: --call "f(np.ones(3))"') from None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
-        raise PortError(f'--call {text!r} is not a call of a function. Instead: --call "f(np.ones(3))"')
-    import numpy
-
-    scope = {"np": numpy, "numpy": numpy, **vars(original)}
-    arguments = eval(f"(lambda *args, **keywords: (args, keywords))({_inside(call)})", scope)
-    return _Call(ast.unparse(call.func), *arguments)
-
-
-def _inside(call: ast.Call) -> str:
-    """The arguments of a call, as text."""
-    parts = [ast.unparse(each) for each in call.args]
-    parts += [
-        f"{each.arg}={ast.unparse(each.value)}" if each.arg else f"**{ast.unparse(each.value)}"
-        for each in call.keywords
-    ]
-    return ", ".join(parts)
 
 
 def _function(module: ModuleType, path: Path, name: str) -> Any:

@@ -1,14 +1,11 @@
 """The kinds of array operations, and the time that a library takes for each, by size.
 
 `python -m xarrayops.bench --all` measures them on each device, and `python -m xarrayops.port check` forecasts the time
-of a program with them. ``python -m xarrayops.bench.measure.operations BACKEND KINDS`` measures a library on its
-default device, and prints the times as JSON; the kinds are separated by commas.
+of a program with them.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
@@ -224,7 +221,3 @@ def _seconds(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
     while len(found) < _TRIALS and perf_counter() - start < _MOST_S:
         found.append(timed(called, arguments, calls)[0])
     return min(found)
-
-
-if __name__ == "__main__":
-    print(json.dumps(measure_operations(sys.argv[1], kinds=sys.argv[2].split(","))))

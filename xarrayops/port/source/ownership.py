@@ -7,15 +7,16 @@ of the function, no view that is read later, no container and no other function.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import TypeGuard
+from collections.abc import Callable, Iterator, Mapping
 
 from xarrayops._protocol.records import Record
 from xarrayops._protocol.surface import CREATION
-from xarrayops.port.rewriting.flow import Flow
-from xarrayops.port.rewriting.origins import CONTAINER, NONE, OUTSIDE, Origins
-from xarrayops.port.source import Program
-from xarrayops.port.source.names import FunctionNode, arguments
+from xarrayops.port.source.names import FunctionNode, Names, arguments, given_by, given_to
+from xarrayops.port.source.origin import CONTAINER, NONE, Label, Origins, parameters_in
+from xarrayops.port.source.origins import OriginWalker
+from xarrayops.port.source.value import NOTHING
+from xarrayops.port.source.values import Values
+from xarrayops.port.source.walk import Called
 
 CREATED = CREATION | frozenset(["array", "copy", "identity", "zeros_like", "ones_like", "empty_like", "full_like"])
 """NumPy's functions that make arrays, never scalars."""
@@ -42,8 +43,9 @@ class Ownership:
     call of it is a write of these variables, and its own writes of these parameters can make new arrays.
     """
 
-    def __init__(self, program: Program, returning: Returning | None = None) -> None:
-        self._program = program
+    def __init__(self, tree: ast.Module, names: Names, values: Values, returning: Returning | None = None) -> None:
+        self._names = names
+        self._values = values
         self.returning: Returning = returning or {}
         self.handed: dict[ast.Call, Origins] = {}
         """By the call of a function that writes its arguments and does not return them, their origins."""
@@ -52,13 +54,8 @@ class Ownership:
         self.seen: dict[ast.AST, Origins] = {}
         """The origins of the array of each write that is reached."""
         self._summaries: dict[FunctionNode, Summary | None] = {}
-        self.functions = {
-            node.name: node
-            for node in program.source.tree.body
-            if isinstance(node, ast.FunctionDef) and len(program.names.module.bindings[node.name]) == 1
-        }
-        self._follow(program.source.tree, program.source.tree.body, [])
-        for node in ast.walk(program.source.tree):
+        self._follow(tree, [])
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.summary(node)
 
@@ -76,103 +73,92 @@ class Ownership:
 
     def is_created(self, node: ast.AST) -> bool:
         """Whether the array of a write was surely made by a function that makes arrays, so that it is no scalar."""
-        origins = self.seen.get(node, NONE)
-        return bool(origins) and all(self._creates(label.what) for label in origins)
+        return self._comes_from(node, self._creates)
 
     def is_made(self, node: ast.AST) -> bool:
         """Whether every place that may have made the array of a write makes arrays with axes."""
-        values = [self._program.values.of(label.what) for label in self.seen.get(node, NONE) if _is_node(label.what)]
-        return len(values) == len(self.seen.get(node, NONE)) > 0 and all(v.is_array and v.ndim for v in values)
+        return self._comes_from(node, self._makes_axes)
 
     def is_computed(self, node: ast.AST) -> bool:
         """Whether the array of a write is surely the result of arithmetic, which lists do not have."""
+        return self._comes_from(node, _is_arithmetic)
+
+    def _comes_from(self, node: ast.AST, makes: Callable[[object], bool]) -> bool:
+        """Whether all places that may have made the array of a write are known to be of a kind."""
         origins = self.seen.get(node, NONE)
-        return bool(origins) and all(_is_arithmetic(label.what) for label in origins)
+        return bool(origins) and all(makes(label.what) for label in origins)
+
+    def _makes_axes(self, node: object) -> bool:
+        value = self._values.of(node) if isinstance(node, ast.AST) else NOTHING
+        return value.is_array and bool(value.ndim)
 
     def _creates(self, node: object) -> bool:
         if not isinstance(node, ast.Call):
             return False
-        name = self._program.names.numpy_name(node.func)
+        name = self._names.numpy_name(node.func)
         return name in CREATED or (isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype"))
-
-    def function(self, call: ast.Call) -> ast.FunctionDef | None:
-        """The function of the module that a call runs; None for all others."""
-        if not isinstance(call.func, ast.Name):
-            return None
-        is_module = self._program.names.scope_of(call.func).owner(call.func.id) is self._program.names.module
-        return self.functions.get(call.func.id) if is_module else None
 
     def summary(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Summary:
         """What a function does with its parameters; unknown while it is followed, that is for recursion."""
         if function not in self._summaries:
             self._summaries[function] = None
-            names = [each.arg for each in arguments(function)]
-            flow = self._follow(function, function.body, names)
-            shared = frozenset(str(label.what) for label in flow.state.shared if label.kind == "parameter")
+            walk = self._follow(function, [each.arg for each in arguments(function)])
             is_plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
-            returned = flow.returned if is_plain else flow.returned | {OUTSIDE}
-            self._summaries[function] = Summary(returned, shared | flow.ever_shared, frozenset(flow.written))
+            returned = walk.results if is_plain else walk.results | walk.unknown
+            self._summaries[function] = Summary(returned, frozenset(walk.shared), frozenset(walk.written))
         return self._summaries[function] or Summary(
-            frozenset({OUTSIDE}), frozenset(each.arg for each in arguments(function)), frozenset()
+            _Function.unknown, frozenset(each.arg for each in arguments(function)), frozenset()
         )
 
-    def _follow(self, node: ast.AST, body: list[ast.stmt], parameters: list[str]) -> _Calls:
-        flow = _Calls(self, self._program, _bound_in(node, parameters))
-        if self.functions.get(getattr(node, "name", "")) is node:
-            flow.returning = frozenset(self.returning.get(node.name, ()))
+    def _follow(self, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, parameters: list[str]) -> _Function:
+        walk = _Function(self, self._names, self._values, _bound_in(node, parameters), _captured(node))
+        if isinstance(node, ast.FunctionDef) and self._names.functions.get(node.name) is node:
+            walk.returning = frozenset(self.returning.get(node.name, ()))
         for name in parameters:
-            flow.parameter(name)
-        for name in _captured(node):
-            flow.captured.add(name)
-        flow.run(body)
+            walk.bind(name, frozenset({Label("parameter", name)}))
+        walk.run(node.body)
         if isinstance(node, ast.Module):
-            for name in list(flow.state.stale):
-                flow.read(name)
-        self.blocked |= {node: reason for node, reason in flow.blocked.items() if node not in self.blocked}
-        self.seen |= flow.seen
-        return flow
+            for name in [*walk.state.stale]:
+                walk.read(name)
+        self.blocked = walk.blocked | self.blocked
+        self.seen |= walk.seen
+        return walk
 
 
-class _Calls(Flow):
-    """A flow that knows what the functions of the module do with their arguments."""
+class _Function(OriginWalker):
+    """A walk that knows what the functions of the module do with their arguments."""
 
-    def __init__(self, ownership: Ownership, program: Program, local: frozenset[str]) -> None:
-        super().__init__(program, local)
+    def __init__(
+        self, ownership: Ownership, names: Names, values: Values, local: frozenset[str], captured: frozenset[str]
+    ) -> None:
+        super().__init__(names, values, local, captured)
         self._ownership = ownership
-        self.captured: set[str] = set()
-        self.ever_shared: frozenset[str] = frozenset()
 
-    def share(self, origins: Origins, what: str) -> None:
-        super().share(origins, what)
-        self.ever_shared |= {str(label.what) for label in origins if label.kind == "parameter"}
-
-    def write(self, node: ast.AST, base: ast.expr) -> None:
-        super().write(node, base)
-        if isinstance(base, ast.Name) and base.id in self.captured:
-            self.blocked.setdefault(node, f"an inner function uses {base.id}")
-
-    def call_function(self, node: ast.Call, values: list[Origins], together: Origins) -> Origins:
-        function = self._ownership.function(node)
+    def call_function(self, call: Called[Origins]) -> Origins:
+        """The call of a function of this program."""
+        node = call.node
+        function = self.names.function(node)
         if function is None or any(isinstance(each, ast.Starred) for each in node.args):
+            together = self.either(call.arguments)
             self.share(together, "another function gets it")
-            return together | {OUTSIDE}
+            return together | self.unknown
         summary = self._ownership.summary(function)
-        given = self._bound(function, node, values)
+        bound = _bound(function, call.values, call.given)
         returned = self._ownership.returning.get(function.name, ())
-        for name, origins in given.items():
+        for name, origins in bound.items():
             if name in summary.shared:
                 self.share(origins, f"the function {function.name} keeps it")
             if name in summary.written:
-                self._is_written(origins)
+                self.written |= parameters_in(origins)
                 if not returned:
                     handed = self._ownership.handed
                     handed[node] = handed.get(node, NONE) | origins
         for name in returned:
-            self._write_argument(node, given_to(function, node).get(name), name, given)
+            self._write_argument(node, given_by(function, node).get(name), name, bound)
         result: Origins = NONE
         for label in summary.returned:
             if label.kind == "parameter":
-                result |= given.get(str(label.what), frozenset({OUTSIDE}))
+                result |= bound.get(str(label.what), self.unknown)
             elif label.kind in ("new", "old"):
                 result |= self.made(node)
             else:
@@ -192,30 +178,16 @@ class _Calls(Flow):
         if others & given.get(name, NONE) - {CONTAINER}:
             self.blocked.setdefault(argument, "another argument may share its memory")
 
-    def _bound(self, function: ast.FunctionDef, node: ast.Call, values: list[Origins]) -> dict[str, Origins]:
-        """The origins of the arguments by the names of the parameters."""
-        positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        given: dict[str, Origins] = dict(zip(positional, values, strict=False))
-        rest = values[len(positional) :]
-        for keyword in node.keywords:
-            origins = self.of(keyword.value)
-            names = [keyword.arg] if keyword.arg else [each.arg for each in arguments(function)]
-            for name in names:
-                given[name] = given.get(name, NONE) | origins
-        if rest and function.args.vararg:
-            given[function.args.vararg.arg] = frozenset().union(*rest)
-        return given
 
-
-def given_to(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a call by the names of the parameters, as far as they are given one by one."""
-    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    by_position = zip(positional, call.args, strict=False)
-    return dict(by_position) | {each.arg: each.value for each in call.keywords if each.arg is not None}
-
-
-def _is_node(what: object) -> TypeGuard[ast.AST]:
-    return isinstance(what, ast.AST)
+def _bound(function: ast.FunctionDef, values: list[Origins], given: dict[str | None, Origins]) -> dict[str, Origins]:
+    """The origins of the arguments by the names of the parameters; ``**options`` may give any of them."""
+    bound = given_to(function, values, given)
+    for name in [each.arg for each in arguments(function)] if None in given else []:
+        bound[name] = bound.get(name, NONE) | given[None]
+    rest = values[len(function.args.posonlyargs) + len(function.args.args) :]
+    if rest and function.args.vararg:
+        bound[function.args.vararg.arg] = NONE.union(*rest)
+    return bound
 
 
 def _is_arithmetic(node: object) -> bool:
@@ -231,7 +203,7 @@ def _is_arithmetic(node: object) -> bool:
 def _bound_in(node: ast.AST, parameters: list[str]) -> frozenset[str]:
     """The names that a function binds itself: not those of ``global`` and ``nonlocal``."""
     names, elsewhere = set(parameters), set()
-    for each in _own(node):
+    for each in own_nodes(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             names.add(each.id)
         elif isinstance(each, ast.Global | ast.Nonlocal):
@@ -239,23 +211,22 @@ def _bound_in(node: ast.AST, parameters: list[str]) -> frozenset[str]:
     return frozenset(names - elsewhere)
 
 
-def _own(node: ast.AST) -> list[ast.AST]:
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function without those of inner functions and classes."""
-    found, level = [], list(ast.iter_child_nodes(node))
+    level = list(ast.iter_child_nodes(node))
     while level:
         each = level.pop()
-        found.append(each)
-        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        yield each
+        if not isinstance(each, FunctionNode | ast.ClassDef):
             level += ast.iter_child_nodes(each)
-    return found
 
 
-def _captured(node: ast.AST) -> set[str]:
+def _captured(node: ast.AST) -> frozenset[str]:
     """The names that inner functions use; a module's functions may run whenever it calls one."""
-    inner = (each for each in _own(node) if isinstance(each, FunctionNode | ast.ClassDef))
     names = set()
-    for function in inner:
-        own = {each.arg for each in arguments(function)} if not isinstance(function, ast.ClassDef) else set()
-        bound = _bound_in(function, sorted(own)) if not isinstance(function, ast.Lambda) else own
-        names |= {each.id for each in ast.walk(function) if isinstance(each, ast.Name)} - bound
-    return names
+    for inner in own_nodes(node):
+        if isinstance(inner, FunctionNode | ast.ClassDef):
+            own = [] if isinstance(inner, ast.ClassDef) else [each.arg for each in arguments(inner)]
+            bound = _bound_in(inner, own) if not isinstance(inner, ast.Lambda) else own
+            names |= {each.id for each in ast.walk(inner) if isinstance(each, ast.Name)}.difference(bound)
+    return frozenset(names)

@@ -1,0 +1,70 @@
+"""Where an array may come from, and what is known of the variables at a place of a function."""
+
+from __future__ import annotations
+
+import ast
+
+from xarrayops._protocol.records import Record
+
+
+class Label(Record):
+    """An origin: "new", "old" (made in an earlier round of a loop), "parameter", "container" or "outside"."""
+
+    kind: str
+    what: object = None
+
+
+Origins = frozenset[Label]
+NONE: Origins = frozenset()
+OUTSIDE = Label("outside")
+CONTAINER = Label("container")
+
+
+def parameters_in(origins: Origins) -> set[str]:
+    """The parameters among origins."""
+    return {str(label.what) for label in origins if label.kind == "parameter"}
+
+
+class State:
+    """What the variables may be at one place of a function."""
+
+    def __init__(self) -> None:
+        self.origins: dict[str, Origins] = {}
+        self.stale: dict[str, frozenset[ast.AST]] = {}
+        """The writes that a variable would not show if they made a new array."""
+        self.shared: dict[Label, str] = {}
+        """The origins that something else may refer to, with what that is."""
+
+    def copy(self) -> State:
+        """Another state with the same content."""
+        other = State()
+        other.origins, other.stale, other.shared = dict(self.origins), dict(self.stale), dict(self.shared)
+        return other
+
+    def joined(self, other: State) -> State:
+        """What may be after either of two states."""
+        both = self.copy()
+        for name, origins in other.origins.items():
+            both.origins[name] = both.origins.get(name, NONE) | origins
+        for name, writes in other.stale.items():
+            both.stale[name] = both.stale.get(name, frozenset()) | writes
+        both.shared = {**other.shared, **self.shared}
+        return both
+
+    def same(self, other: State) -> bool:
+        """Whether two states are equal."""
+        return self.origins == other.origins and self.stale == other.stale and self.shared.keys() == other.shared.keys()
+
+    def forget(self, name: str) -> None:
+        """A variable is no longer used."""
+        self.origins.pop(name, None)
+        self.stale.pop(name, None)
+
+    def age(self, made: Label) -> None:
+        """A place makes another array: what it made before is no longer the newest."""
+        old = Label("old", made.what)
+        for name, origins in self.origins.items():
+            if made in origins:
+                self.origins[name] = (origins - {made}) | {old}
+        if made in self.shared:
+            self.shared[old] = self.shared.pop(made)

@@ -1,0 +1,301 @@
+"""Where the arrays of a program come from, and which writes this forbids."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from xarrayops.port.source import indices
+from xarrayops.port.source.in_place import IN_PLACE_METHODS, out_of
+from xarrayops.port.source.names import Names
+from xarrayops.port.source.numpy_results import ARRAY_ATTRIBUTES, VIEWS
+from xarrayops.port.source.origin import CONTAINER, NONE, OUTSIDE, Label, Origins, State, parameters_in
+from xarrayops.port.source.value import words
+from xarrayops.port.source.values import Values, root
+from xarrayops.port.source.walk import Called, Walker
+
+_METADATA = words("dtype itemsize nbytes ndim shape size strides")
+SHARING = words("broadcast_arrays meshgrid split array_split hsplit vsplit dsplit unstack nan_to_num array astype")
+"""Functions whose result may share memory with their arguments, besides those that always may."""
+_ITERATES = words("dict enumerate filter getattr iter list map max min next reversed set sorted tuple vars zip")
+_CONTAINERS = words("append appendleft add extend insert update setdefault push put")
+
+
+class OriginWalker(Walker[Origins, State]):
+    """The origins of the variables of one function, and what its statements do to them.
+
+    A name in ``local`` is a variable of the function itself; ``captured`` are those that inner functions use.
+    """
+
+    unknown = frozenset({OUTSIDE})
+
+    def __init__(
+        self, names: Names, values: Values, local: frozenset[str], captured: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(names, State())
+        self.values = values
+        self.local = local
+        self.captured = captured
+        self.blocked: dict[ast.AST, str] = {}
+        """By the node of a write, why it cannot make a new array."""
+        self.seen: dict[ast.AST, Origins] = {}
+        """By the node of a write, the origins of its array."""
+        self.written: set[str] = set()
+        """The parameters of which elements are written."""
+        self.shared: set[str] = set()
+        """The parameters that something else may refer to."""
+        self.results: Origins = NONE
+        """What the function returns."""
+        self.returning: frozenset[str] = frozenset()
+        """The parameters that the function returns, so that its callers get a new array in their place."""
+
+    def either(self, values: Iterable[Origins]) -> Origins:
+        """A value that is one of several."""
+        return NONE.union(*values)
+
+    def made(self, node: ast.AST) -> Origins:
+        """A new array, made at this node."""
+        label = Label("new", node)
+        self.state.age(label)
+        return frozenset({label})
+
+    def share(self, origins: Origins, what: str) -> None:
+        """Something else refers to these arrays from now on."""
+        for label in origins:
+            self.state.shared.setdefault(label, what)
+        self.shared |= parameters_in(origins)
+
+    def bind(self, name: str, value: Origins) -> None:
+        """A variable gets a value."""
+        self.state.origins[name] = value
+        self.state.stale.pop(name, None)
+
+    def read(self, name: str) -> Origins:
+        """A variable is read: writes that it would not show cannot make a new array."""
+        for write in self.state.stale.get(name, ()):
+            self.blocked.setdefault(write, f"{name} may share its memory and is read later")
+        return self.state.origins.get(name, self.unknown)
+
+    def write(self, place: ast.AST, base: ast.expr) -> None:
+        """Elements of an array are written."""
+        self.seen.setdefault(place, NONE)
+        if not isinstance(base, ast.Name):
+            name = root(base)
+            if name is not None:
+                self.seen[place] |= self.state.origins.get(name, NONE)
+                self.written |= parameters_in(self.seen[place])
+            self.blocked.setdefault(place, "the array is not a variable")
+            return
+        origins = self.read(base.id)
+        self.seen[place] |= origins
+        self.written |= parameters_in(origins)
+        reason = self._reason(base.id, origins)
+        if reason is not None:
+            self.blocked.setdefault(place, reason)
+        for name, others in self.state.origins.items():
+            if name != base.id and others & origins - {CONTAINER}:
+                self.state.stale[name] = self.state.stale.get(name, frozenset()) | {place}
+
+    def _reason(self, name: str, origins: Origins) -> str | None:
+        """Why a write into a variable cannot make a new array."""
+        if name not in self.local:
+            return f"{name} belongs to the code around this function"
+        parameters = sorted(parameters_in(origins))
+        if parameters and not (parameters == [name] and name in self.returning):
+            if parameters == [name]:
+                return f"the caller passes {name}, and sees the change"
+            return f"{name} may share the memory of {parameters[0]}"
+        if OUTSIDE in origins:
+            return f"{name} may be an array that others refer to"
+        if CONTAINER in origins:
+            return f"{name} may be a list"
+        shared = next((what for label, what in self.state.shared.items() if label in origins), None)
+        return f"an inner function uses {name}" if shared is None and name in self.captured else shared
+
+    # Statements.
+
+    def members(self, value: Origins, target: ast.Tuple | ast.List, source: ast.expr | None) -> Sequence[Origins]:
+        """Those of a tuple that is written out; a grid makes new arrays."""
+        if isinstance(source, ast.Subscript) and self.names.numpy_name(source.value) in ("mgrid", "ogrid"):
+            return [self.made(each) for each in target.elts]
+        parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
+        if len(parts) == len(target.elts) and not any(isinstance(each, ast.Starred) for each in parts):
+            return [self.of(each) for each in parts]
+        return [value] * len(target.elts)
+
+    def entered(self, value: Origins) -> Origins:
+        """Something of the outside."""
+        return value | self.unknown
+
+    def returned(self, value: Origins) -> None:
+        """The function returns a value."""
+        self.results |= value
+
+    def store(self, target: ast.Subscript, value: Origins, place: ast.AST) -> None:
+        """Elements of an array are written, or a container gets a member."""
+        if not self.values.of(target.value).is_array:
+            self.share(value, "a container may hold it")
+        self.write(place, target.value)
+
+    def set_attribute(self, target: ast.Attribute, value: Origins) -> None:
+        """An object refers to the value."""
+        self.share(value, "an attribute refers to it")
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        """What an inner function does is another walk."""
+        self.bind(node.name, NONE)
+
+    def gave_up(self, body: Sequence[ast.stmt]) -> None:
+        """No write of a loop is safe whose states go on changing."""
+        for statement in body:
+            for node in ast.walk(statement):
+                self.blocked.setdefault(node, "the loop is too long to follow")
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        origins = self.of(node.value)
+        target = node.target
+        if isinstance(target, ast.Subscript):
+            self.assign(target, NONE, node)
+            return
+        old = self.of(target)
+        known = self.values.of(target)
+        if not isinstance(target, ast.Name):
+            self.write(node, target)
+        elif known.kind == "scalar":
+            self.bind(target.id, NONE)
+        else:
+            self.write(node, target)
+            self.state.origins[target.id] = old if known.is_array else old | origins
+
+    def _For(self, node: ast.For | ast.AsyncFor) -> None:
+        """The iterator refers to the array until the loop ends."""
+        iterator = f"the loop at line {node.lineno}"
+        self.bind(iterator, self.of(node.iter))
+        self.loop(node, lambda: self.read(iterator), lambda: self.assign(node.target, self.read(iterator), node))
+        self.state.forget(iterator)
+
+    # Expressions.
+
+    def _Name(self, node: ast.Name) -> Origins:
+        return self.read(node.id)
+
+    def _BinOp(self, node: ast.BinOp) -> Origins:
+        operands = self.of(node.left) | self.of(node.right)
+        return self.made(node) | (operands if CONTAINER in operands else NONE)
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Origins:
+        self.of(node.operand)
+        return self.made(node)
+
+    def _Compare(self, node: ast.Compare) -> Origins:
+        self._others(node)
+        return self.made(node)
+
+    def _Subscript(self, node: ast.Subscript) -> Origins:
+        base = self.of(node.value)
+        self.of(node.slice)
+        if self.names.numpy_name(node.value) is not None or self._copies(node):
+            return self.made(node)
+        return base
+
+    def _copies(self, node: ast.Subscript) -> bool:
+        """Whether an index surely gives a copy: a scalar, or the elements of a mask or of an array of indices."""
+        values = self.values
+        if values.of(node).ndim == 0 and values.of(node.value).is_array:
+            return True
+        found = [(part, values.of(part)) for part in indices.parts(node.slice)]
+        return values.of(node.value).is_array and any(
+            isinstance(part, ast.List)
+            or (v.is_array and (v.dtype_kind == "bool" or (v.dtype_kind == "int" and v.ndim)))
+            for part, v in found
+        )
+
+    def _Attribute(self, node: ast.Attribute) -> Origins:
+        if self.names.resolve(node) is not None or node.attr in _METADATA:
+            self.of(node.value)
+            return NONE
+        base = self.of(node.value)
+        return base if node.attr in ARRAY_ATTRIBUTES else base | self.unknown
+
+    def gathered(self, node: ast.expr, parts: Sequence[Origins]) -> Origins:
+        """A container may hold any of its parts."""
+        return self.either(parts) | {CONTAINER}
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Origins:
+        """Its variables are gone afterwards; what it does to others stays."""
+        kept = dict(self.state.origins)
+        parts = self.comprehend(node)
+        for each in (name for generator in node.generators for name in ast.walk(generator.target)):
+            if isinstance(each, ast.Name):
+                self.state.origins.pop(each.id, None)
+                if each.id in kept:
+                    self.state.origins[each.id] = kept[each.id]
+        return self.gathered(node, parts)
+
+    _ListComp = _SetComp = _GeneratorExp = _DictComp = _comprehension
+
+    def _Lambda(self, node: ast.Lambda) -> Origins:
+        return self.unknown
+
+    def _Yield(self, node: ast.Yield | ast.YieldFrom | ast.Await) -> Origins:
+        self.share(self.of(node.value), "the caller gets it before the change")
+        return self.unknown
+
+    _YieldFrom = _Await = _Yield
+
+    def call(self, call: Called[Origins]) -> Origins:
+        """A call: what it keeps and what it returns."""
+        node, name, _, values, _ = call
+        if name is None:
+            return self._call_of_value(call)
+        together = self.either(call.arguments)
+        if name.startswith("builtins."):
+            return together | {CONTAINER} if name.removeprefix("builtins.") in _ITERATES else NONE
+        if name == "xarrayops.at":
+            return values[0] if values else NONE
+        numpy_name = self.names.function_name(node.func)
+        if numpy_name is not None:
+            return self._made_by(node, numpy_name, together)
+        if name.startswith(("math.", "cmath.")):
+            return NONE
+        if name.startswith("xarrayops."):
+            return together | self.made(node)
+        self.share(together, f"{name} gets it")
+        return together | self.unknown
+
+    def _made_by(self, node: ast.Call, name: str, arguments: Origins) -> Origins:
+        """The result of a function of NumPy or of a method of its arrays."""
+        out = out_of(node, None)
+        if name not in VIEWS | SHARING and not name.startswith("lib.stride_tricks"):
+            return self.of(out) if out is not None else self.made(node)
+        copies = next((each.value for each in node.keywords if each.arg == "copy"), ast.Constant(True))
+        is_copy = (
+            name in ("array", "astype", "nan_to_num") and isinstance(copies, ast.Constant) and copies.value is True
+        )
+        return self.made(node) if is_copy else self.made(node) | arguments
+
+    def _call_of_value(self, call: Called[Origins]) -> Origins:
+        """The call of a method, of a function of this program, or of anything else."""
+        node, _, base, _, _ = call
+        if base is None or not isinstance(node.func, ast.Attribute):
+            return self.call_function(call)
+        if (at := self.names.updated(node)) is not None:
+            return self.made(node) if node.func.attr == "get" else self.of(at)
+        method = node.func.attr
+        if self.values.of(node.func.value).is_array:
+            if method not in IN_PLACE_METHODS:
+                return self._made_by(node, method, base)
+            self.write(node, node.func.value)
+            return NONE
+        together = self.either(call.arguments)
+        if method in _CONTAINERS or CONTAINER in base:
+            self.share(together, "a container holds it")
+            return base
+        if self.values.of(node).fresh:
+            return self.made(node)
+        self.share(together, f"the method {method} gets it")
+        return base | together | self.unknown
+
+    def call_function(self, call: Called[Origins]) -> Origins:
+        """The call of a function of this program."""
+        raise NotImplementedError

@@ -1,1 +1,0 @@
-"""The command verify: `xarrayops.testing.verify` for two files and a call."""
