@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._protocol.nested import arrays_in, fill, is_array, leaves
 from xarrayops._protocol.types import Array
 
@@ -25,7 +25,7 @@ def copied(arguments: Any) -> Any:
 
 
 def _copy(x: Array) -> Array:
-    own = registry.backend_of(x)
+    own = find.of(x)
     return x if own.immutable else own.functions["asarray"](x, copy=True)
 
 
@@ -39,7 +39,7 @@ def first_written(before: Any, after: Any) -> str | None:
 
 def host(x: Array) -> Any:
     """The values in host memory; narrow floating-point numbers as float32."""
-    functions = registry.backend_of(x).functions
+    functions = find.of(x).functions
     if functions["dtype_name"](x.dtype) in _NARROW:
         x = functions["astype"](x, functions["as_dtype"]("float32"))
     return functions["to_numpy"](x)
@@ -47,7 +47,7 @@ def host(x: Array) -> Any:
 
 def _eps(x: Array) -> float:
     """The distance of 1 and the next number of a floating-point or complex dtype; 0 for other dtypes."""
-    return _EPS.get(registry.backend_of(x).functions["dtype_name"](x.dtype) or "", 0.0)
+    return _EPS.get(find.of(x).functions["dtype_name"](x.dtype) or "", 0.0)
 
 
 def difference(
@@ -130,7 +130,7 @@ def _spreads(expected: list[Any], far: list[int], repeated: Callable[[Any], Any]
     def rounded(x: Any) -> Any:
         if not is_array(x):
             return x
-        own, values, eps = registry.backend_of(x), host(x), _eps(x)
+        own, values, eps = find.of(x), host(x), _eps(x)
         if not eps:
             return copied(x)
         moved = np.asarray(values * (1 + eps * random.choice([-1.0, 0.0, 1.0], values.shape))).astype(values.dtype)

@@ -8,7 +8,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.dtype_names import name_of
 from xarrayops._core.backends.entry_points import entry_points
 from xarrayops._core.backends.registry import Backend
@@ -104,7 +104,7 @@ class use(Scope):  # noqa: N801 - lower case, because it is used as a statement:
         """The place and the dtype, as far as they are given."""
         found: list[tuple[Setting[Any], Any, Any]] = []
         if self._place is not None or self._device is not None:
-            place = self._place or place_of_new_arrays()
+            place = self._place or _place.value(_program_place)
             place = place if self._device is None else place._replace(device=self._device)
             found.append((_place, place, _program_place))
         if self._dtype is not None:
@@ -163,7 +163,7 @@ def set_default(
     place = ENVIRONMENT._replace(device=device) if backend is None else Place(*library_and_device(backend, device))
     name = floating_name("set_default", dtype)
     if place != ENVIRONMENT or name is not None:
-        chosen = registry.backend_for(place.backend)
+        chosen = find.library(place.backend)
         native_device = None if place.device is None else chosen.native_device(place.device)
         native_dtype = None if name is None else chosen.native_dtype(name)
         chosen.functions["empty"]((0,), dtype=native_dtype, device=native_device)  # raises if the library refuses them
@@ -201,7 +201,7 @@ def _require_known(verb: str, backend: Library | None) -> None:
         return
     if backend in DTYPE_NAMES:
         raise BackendNotFound(f'xo.{verb}: {backend!r} is a dtype. Instead: xo.{verb}(dtype="{backend}")')
-    registry.backend_by_name(backend)
+    find.named(backend)
 
 
 def library_and_device(backend: Library, device: Any = None) -> tuple[str | Backend, Any]:
@@ -211,7 +211,7 @@ def library_and_device(backend: Library, device: Any = None) -> tuple[str | Back
     """
     if isinstance(backend, str):
         return backend, device
-    found = registry.backend_for(backend)
+    found = find.library(backend)
     if device is None and not isinstance(backend, (Backend, ModuleType)):
         device = found.functions["device"](backend)
     return found.name if found.has_entry_point else found, device
@@ -230,9 +230,10 @@ def floating_name(verb: str, dtype: Any) -> str | None:
     return name
 
 
-def place_of_new_arrays() -> Place:
-    """The default library and device of this thread or task."""
-    return _place.value(_program_place)
+def of_new_arrays() -> tuple[str | Backend, Any, str | None]:
+    """The default library, device and floating-point dtype of this thread or task."""
+    place = _place.value(_program_place) if _place.open_blocks else _program_place
+    return place.backend, place.device, _dtype.value(_program_dtype) if _dtype.open_blocks else _program_dtype
 
 
 def floating_dtype() -> str | None:

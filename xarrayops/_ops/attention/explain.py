@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._ops import engines
 from xarrayops._ops.attention.routes import candidates, named, routes, unused_engines
 from xarrayops._ops.attention.verb import attention, checked, require_one_library
@@ -21,7 +21,7 @@ def explain_attention(verb: str, /, *args: Any, **kwargs: Any) -> Explanation:
     implementation = options.pop("implementation")
     require_one_library(*(options[name] for name in ("q", "k", "v", "mask", "bias", "q_lengths", "kv_lengths")))
     a = checked(*options.values())
-    own = registry.backend_of(a.q)
+    own = find.of(a.q)
     found = routes(own, engines.active()) if implementation is None else [named(own, implementation)]
     listed = tuple(candidates(a, found))
     first = chosen_name(listed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.entry_points import names
 from xarrayops._core.backends.registry import Backend, by_module
 from xarrayops._core.dispatch.lookup import constant_while_tracing, publish
@@ -79,7 +79,7 @@ class Route(Record):
 
 def routes(own: Backend, engines: Iterable[str]) -> list[Route]:
     """All ways, best first: those of the engines, then those of the arrays' own library."""
-    libraries = [registry.backend_by_name(name) for name in engines if name != own.name]
+    libraries = [find.named(name) for name in engines if name != own.name]
     foreign = [Route(own, engine, kernel) for engine in libraries for kernel in _kernels(engine)[:-1]]
     return [*foreign, *(Route(own, own, kernel) for kernel in _kernels(own))]
 
@@ -109,15 +109,15 @@ def serve_by_first(found: Iterable[Route], a: Attention) -> tuple[Array, Array |
 
 def serve_by_engines(a: Attention) -> tuple[Array, Array | None]:
     """Serve a call by an engine, or by the arrays' own library where none can."""
-    return serve_by_first(routes(registry.backend_of(a.q), active()), a)
+    return serve_by_first(routes(find.of(a.q), active()), a)
 
 
 @constant_while_tracing
 def publish_named(cls: type, name: str, implementation: str) -> str:
     """The name in `resolved` of what serves arrays of a class and a backend by that implementation, or raises."""
-    own = registry.backend_of_class(cls)
+    own = find.of_class(cls)
     if own is None or own.name != name:  # an XLA tensor, say, which bears PyTorch's class
-        own = registry.backend_by_name(name)
+        own = find.named(name)
     route = named(own, implementation)
     serve = partial(serve_by_first, [route]) if route.is_foreign else first_able("attention", [route.kernel])
     return publish(f"attention:{implementation}:{name}", serve)

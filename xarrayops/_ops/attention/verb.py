@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
+from xarrayops._core.backends.mixed import described
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.arguments import described, require_array_argument
-from xarrayops._core.dispatch.lookup import require_one_backend, resolved
+from xarrayops._core.dispatch.arguments import require_array_argument
+from xarrayops._core.dispatch.lookup import resolved
 from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
@@ -184,9 +185,7 @@ def require_one_library(q: Array, *others: Any) -> Backend:
     for name in ("q", "k", "v"):
         require_array_argument("attention", name, arguments[name], "array")
     lengths = ("q_lengths", "kv_lengths")
-    return require_one_backend(
-        "attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")}
-    )
+    return find.one_of("attention", {n: x for n, x in arguments.items() if n not in lengths or hasattr(x, "shape")})
 
 
 def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
@@ -198,5 +197,5 @@ def checked(q: Array, k: Array, v: Array, *options: Any) -> Attention:
 
 
 def described_call(q: Array, k: Array, v: Array) -> str:
-    shown = (f"{name} {described(x, registry.backend_of(x))}" for name, x in zip("qkv", (q, k, v), strict=True))
+    shown = (f"{name} {described(x, find.of(x))}" for name, x in zip("qkv", (q, k, v), strict=True))
     return f"xo.attention({', '.join(shown)})"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.captured import Captured
 from xarrayops._ops.compilation.routes import route_for
@@ -50,7 +50,7 @@ def _candidates(
 def _installed() -> Iterator[Backend]:
     for name in registry.entry_points():
         with suppress(XArrayOpsError):
-            yield registry.backend_by_name(name)
+            yield find.named(name)
 
 
 def _constants(function: Callable[..., Any], engine: Backend) -> str | None:

@@ -9,7 +9,7 @@ from threading import RLock
 from time import perf_counter
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes import defaults, settings as scoped, tables as modes
 from xarrayops._ops import agreement
@@ -126,7 +126,7 @@ class Programs:
         """Raises `NotConstant` for a variable that cannot be compared."""
         engine = self._options.engine
         own = library_of_class(type(arrays[0])) if arrays else None
-        version = self._captured.version(own if engine is None else registry.backend_by_name(engine))
+        version = self._captured.version(own if engine is None else find.named(engine))
         parts += version, defaults.changes, scoped.keys_here() if modes.active() else None
         return tuple(parts)
 
@@ -354,6 +354,6 @@ _RANDOM = object()
 def _wait(result: Any) -> None:
     """Wait for the values of a result."""
     for x in arrays_of(result):
-        functions = registry.backend_of(x).functions
+        functions = find.of(x).functions
         if not functions["is_lazy"](x):
             functions["synchronize"](x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.compilation.signature import Signature, Slot, filled
 from xarrayops._ops.engines import passing
@@ -66,7 +66,7 @@ def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Cal
         program = getattr(compiled, "direct", compiled)
 
         def back(x: Any) -> Any:
-            if not is_array(x) or registry.backend_of(x) is own:
+            if not is_array(x) or find.of(x) is own:
                 return x
             found = None if take is None else take(x, arrays)
             return passing.back(x, own, engine, arrays) if found is None else found
@@ -78,7 +78,7 @@ def _passing(compiled: Callable[..., Any], own: Backend, engine: Backend) -> Cal
 
 def route_for(own: Backend, name: str | None, arguments: Any, *, is_required: bool) -> Route:
     """The route of a call. Raises `Unsupported` if the requested engine cannot serve and must."""
-    engine = own if name is None else registry.backend_by_name(name)
+    engine = own if name is None else find.named(name)
     gap = gap_of(engine.functions["compiled"])
     if gap is not None and engine is not own:
         raise Unsupported(f"xo.jit: {name} cannot compile: {gap}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._ops.engines import passing
 from xarrayops._ops.engines.block import active
@@ -18,7 +18,7 @@ from xarrayops.errors import XArrayOpsError
 
 def with_engines(found: Explanation, own: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     """An explanation of what the arrays' own library does, with the active engines before it."""
-    engines = [registry.backend_by_name(name) for name in active() if name != own.name]
+    engines = [find.named(name) for name in active() if name != own.name]
     if not engines:
         return found
     listed = tuple(each for engine in engines for each in _candidates(found.verb, own, engine, args, kwargs))

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.floating_results import casting_integers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
@@ -100,7 +100,7 @@ class Route:
         name = self._dtype_name(value)
         if name is not None:
             return self.own.native_dtype(name)
-        if self.takes_containers and registry.sparse_side(value) is not None:
+        if self.takes_containers and find.sparse_of(value) is not None:
             return value.dtype
         raise NotPassed(f"an argument is a {registry.describe_class(kind)}")
 
@@ -174,7 +174,7 @@ def serving(verb: str, own: Backend, function: Callable[..., Any], function_of: 
 
     def by_engine(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name not in routes:
-            engine = registry.backend_by_name(name)
+            engine = find.named(name)
             routes[name] = Route(verb, own, engine, function_of)
         return routes[name](args, kwargs)
 

@@ -7,7 +7,7 @@ from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.modes.defaults import Library
 from xarrayops._ops.exchange.plan import ConversionPlan, carry_out, dtype_name, plan_convert, target_of
@@ -104,7 +104,7 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
             aliased = shortcut(x)
             if aliased is not None:
                 return aliased
-    if registry.sparse_side(x) is not None:
+    if find.sparse_of(x) is not None:
         return convert_container(x, target_of(to).sparse, device=device, copy=copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     if plan.action == "refuse":
@@ -138,7 +138,7 @@ def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
 
 def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A sparse container of another library in the same format. Each of its arrays is converted."""
-    if registry.sparse_side(s) is target and not copy and device is None:
+    if find.sparse_of(s) is target and not copy and device is None:
         return s
     p, device = _parts_for(s, target), _target_device(s, target, device)
     converted = _converted_parts(s, p) if copy is False else {}
@@ -150,7 +150,7 @@ def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, c
 
 
 def _side(s: Any) -> SparseBackend:
-    side = registry.sparse_side(s)
+    side = find.sparse_of(s)
     assert side is not None, "the caller must pass a sparse container"
     return side
 
@@ -178,7 +178,7 @@ def _parts_for(s: Any, target: SparseBackend) -> Parts:
     if refused is not None:
         raise Unsupported(f"{call}: {refused}")
     if source.pads:
-        p, backend = source.on_host(p), registry.backend_by_name("numpy")
+        p, backend = source.on_host(p), find.named("numpy")
     imports = target.backend.functions["import_refusal"]
     widths = [name for name in target.index_dtypes(p.format) if imports(name) is None]  # JAX may be without int64
     fitting = widths if max((*p.shape, p.data.shape[0])) < 1 << 31 else [name for name in widths if name != "int32"]
@@ -206,7 +206,7 @@ def explain_convert(
     verb: str, x: Array, to: Library, /, *, device: Any = None, copy: bool | None = None
 ) -> Explanation:
     """Explain a conversion by its plan."""
-    if registry.sparse_side(x) is not None:
+    if find.sparse_of(x) is not None:
         return _explain_container(verb, x, target_of(to).sparse, device, copy)
     plan = plan_convert(x, to, device=device, copy=copy)
     name = f"{plan.source.name}->{plan.target.name}"
@@ -270,7 +270,7 @@ def shares_memory(a: Array, b: Array, /) -> bool:
 
 def _settled_memory(x: Array) -> Any:
     """The memory of x with its address. If the address is not known yet, this waits for the values."""
-    functions = registry.backend_of(x).functions
+    functions = find.of(x).functions
     memory = functions["memory"](x)
     if memory is not None and memory.pointer is None:
         functions["synchronize"](x)

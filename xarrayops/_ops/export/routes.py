@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import get_args
 
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
 from xarrayops._protocol.export_hooks import Exporter, Target
 from xarrayops._protocol.records import Record
@@ -49,4 +49,4 @@ def routes_to(target: str, own: Backend) -> tuple[Route, ...]:
 def _installed() -> Iterator[Backend]:
     for name in registry.entry_points():
         with suppress(XArrayOpsError):
-            yield registry.backend_by_name(name)
+            yield find.named(name)

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from xarrayops import standard
-from xarrayops._core.backends import registry
+from xarrayops._core.backends import find, registry
 from xarrayops._core.backends.registry import Backend
-from xarrayops._core.dispatch.lookup import require_one_backend
 from xarrayops._core.modes import pytrees as states
 from xarrayops._ops.creation import asarray
 from xarrayops._protocol.precision import HALVES
@@ -211,5 +210,5 @@ def _product(value: Any, factor: float) -> Any:
 
 def _wide(x: Array) -> Array:
     """x, in float32 if it is of a half type."""
-    backend: Backend = require_one_backend("loss_scale", {"x": x})
+    backend: Backend = find.one_of("loss_scale", {"x": x})
     return standard.astype(x, "float32") if backend.functions["dtype_name"](x.dtype) in HALVES else x

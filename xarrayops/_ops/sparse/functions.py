@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xarrayops._core.backends.registry import SCALARS
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
     require_axis,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from xarrayops._core.backends import registry
-from xarrayops._core.dispatch.arguments import common_backend, require_array_argument
+from xarrayops._core.backends import find, registry
+from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._ops.engines.functions import SPARSE
 from xarrayops._ops.engines.serving import by_engines
@@ -88,7 +88,7 @@ def common_sparse_backend(verb: str, arguments: dict[str, Any], *, numbers: bool
     """The sparse backend of the library of all arguments. With ``numbers``, Python numbers are allowed too."""
     for name, x in arguments.items():
         require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
-    return sparse_backend(verb, common_backend(f"sparse.{verb}", arguments, containers=True))
+    return sparse_backend(verb, find.one_of(f"sparse.{verb}", arguments, containers=True))
 
 
 def sparse_backend(verb: str, backend: Backend) -> SparseBackend:
@@ -101,7 +101,7 @@ def sparse_backend(verb: str, backend: Backend) -> SparseBackend:
 
 def require_container(verb: str, name: str, x: Any) -> SparseBackend:
     """The sparse backend of x, which must be a container."""
-    if registry.backend_of_container(type(x)) is None and registry.register_conforming(x) is None:
+    if find.of_container(type(x)) is None and find.if_array(x) is None:
         kind = registry.describe_class(type(x))
         raise BackendNotFound(f"xo.sparse.{verb}: {name} is a {kind}, not a sparse container of a supported library")
     sparse = common_sparse_backend(verb, {name: x})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xarrayops._core.backends.registry import SCALARS
+from xarrayops._core.backends.find import SCALARS
 from xarrayops._ops.sparse.operands import (
     common_sparse_backend,
     require_axis,
