@@ -25,7 +25,7 @@ from xarrayops._ops.engines.forms import (
     refusal_of_verb,
 )
 from xarrayops._ops.engines.passing import NotPassed
-from xarrayops._protocol.nested import VALUES, fill
+from xarrayops._protocol.nested import VALUES, arrays_in, fill
 from xarrayops._protocol.precision import PRODUCTS
 from xarrayops._protocol.sparse import CONTAINER_VERBS
 from xarrayops.errors import BackendNotFound
@@ -127,7 +127,7 @@ class Route:
         """What the engine's function returns. It multiplies as the precision policy of this thread allows."""
         if self._context is None and not self._multiplies:
             return function(*taken, **named)
-        first = next(x for x in taken if type(x) is not str)  # subscripts of einsum come before the arrays
+        _, first = next(arrays_in(taken))
         policy = self._policy(first) if self._multiplies else nullcontext()
         with policy, nullcontext() if self._context is None else self._context():
             return function(*taken, **named)

@@ -207,7 +207,7 @@ def test_engines_do_not_compute_lazy_arrays():
     with xo.engines("numpy"):
         explained = xo.explain("attention", *arrays)
         got = xo.attention(*arrays)
-    assert explained.candidates[0].reason == "dask has not computed the values yet"
+    assert "no values yet" in explained.candidates[0].reason
     assert close(got.compute())
 
 
