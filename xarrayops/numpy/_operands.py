@@ -82,7 +82,7 @@ def _as_array(value: Any, like: Any) -> Any:
 
 def array(value: Any) -> Any:
     """The value as an array."""
-    return arrays(value)[0]
+    return value if is_array(value) else arrays(value)[0]
 
 
 def operands(*values: Any) -> list[Any]:

@@ -36,6 +36,8 @@ def only_of(out: Any) -> Any:
 
 def written(function: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
     """The result, or ``out`` with the result in it. The result is computed before anything is written."""
+    if out is None:
+        return result
     out = only_of(out)
     if out is None:
         return result

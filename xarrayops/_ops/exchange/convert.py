@@ -26,11 +26,11 @@ REFUSALS = (BufferError, ValueError, TypeError, RuntimeError)
 _CONVERTED = "copied first, because the other library needs one array of coordinates or another dtype of indices"
 _MAX_WORK = 20_000
 """The limit of steps for NumPy to decide whether two views overlap, about 10 ms. Ordinary views need a few steps."""
-_shortcuts: dict[tuple[type, str], Callable[[Array], Array | None]] = {}
-"""By class and target: a function that gives the target's array over the same memory, or None if a plan is needed.
+_shortcuts: dict[tuple[type, str], tuple[Callable[[Array], Array | None], Any]] = {}
+"""By class and target: a function that gives the target's array over the same memory, and the device of that array.
 
-A plan takes 10 µs, several times the time in which the libraries pass an array. The first conversion of a class adds
-its function.
+The function returns None if a plan is needed. A plan takes 10 µs, several times the time in which the libraries pass an
+array. The first conversion of a class adds its function.
 """
 
 
@@ -98,10 +98,11 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     >>> xo.shares_memory(x, xo.convert(x, "numpy", copy=True))
     False
     """
-    if device is None and not copy and type(to) is str:
-        shortcut = _shortcuts.get((type(x), to))
-        if shortcut is not None:
-            aliased = shortcut(x)
+    if device is None and not copy:
+        name, place = (to, None) if type(to) is str else _target_and_device(to)
+        shortcut = _shortcuts.get((type(x), name))
+        if shortcut is not None and (place is None or place == shortcut[1]):
+            aliased = shortcut[0](x)
             if aliased is not None:
                 return aliased
     if find.sparse_of(x) is not None:
@@ -116,12 +117,20 @@ def convert(x: Array, to: Library, /, *, device: Any = None, copy: bool | None =
     except REFUSALS as error:
         instead = "another backend, or xo.astype(x, ...) before the call" if plan.action == "copy" else "copy=True"
         raise ExchangeError(f"{_described_call(x, plan, copy)}: {error}. Instead: {instead}") from error
-    if plan.action == "zero-copy" and type(to) is str:
-        _remember_shortcut(type(x), to, plan)
+    if plan.action == "zero-copy":
+        _remember_shortcut(type(x), plan)
     return result
 
 
-def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
+def _target_and_device(to: Library) -> tuple[str, Any]:
+    """The name of the library of an array, and its device; no name for other targets, which the plan examines."""
+    target = find.of_class(type(to))
+    if target is None or (target.refine is not None and target.refine(to) is not None):
+        return "", None
+    return target.name, target.functions["device"](to)
+
+
+def _remember_shortcut(cls: type, plan: ConversionPlan) -> None:
     """Store the function that converts arrays of a class without a plan, if both libraries have the hooks for it."""
     try_as_numpy, try_from_numpy = plan.source.own_hook("try_as_numpy"), plan.target.own_hook("try_from_numpy")
     if plan.source is plan.target or try_as_numpy is None or try_from_numpy is None:
@@ -133,7 +142,7 @@ def _remember_shortcut(cls: type, to: str, plan: ConversionPlan) -> None:
 
     # NumPy's own hooks return their argument, so one of the two calls is enough
     single_call = {plan.source.name: try_from_numpy, plan.target.name: try_as_numpy}
-    _shortcuts[cls, to] = single_call.get("numpy", by_way_of_numpy)
+    _shortcuts[cls, plan.target.name] = single_call.get("numpy", by_way_of_numpy), plan.device
 
 
 def convert_container(s: Any, target: SparseBackend, /, *, device: Any = None, copy: bool | None = None) -> Any:

@@ -8,6 +8,7 @@ from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from xarrayops._core.backends import find, registry
+from xarrayops._core.backends.find import NON_ARRAY_TYPES
 from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes import defaults, tables as modes
 from xarrayops._ops.engines.functions import SPARSE
@@ -22,28 +23,35 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
-def sparse_verb(prepare: Callable[P, Any]) -> Callable[P, Any]:
-    """Make a verb of the function that checks its arguments.
+Prepared = tuple["SparseBackend", tuple[Any, ...]]
+"""The sparse backend that serves a call, and the arguments for it."""
 
-    ``prepare`` returns the sparse backend that serves the call, and the arguments for it. The verb calls that backend;
-    `explain` calls ``prepare`` alone.
+
+def sparse_verb(returns: str) -> Callable[[Callable[P, Prepared]], Callable[P, Any]]:
+    """Make a verb of the function that checks its arguments. ``returns`` is the annotation of its result.
+
+    The verb calls the backend with what ``prepare`` returns; `explain` calls ``prepare`` alone.
     """
 
-    @wraps(prepare)
-    def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
-        try:
-            sparse, arguments = prepare(*args, **kwargs)
-        except TypeError:
-            wrong = _wrong_call(prepare, args, kwargs)
-            if wrong is None:
-                raise
-            raise wrong from None
-        if not modes.active():
-            return sparse.call(prepare.__name__, *arguments)
-        return call_in_modes(prepare.__name__)(sparse.backend, *arguments)
+    def verb_of(prepare: Callable[P, Prepared]) -> Callable[P, Any]:
+        @wraps(prepare)
+        def verb(*args: P.args, **kwargs: P.kwargs) -> Any:
+            try:
+                sparse, arguments = prepare(*args, **kwargs)
+            except TypeError:
+                wrong = _wrong_call(prepare, args, kwargs)
+                if wrong is None:
+                    raise
+                raise wrong from None
+            if not modes.active():
+                return sparse.call(prepare.__name__, *arguments)
+            return call_in_modes(prepare.__name__)(sparse.backend, *arguments)
 
-    vars(verb)["prepare"] = prepare
-    return verb
+        vars(verb)["prepare"] = prepare
+        prepare.__annotations__["return"] = returns  # what `inspect.signature` shows of the verb
+        return verb
+
+    return verb_of
 
 
 @cache
@@ -87,7 +95,8 @@ def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 def common_sparse_backend(verb: str, arguments: dict[str, Any], *, numbers: bool = False) -> SparseBackend:
     """The sparse backend of the library of all arguments. With ``numbers``, Python numbers are allowed too."""
     for name, x in arguments.items():
-        require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
+        if type(x) in NON_ARRAY_TYPES:
+            require_array_argument(f"sparse.{verb}", name, x, "operand" if numbers else "array")
     return sparse_backend(verb, find.one_of(f"sparse.{verb}", arguments, containers=True))
 
 
