@@ -9,9 +9,7 @@ import numpy as np
 
 import xarrayops as xo
 from xarrayops._core.numpy_names import FFT, LINALG, MAIN, METHODS, RANDOM, REMARKS
-from xarrayops._core.numpy_names.calls import STEPS, answer
-from xarrayops._core.numpy_names.lines import Line
-from xarrayops._core.numpy_names.positions import parameters
+from xarrayops._core.numpy_names.keywords import RENAMED_KEYWORDS
 
 HEAD = """# From NumPy
 
@@ -30,7 +28,11 @@ AttributeError: xo has no cumsum. Instead: xo.cumulative_sum (an array of severa
 >>> xo.sum(x, 0)
 Traceback (most recent call last):
 ...
-TypeError: xo.sum takes axis by keyword: xo.sum(x, axis=0)
+TypeError: xo.sum takes axis=, dtype= and keepdims= by keyword; xarrayops.numpy.sum takes NumPy's arguments
+>>> xo.add(x, x, out=x)
+Traceback (most recent call last):
+...
+TypeError: xo.add has no out=. Instead: xarrayops.numpy.add, which has it
 ```
 
 ## One changed import
@@ -76,41 +78,7 @@ What differs everywhere, and why:
 - Methods and operators are those of the array's own library, which often differ: use the functions below.
 - Python numbers are accepted beside arrays, not instead of them: `math.log(6.4)` for a number alone.
 - Dtypes are names: `xo.float64`, or `"float64"`.
-
-In the lines of code, `v` and `w` are vectors of 4 elements and `u` of 3, `x` and `y` are matrices of 3 rows and
-4 columns, `a` and `b` are square matrices of 3, `z` is complex, `i` and `k` are integers, `m` and `mask` are booleans,
-`s` is sorted, and `n` is a number. A test runs each line on NumPy and on PyTorch.
 """
-KEYWORDS = {
-    **dict.fromkeys(("a_max", "a_min"), "clip"),
-    "assume_unique": "isin",
-    "axisa": "linalg.cross",
-    "bias": "cov",
-    "casting": "astype",
-    "compute_uv": "linalg.svd",
-    "copy": "meshgrid",
-    "ddof": "std",
-    "decimals": "round",
-    "dtype": "concat",
-    **dict.fromkeys(("equal_nan", "sorted"), "unique"),
-    "initial": "sum",
-    "interpolation": "quantile",
-    "kind": "sort",
-    "mode": "take",
-    "order": "zeros",
-    "out": "add",
-    "overwrite_input": "median",
-    "rcond": "linalg.pinv",
-    "retstep": "linspace",
-    "sparse": "meshgrid",
-    "tol": "linalg.matrix_rank",
-    "where": "divide",
-}
-"""NumPy's keywords with the functions whose answers the page shows."""
-VALUES = {"compute_uv": False, "equal_nan": False, "kind": "stable", "mode": "clip", "order": "F"} | dict.fromkeys(
-    ("assume_unique", "bias", "copy", "overwrite_input", "retstep", "sorted", "sparse"), True
-)
-"""The values of these keywords; others are arguments with the name of the keyword."""
 MODULES = (
     ("linalg", "numpy.linalg", np.linalg, LINALG),
     ("fft", "numpy.fft", np.fft, FFT),
@@ -128,25 +96,10 @@ def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return head + "".join(f"| {' | '.join(row)} |\n" for row in rows).replace("|  |", "| |")
 
 
-def line_rows(lines: Mapping[str, Line]) -> list[tuple[str, ...]]:
-    """A row for each line of code."""
-    return [
-        (f"`{name}`", f"`{lines[name][0]}`", f"`{lines[name][1]}`", "".join(lines[name][2:])) for name in ordered(lines)
-    ]
-
-
 def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
     """A row for each reason, with its names."""
     reasons = dict.fromkeys(without.values())
     return [(code(name for name in without if without[name] == reason), reason) for reason in reasons]
-
-
-def keyword_row(name: str) -> tuple[str, str]:
-    """The row about a keyword: the answer to a call that has it, without the first sentence."""
-    required = {n: object() for n, p in parameters(KEYWORDS[name]).items() if p.default is p.empty}
-    given = {**required, **({"arrays": (1, 2)} if name in ("copy", "sparse") else {}), name: VALUES.get(name, object())}
-    shown = f"{name}={VALUES[name]!r}" if name in VALUES else f"{name}="
-    return f"`{shown}`", answer(KEYWORDS[name], given).partition("=. ")[2]
 
 
 def ordered(names: Iterable[str]) -> list[str]:
@@ -169,8 +122,7 @@ def main_sections() -> list[str]:
         table(("name", "what differs"), ((f"`{name}`", REMARKS[name]) for name in ordered(differing))),
         "## Other names\n\nSome are names that NumPy 2 has removed.\n",
         table(("NumPy", "here", "what differs"), renamed),
-        "## A line of code instead\n",
-        table(("name", "NumPy", "here", "what differs"), line_rows(MAIN.lines)),
+        f"## Names of `xarrayops.numpy` alone\n\n{code(MAIN.served)}.\n",
         "## Names without a counterpart, and why\n",
         table(("NumPy", "why, and what serves"), reason_rows(MAIN.without)),
     ]
@@ -188,7 +140,7 @@ def module_sections() -> list[str]:
             *([f"The same: {code(names - differing)}.\n"] if names - differing else []),
             "These differ in their arguments:\n",
             table(("name", "what differs"), remarks),
-            table(("name", "NumPy", "here", "what differs"), line_rows(answers.lines)),
+            f"In `xarrayops.numpy.{name}` alone: {code(answers.served)}.\n",
             table(("NumPy", "why, and what serves"), reason_rows(answers.without)),
         ]
     return [
@@ -201,18 +153,19 @@ def module_sections() -> list[str]:
 
 def method_sections() -> list[str]:
     """The sections about the methods and attributes of arrays, and about keywords."""
-    names = same(np.ndarray, xo) - METHODS.lines.keys()
-    keywords = (keyword_row(name) for name in ordered(STEPS))
+    names = same(np.ndarray, xo) - METHODS.served - METHODS.renamed.keys()
+    renamed = ((f"`{name}`", f"`xo.{METHODS.renamed[name]}`") for name in ordered(METHODS.renamed))
+    keywords = ((f"`{theirs}=`", f"`{ours}=`") for theirs, ours in RENAMED_KEYWORDS.items())
     return [
         "## Methods and attributes of arrays\n",
-        f"The function of the same name, with the array first, is right for {code(names)}.\n",
-        table(("name", "NumPy", "here", "what differs"), line_rows(METHODS.lines)),
+        f"The function of the same name, with the array first, is right for {code(names)}. These are functions of\n"
+        f"`xarrayops.numpy`, with the arguments of NumPy's method: {code(METHODS.served)}.\n",
+        table(("NumPy", "here"), renamed),
         table(("NumPy", "why, and what serves"), reason_rows(METHODS.without)),
         "## Keywords\n",
-        "Functions that have these in NumPy answer them with a `TypeError`. `where=` is answered by reductions, and\n"
-        "by functions that are not defined everywhere, such as `xo.divide` and `xo.log`. For all other keywords\n"
-        "Python's own error has the name.\n",
-        table(("keyword", "what to write"), keywords),
+        "Functions that have other keywords in NumPy, such as `out=`, `where=` and `order=`, answer them with a\n"
+        "`TypeError` that names the function of `xarrayops.numpy` that has the keyword. Some have another name here:\n",
+        table(("NumPy", "here"), keywords),
     ]
 
 

@@ -32,7 +32,7 @@ class NotGiven:
 
 def wrong_call(verb: str, given: dict[str, Any]) -> TypeError:
     """The error for a call with arguments that NumPy's function takes and ours does not, with what to write."""
-    from xarrayops._core.numpy_names.calls import answer  # needed for errors only
+    from xarrayops._core.numpy_names.keywords import answer  # needed for errors only
 
     return TypeError(answer(verb, {name: value for name, value in given.items() if value is not NotGiven}))
 

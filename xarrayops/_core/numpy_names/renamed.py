@@ -32,6 +32,7 @@ RENAMED = {
     "left_shift": "bitwise_left_shift",
     "may_share_memory": "shares_memory",
     "mod": "remainder",
+    "trapz": "trapezoid",
     "power": "pow",
     "product": "prod",
     "promote_types": "result_type",
@@ -77,6 +78,23 @@ RENAMED = {
     "ushort": "uint16",
 }
 """By NumPy's name."""
+
+METHODS = {
+    "T": "matrix_transpose(x), or xo.permute_dims(x, axes)",
+    "device": "device(x)",
+    "fill": "full_like(x, value)",
+    "flat": "reshape(x, (-1,))",
+    "flatten": "reshape(x, (-1,))",
+    "item": 'convert(x, "numpy").item()',
+    "itemsize": "layout_of(x).itemsize",
+    "mT": "matrix_transpose(x)",
+    "nbytes": "layout_of(x).itemsize * math.prod(x.shape)",
+    "strides": "layout_of(x).strides, in elements",
+    "to_device": "to_device(x, device)",
+    "tobytes": 'convert(x, "numpy").tobytes()',
+    "tolist": 'convert(x, "numpy").tolist()',
+}
+"""By the name of a method or an attribute of NumPy's arrays, without ``xo.``."""
 
 DTYPE_CODES = {
     **{f"{kind}{size}": f"{name}{8 * size}" for kind, name in (("i", "int"), ("u", "uint")) for size in (1, 2, 4, 8)},

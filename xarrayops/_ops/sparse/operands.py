@@ -69,8 +69,6 @@ def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     """The error for arguments that do not fit the parameters, with what to write; None if they fit."""
     from inspect import signature  # these are needed for errors only
 
-    from xarrayops._core.numpy_names.written import shown_value, written
-
     verb, parameters = f"sparse.{prepare.__name__}", signature(prepare).parameters
     try:
         signature(prepare).bind(*args, **kwargs)
@@ -88,7 +86,8 @@ def _wrong_call(prepare: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if len(moved) < len(further) or not moved or moved.keys() & kwargs.keys() or not kwargs.keys() <= {*options}:
         takes = f". It takes {', '.join(places + [f'{name}=' for name in options])}"
         return TypeError(f"xo.{verb}: {why}{takes}")
-    call = written(verb, *places, **{name: shown_value(name, value) for name, value in (moved | kwargs).items()})
+    shown = {name: repr(x) if isinstance(x, (int, float, str)) else "..." for name, x in (moved | kwargs).items()}
+    call = f"xo.{verb}({', '.join([*places, *(f'{name}={text}' for name, text in shown.items())])})"
     return TypeError(f"xo.{verb} takes {' and '.join(moved)} by keyword: {call}")
 
 
