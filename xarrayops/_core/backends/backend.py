@@ -6,9 +6,9 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from xarrayops._core.backends.creation_limits import CREATING, requiring_fit
+from xarrayops._core.backends.creation_values import CREATING, requiring_fit
 from xarrayops._core.backends.entry_points import dtype_backend_name, entry_points
-from xarrayops._core.backends.floating_results import casting_integers
+from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.namespace import (
     COMPLETED,
     GENERIC,

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from xarrayops._core.backends import find
-from xarrayops._core.backends.creation_of_arrays import NUMBERS, PLAIN, is_array, number_like
+from xarrayops._core.backends.creation_values import NUMBERS, PLAIN, is_array, number_like
 from xarrayops._core.backends.mixed import another_library
 from xarrayops._core.backends.registry import Backend, describe_class
 from xarrayops._core.modes import defaults
@@ -40,10 +40,11 @@ def creation(
 
     Among the values may be arrays. Without ``like`` and ``backend`` they give the library and the device.
     """
-    for value in values:
-        if type(value) not in PLAIN and verb != "asarray":
-            like, values = _beside_arrays(verb, like, backend, values)
-            break
+    if verb in NUMBERS:
+        for value in values:
+            if type(value) not in PLAIN:
+                like, values = _beside_arrays(verb, like, backend, values)
+                break
     library, default_device, floating = defaults.of_new_arrays()
     if like is not None:
         refuse_both(verb, like, backend)
@@ -52,6 +53,8 @@ def creation(
         if backend is not None:
             library, default_device = defaults.library_and_device(backend)
         found = find.named(library) if isinstance(library, str) else library
+        if dtype is None and floating is None and device is None and default_device is None:
+            return found.functions[verb], None, None
     device = default_device if device is None else device
     if device is not None:
         device = found.native_device(device)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarrayops._core.backends import find
 from xarrayops._core.backends.find import NON_ARRAY_TYPES, SCALARS, publish as publish, resolved as resolved
-from xarrayops._core.backends.floating_results import CASTING, casting_integers
+from xarrayops._core.backends.integer_inputs import CASTING, casting_integers
 from xarrayops._core.backends.numpy_scalars import as_number, converting_scalars, with_python_numbers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.arguments import (
@@ -37,8 +37,7 @@ from xarrayops._core.dispatch.arguments import (
     roles,
     signature,
 )
-from xarrayops._core.dispatch.integer_limits import is_limited, within_limits
-from xarrayops._core.dispatch.joined_numbers import choosing_numbers, joining_numbers
+from xarrayops._core.dispatch.python_scalars import choosing_numbers, is_limited, joining_numbers, within_limits
 from xarrayops._core.modes import defaults, precision, tables as modes
 from xarrayops._protocol.candidates import constant_while_tracing as constant_while_tracing
 from xarrayops._protocol.sparse import CONTAINER_VERBS

@@ -34,6 +34,8 @@ class Place(Record):
 ENVIRONMENT = Place(os.environ.get("XARRAYOPS_BACKEND") or "numpy")
 _program_place = ENVIRONMENT
 _program_dtype: str | None = None
+_program: tuple[str | Backend, Any, str | None] = *ENVIRONMENT, None
+"""Both in one tuple, which `of_new_arrays` returns outside of blocks."""
 changes = 0
 """The number of changes by `set_default`, for code that was compiled before one."""
 _changing = RLock()
@@ -156,7 +158,7 @@ def set_default(
     dtype('float32')
     >>> xo.set_default()
     """
-    global _program_place, _program_dtype, changes
+    global _program_place, _program_dtype, _program, changes
     if extra is not NotGiven or like is not None:
         raise _wrong_default("set_default", like)
     _require_known("set_default", backend)
@@ -176,7 +178,7 @@ def set_default(
             modes.begin()
         elif name is None and _program_dtype is not None:
             modes.end()
-        _program_place, _program_dtype, changes = place, name, changes + 1
+        _program_place, _program_dtype, _program, changes = place, name, (*place, name), changes + 1
 
 
 def _set_native_default(backend: Backend) -> None:
@@ -232,8 +234,9 @@ def floating_name(verb: str, dtype: Any) -> str | None:
 
 def of_new_arrays() -> tuple[str | Backend, Any, str | None]:
     """The default library, device and floating-point dtype of this thread or task."""
-    place = _place.value(_program_place) if _place.open_blocks else _program_place
-    return place.backend, place.device, _dtype.value(_program_dtype) if _dtype.open_blocks else _program_dtype
+    if not _place.open_blocks and not _dtype.open_blocks:
+        return _program
+    return *_place.value(_program_place), _dtype.value(_program_dtype)
 
 
 def floating_dtype() -> str | None:

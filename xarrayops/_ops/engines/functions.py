@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xarrayops._core.backends.floating_results import CASTING
+from xarrayops._core.backends.integer_inputs import CASTING
 from xarrayops._protocol.surface import ROLES
 
 _VIEWS = (

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from xarrayops._core.backends import find, registry
-from xarrayops._core.backends.floating_results import casting_integers
+from xarrayops._core.backends.integer_inputs import casting_integers
 from xarrayops._core.backends.registry import Backend
 from xarrayops._core.dispatch.lookup import Classes, function_without_modes
 from xarrayops._core.modes import defaults
