@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,29 @@ What differs everywhere, and why:
 - Python numbers are accepted beside arrays, not instead of them: `math.log(6.4)` for a number alone.
 - Dtypes are names: `xo.float64`, or `"float64"`.
 """
+NOTES = {
+    **dict.fromkeys(("allclose", "array_equal"), "the result is an array"),
+    **dict.fromkeys(("argsort", "sort"), "descending= and stable= for kind="),
+    "bincount": "length= fixes the length of the result",
+    "einsum": "the order of the products is the library's choice",
+    **dict.fromkeys(("fill_diagonal", "nan_to_num"), "the result is a new array"),
+    "histogram": "no names of estimators as bins",
+    "interp": "float32 stays float32",
+    "lexsort": "the keys are a sequence of arrays",
+    "matmul": "sparse matrices, too",
+    "pad": "no function as the mode",
+    **dict.fromkeys(("nanpercentile", "nanquantile", "percentile", "quantile"), "q is a number or an array"),
+    "reshape": "the shape is one tuple",
+    "squeeze": "the axes are required",
+    "take": "axis is required for an array of several axes",
+    "where": "three arguments; of one condition: xo.nonzero(condition)",
+    "linalg.lstsq": "the sums of squares are always given",
+    "linalg.matrix_rank": "rtol= is relative to the greatest singular value",
+    "linalg.svd": "xo.linalg.svdvals for compute_uv=False",
+}
+"""What differs beside the parameters, by NumPy's name without ``numpy.``."""
+OF_MEMORY = frozenset(("out", "subok", "order", "casting", "kwargs", "signature"))
+"""The parameters that the page does not list for each function: results are new arrays."""
 MODULES = (
     ("linalg", "numpy.linalg", np.linalg, LINALG),
     ("fft", "numpy.fft", np.fft, FFT),
@@ -102,6 +127,25 @@ def reason_rows(without: Mapping[str, str]) -> list[tuple[str, ...]]:
     return [(code(name for name in without if without[name] == reason), reason) for reason in reasons]
 
 
+def difference(name: str) -> str:
+    """What differs in the arguments of NumPy's function and ours with the same name; empty if nothing does."""
+    theirs, ours = attrgetter(name)(np), attrgetter(name)(xo)
+    parts = [NOTES[name]] if name in NOTES else []
+    if inspect.isfunction(ours) and not isinstance(theirs, np.ufunc):
+        known, own = inspect.signature(theirs).parameters, inspect.signature(ours).parameters
+        keyword_only = [p for p in known if p in own and own[p].kind is own[p].KEYWORD_ONLY is not known[p].kind]
+        places = sum(p.kind is not p.KEYWORD_ONLY for p in own.values())
+        lacking = [p for place, p in enumerate(known) if p not in {*own, *OF_MEMORY} and place >= places]
+        renamed = [p for p in known if RENAMED_KEYWORDS.get(p) in own]
+        lacking = [p for p in lacking if p not in renamed]
+        listed = " and ".join(filter(None, (", ".join(keyword_only[:-1]), *keyword_only[-1:])))
+        parts = [f"{listed} by keyword"] * bool(listed) + parts
+        parts += [f"{RENAMED_KEYWORDS[p]}= for {p}=" for p in renamed]
+        parts += [f"no {', '.join(lacking)}"] * bool(lacking)
+        parts += ["like= or backend= names the library"] * ("backend" in own)
+    return "; ".join(parts)
+
+
 def ordered(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (name.lower(), name))
 
@@ -114,12 +158,12 @@ def same(theirs: Any, ours: Any) -> set[str]:
 def main_sections() -> list[str]:
     """The sections about the functions of the main namespace."""
     names = same(np, xo)
-    differing = names & REMARKS.keys()
+    differing = {name for name in names if difference(name)}
     renamed = ((f"`{name}`", f"`xo.{MAIN.renamed[name]}`", REMARKS.get(name, "")) for name in ordered(MAIN.renamed))
     return [
         f"## The same names\n\n{code(names - differing)}.\n",
         "These have the same name, and differ in their arguments:\n",
-        table(("name", "what differs"), ((f"`{name}`", REMARKS[name]) for name in ordered(differing))),
+        table(("name", "what differs"), ((f"`{name}`", difference(name)) for name in ordered(differing))),
         "## Other names\n\nSome are names that NumPy 2 has removed.\n",
         table(("NumPy", "here", "what differs"), renamed),
         f"## Names of `xarrayops.numpy` alone\n\n{code(MAIN.served)}.\n",
@@ -133,8 +177,8 @@ def module_sections() -> list[str]:
     sections = []
     for name, title, module, answers in MODULES:
         names = same(module, getattr(xo, name))
-        differing = {each for each in names if f"{name}.{each}" in REMARKS}
-        remarks = ((f"`{each}`", REMARKS[f"{name}.{each}"]) for each in ordered(differing))
+        differing = {each for each in names if difference(f"{name}.{each}")}
+        remarks = ((f"`{each}`", difference(f"{name}.{each}")) for each in ordered(differing))
         sections += [
             f"## {title}\n",
             *([f"The same: {code(names - differing)}.\n"] if names - differing else []),
