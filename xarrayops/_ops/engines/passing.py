@@ -84,19 +84,9 @@ def obstacle(arguments: Any, own: Backend, engine: Backend) -> str | None:
     return None
 
 
-def taken(arguments: Any, engine: Backend) -> Any:
-    """The arguments of a call, with the arrays passed."""
-    return fill(arguments, lambda x: passed(x, engine) if is_array(x) else x)
-
-
 def sampled(arguments: Any, engine: Backend) -> Any:
     """The arguments as the engine would get them; an array that would be copied has no values."""
     return fill(arguments, lambda x: _sample(x, engine) if is_array(x) else x)
-
-
-def returned(results: Any, own: Backend, engine: Backend, arguments: Any) -> Any:
-    """The results of a call in arrays of the caller's library, on the device of the arguments."""
-    return fill(results, lambda x: back(x, own, engine, arguments))
 
 
 def passed(x: Any, engine: Backend, *, takes_containers: bool = False) -> Any:
