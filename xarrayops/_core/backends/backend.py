@@ -191,7 +191,7 @@ class Backend:
 
     @property
     def reads_captured_arrays(self) -> bool:
-        """Whether compiled functions read the current values of arrays that are no arguments."""
+        """Whether compiled functions read the current values of arrays that are not arguments."""
         return bool(getattr(self.module, "READS_CAPTURED_ARRAYS", False))
 
     @property

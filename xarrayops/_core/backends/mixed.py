@@ -42,7 +42,7 @@ def no_arrays(verb: str, arguments: dict[str, Any]) -> BackendNotFound:
 
 
 def _of_string(verb: str, name: str, value: str | bytes) -> str:
-    """What to write for a string that NumPy's function takes in the place of an array."""
+    """What to write for a string that NumPy's function takes instead of an array."""
     from xarrayops._core.numpy_names.renamed import STRINGS  # needed for errors only
 
     template = STRINGS.get((verb, name))

@@ -1,4 +1,4 @@
-"""The arguments of a call: which of them may be arrays, their one backend, and their description in errors."""
+"""The arguments of a call: the signatures of functions, and which arguments may be arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def signature(verb: str) -> inspect.Signature:
 
 
 def is_misplaced(cls: type, role: str) -> bool:
-    """Whether the class is that of None or of a number, and a parameter of that role does not accept it."""
+    """Whether a class is NoneType or a number's, and a parameter of that role does not accept it."""
     return cls in NON_ARRAY_TYPES and cls not in ALLOWED_SCALARS[role]
 
 
@@ -63,7 +63,7 @@ def require_array_argument(verb: str, name: str, value: Any, role: str) -> Any:
 
 
 def _of_number(verb: str, value: Any) -> str:
-    """What to write for a number in the place of an array: Python's own function, or an array of the user's library."""
+    """What to write instead of a number that should be an array: Python's own function, or how to make an array."""
     import math
 
     array = f"xo.asarray({value!r}, like=x)"

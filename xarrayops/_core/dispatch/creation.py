@@ -18,7 +18,7 @@ from xarrayops._protocol.types import Array
 from xarrayops.errors import BackendNotFound
 
 _INTEGER, _FLOATING, _COMPLEX, _UNKNOWN = range(4)
-"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are no numbers."""
+"""Kinds of values. The library decides on the dtype of integers and booleans, and of values that are not numbers."""
 _KIND_OF_CLASS: dict[type, int] = {
     bool: _INTEGER,
     int: _INTEGER,
@@ -70,7 +70,7 @@ def creation(
 def _beside_arrays(
     verb: str, like: Any, backend: Library | None, values: tuple[Any, ...]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """``like``, by default one of the arrays among the values; and the values, with numbers in the place of arrays.
+    """``like``, by default one of the arrays among the values; and the values, with numbers instead of arrays.
 
     Raises
     ------
@@ -120,9 +120,9 @@ def _backend_of_like(like: Any) -> Backend:
 def _default_dtype(
     backend: Backend, verb: str, like: Array | None, values: tuple[Any, ...], floating: str | None
 ) -> Any:
-    """The native dtype for values without one: that of a floating-point ``like``, else the default ``floating``.
+    """The native dtype for values without one: the dtype of a floating-point ``like``, else the default ``floating``.
 
-    None is the library's, and that of an array.
+    None lets the library choose; an array keeps its own dtype.
     """
     kind = _kind(values, _INTEGER if verb in _OF_THEIR_VALUES else _FLOATING) if values else _FLOATING
     if kind not in (_FLOATING, _COMPLEX):

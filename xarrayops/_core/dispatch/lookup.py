@@ -142,7 +142,7 @@ def _sparse_backend_of(classes: list[type]) -> SparseBackend | None:
 
 
 def _find_numpy_scalars(verb: str, key: Classes, numbers: Classes, *, in_modes: bool) -> str:
-    """The function for NumPy's scalars beside another library: that of Python's numbers, after a conversion."""
+    """The function for NumPy's scalars beside another library: it converts them to Python's numbers."""
     name = _find(verb, numbers, in_modes=in_modes)
     function = converting_scalars(getattr(resolved, name))
     if name.endswith(":slow"):  # the arguments decide, and not their classes alone

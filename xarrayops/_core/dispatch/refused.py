@@ -1,4 +1,4 @@
-"""Parameters of NumPy's functions that ours do not have: a call with one of them is answered with what to write.
+"""Parameters of NumPy's functions that we reject: the error names the function or the option to use instead.
 
 Python checks the arguments before a function runs. So a function has these parameters, and raises if one is given::
 

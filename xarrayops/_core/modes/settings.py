@@ -1,6 +1,6 @@
 """Values that are set inside a ``with`` block, for this thread or task only.
 
-Libraries that compile functions trace them again when such a value changes: see `_carry`.
+`_carry` makes compilers trace a function again when such a value changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Setting(Generic[T]):
-    """What `Scope` sets: its value is that of the innermost open block that sets it.
+    """What `Scope` sets: the innermost open block that sets it determines its value.
 
     Compiled code depends on the blocks in which it was traced. Each value has a key, and a function is traced again
     where the key is another one. JAX compares the keys in a context of its own (`_carry`). torch.compile compares the
@@ -143,7 +143,7 @@ class Scope:
 
 
 def _show(blocks: tuple[_Block, ...]) -> None:
-    """Make these blocks those of this thread or task."""
+    """Make these the blocks of this thread or task."""
     for setting in {setting for block in (*_blocks.get(), *blocks) for setting in block.values}:
         found = setting.innermost(blocks)
         setting.of_thread.key = "" if found is None else found.key

@@ -122,7 +122,7 @@ STRINGS = {
     ("histogram", "bins"): "a number, or the edges by NumPy's rule: "
     'xo.asarray(np.histogram_bin_edges(xo.convert(x, "numpy"), {value!r}), like=x)',
 }
-"""What to write for a string in the place of an array, by the function and the parameter."""
+"""What to write for a string instead of an array, by the function and the parameter."""
 
 REMARKS = {
     "array": "it copies only with copy=True",

@@ -4,7 +4,7 @@ HOST = (
     'values are read and written by NumPy: xo.asarray(numpy_array, like=x), and xo.convert(x, "numpy") before writing'
 )
 TEXT = "the text of an array is the library's own: str(x), or NumPy's of xo.convert(x, \"numpy\")"
-CLASS = "arrays stay those of their library; xo.array_namespace(x) raises for what is no array"
+CLASS = "arrays stay those of their library; xo.array_namespace(x) raises for objects that are not arrays"
 MATRIX = "matrices are arrays of two axes; xo.matmul(x, y) is their product"
 MASKED = "masked arrays are not here; use xo.where(mask, x, 0), or NaN and functions such as xo.nansum"
 CHECKS = "tests take NumPy's arrays; xo.allclose and xo.array_equal compare those of any library"
