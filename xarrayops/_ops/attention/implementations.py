@@ -20,11 +20,17 @@ def kernels(backend: Backend) -> list[Kernel]:
 
 
 @cache
-def by_engines(own: Backend) -> Callable[..., Any]:
+def _by_engines(own: Backend) -> Callable[..., Any]:
     """What serves the arrays of a library in modes. Engines serve by their own kernels, not by the generic function."""
     return serving(
         "attention", own, own.functions["attention"], lambda engine: first_able("attention", kernels(engine)[:-1])
     )
+
+
+@constant_while_tracing
+def publish_by_engines(cls: type, name: str) -> str:
+    """The name in `resolved` of what serves arrays of a class and a backend while engines are active."""
+    return publish(f"attention:engines:{name}", _by_engines(_backend(cls, name)))
 
 
 def named(own: Backend, implementation: str) -> tuple[Backend, Kernel]:
@@ -45,11 +51,15 @@ def named(own: Backend, implementation: str) -> tuple[Backend, Kernel]:
 @constant_while_tracing
 def publish_named(cls: type, name: str, implementation: str) -> str:
     """The name in `resolved` of what serves arrays of a class and a backend by that implementation, or raises."""
-    own = find.of_class(cls)
-    if own is None or own.name != name:  # an XLA tensor, for example, which has PyTorch's class
-        own = find.named(name)
+    own = _backend(cls, name)
     engine, kernel = named(own, implementation)
     if engine is not own:
         route = Route("attention", own, engine, lambda engine: first_able("attention", [kernel]))
         return publish(f"attention:{implementation}:{name}", lambda a: route((a,), {}))
     return publish(f"attention:{implementation}:{name}", first_able("attention", [kernel]))
+
+
+def _backend(cls: type, name: str) -> Backend:
+    """The backend of that name, for arrays of a class, which alone knows a library without an entry point."""
+    own = find.of_class(cls)
+    return own if own is not None and own.name == name else find.named(name)  # an XLA tensor has PyTorch's class

@@ -14,7 +14,7 @@ from xarrayops._core.dispatch.arguments import require_array_argument
 from xarrayops._core.modes.precision import policy, under_policy
 from xarrayops._ops import engines
 from xarrayops._ops.attention.arguments import InvalidArguments, request, to_layout
-from xarrayops._ops.attention.implementations import by_engines, publish_named
+from xarrayops._ops.attention.implementations import publish_by_engines, publish_named
 from xarrayops._protocol.attention import Attention
 from xarrayops._protocol.types import Array, ArrayT
 from xarrayops.errors import Unsupported
@@ -168,7 +168,7 @@ def _attend(
         if implementation is not None:
             serve = getattr(resolved, publish_named(type(q), backend.name, implementation))
         elif engines.active():
-            serve = by_engines(backend)
+            serve = getattr(resolved, publish_by_engines(type(q), backend.name))
         else:
             serve = backend.functions["attention"]
         served: tuple[Array, Any] = serve(a)
