@@ -156,10 +156,10 @@ def _accepts(found: inspect.Signature, expected: inspect.Signature) -> bool:
     wanted = list(expected.parameters.values())
     places = [p for p in wanted if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
     options = [p for p in wanted if p.kind is kinds.KEYWORD_ONLY]
-    more = [None, None] if any(p.kind is kinds.VAR_POSITIONAL for p in wanted) else []
+    more: list[Any] = [None, None] if any(p.kind is kinds.VAR_POSITIONAL for p in wanted) else []
     required = [[p for p in group if p.default is kinds.empty] for group in (places, options)]
     by_name = [p for p in places if p.kind is kinds.POSITIONAL_OR_KEYWORD]
-    calls = (
+    calls: tuple[tuple[list[inspect.Parameter], list[Any], list[inspect.Parameter]], ...] = (
         (required[0], [], required[1]),
         (places, more, options),
         (places[: len(places) - len(by_name)], [], [*by_name, *options]),
